@@ -1,0 +1,53 @@
+"""Every exception of the package.
+
+Errors that come from something a person wrote (a model, a scenario, a state) collect *all*
+faults before they are raised, so that one look is enough to mend the input. Each fault is one
+sentence that names the culprit, its value and the remedy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["FaultsError", "ModelError", "SkodynError", "StateError", "TopologyError"]
+
+
+class SkodynError(Exception):
+    """Above all errors that skodyn raises on purpose."""
+
+
+class FaultsError(SkodynError):
+    """An error that carries every fault found, one sentence each, in `faults`."""
+
+    what = "input"
+
+    def __init__(self, faults: str | Iterable[str]) -> None:
+        self.faults: tuple[str, ...] = (faults,) if isinstance(faults, str) else tuple(faults)
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        if len(self.faults) == 1:
+            return self.faults[0]
+        listed = "\n".join(f"  - {fault}" for fault in self.faults)
+        return f"{len(self.faults)} faults in this {self.what}:\n{listed}"
+
+    def __reduce__(self) -> tuple[type, tuple[tuple[str, ...]]]:
+        return type(self), (self.faults,)
+
+
+class TopologyError(FaultsError):
+    """A graph that is not what was asked for: a cycle, two parents, an unknown node."""
+
+    what = "graph"
+
+
+class ModelError(FaultsError):
+    """A description of bodies and joints that cannot become a model."""
+
+    what = "model"
+
+
+class StateError(FaultsError):
+    """Coordinates, velocities or forces that do not fit the model."""
+
+    what = "state"

@@ -1,0 +1,109 @@
+"""The only door to numba's decorators, flags and cache directory.
+
+Flags. No fast-math flag is set anywhere: not `reassoc`, and not `contract` either. Fused
+multiply-adds are written out as `lanes.fma`, so a result is fixed by IEEE 754 alone and is the
+same bits at every lane width, on every CPU, whatever the optimiser does around it.
+`error_model="numpy"` makes a division by zero a value, not a branch.
+
+Cache. numba stamps a cached kernel with the hash of the *defining* file only, so an edited helper
+in another file would silently come back stale. Here the cache folder itself is named after the
+package version and a hash of all package sources: any edit starts a new folder. NUMBA_CACHE_DIR
+is respected as the parent folder. The folder is given to numba only while one of our kernels is
+being decorated, so other packages' kernels stay where they were.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import platformdirs
+
+__all__ = ["JIT_DISABLED", "cache_folder", "cache_root", "clear_cache", "helper", "kernel"]
+
+JIT_DISABLED = bool(numba.config.DISABLE_JIT)
+"""True under NUMBA_DISABLE_JIT=1: kernels then run as plain Python, at lane width 1."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_FLAGS: dict[str, Any] = {"error_model": "numpy", "fastmath": False, "boundscheck": False}
+
+
+def package_version() -> str:
+    try:
+        return metadata.version("skodyn")
+    except metadata.PackageNotFoundError:  # a source tree on PYTHONPATH, not installed
+        return "0+source"
+
+
+@cache
+def source_hash() -> str:
+    """Hash of every Python source of the package, in a fixed order."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.relative_to(package).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_root() -> Path:
+    """The folder that holds one cache folder for each version of the sources."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    return Path(chosen) / "skodyn" if chosen else Path(platformdirs.user_cache_dir("skodyn"))
+
+
+@cache
+def cache_folder() -> Path:
+    """The cache folder of exactly these sources; a temporary one where the user's is read-only."""
+    name = f"{package_version()}-{source_hash()}"
+    if _writable(cache_root() / name):
+        return cache_root() / name
+    return Path(tempfile.gettempdir()) / f"skodyn-cache-{os.getuid()}" / name
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+def clear_cache() -> int:
+    """Remove every compiled kernel of every version; return how many files went."""
+    root = cache_root()
+    count = sum(1 for path in root.rglob("*") if path.is_file()) if root.exists() else 0
+    shutil.rmtree(root, ignore_errors=True)
+    return count
+
+
+@contextmanager
+def _our_cache_folder() -> Iterator[None]:
+    theirs = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_folder())
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = theirs
+
+
+def helper(function: F) -> F:
+    """A small function that kernels call and LLVM inlines; never called from Python in earnest."""
+    return numba.njit(**_FLAGS)(function)  # type: ignore[no-any-return]
+
+
+def kernel(function: F) -> F:
+    """An entry point from Python: cached on disk, releases the GIL."""
+    with _our_cache_folder():
+        return numba.njit(cache=True, nogil=True, **_FLAGS)(function)  # type: ignore[no-any-return]

@@ -1,0 +1,106 @@
+"""The plain-Python meaning, at width 1, of every lane function; compiled.py gives the other."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+class Width:
+    """A tag whose numba type carries the lane width, so that one source compiles for each.
+
+    `own_parameters` says that every model constant is stored once per lane (parameter sweeps)
+    instead of once for all lanes.
+    """
+
+    def __init__(self, lanes: int, own_parameters: bool = False) -> None:
+        self.lanes = lanes
+        self.own_parameters = own_parameters
+
+    def __repr__(self) -> str:
+        return f"Width({self.lanes}{', own_parameters=True' if self.own_parameters else ''})"
+
+
+WIDTH_1 = Width(1)
+WIDTH_4 = Width(4)
+WIDTH_4_OWN_PARAMETERS = Width(4, own_parameters=True)
+
+
+def splat(w: Width, x: float) -> Any:
+    """A lane value with x in every lane."""
+    return x
+
+
+def load(w: Width, array: Any, i: int) -> Any:
+    """Lane i of a flat workspace."""
+    return array[i]
+
+
+def store(w: Width, array: Any, i: int, x: Any) -> None:
+    """Write lane i of a flat workspace."""
+    array[i] = x
+
+
+def load_rows(w: Width, array: Any, first: int, stride: int, i: int) -> Any:
+    """Column i of the w rows that begin at flat offset `first` and lie `stride` apart."""
+    return array[first + i]
+
+
+def store_rows(w: Width, array: Any, first: int, stride: int, i: int, x: Any) -> None:
+    """Write column i of the w rows that begin at flat offset `first` and lie `stride` apart."""
+    array[first + i] = x
+
+
+def parameter(w: Width, array: Any, i: int) -> Any:
+    """Model constant i: a float for all lanes, or one value per lane if the tag says so."""
+    return array[i]
+
+
+def lane_at(x: Any, lane: int) -> float:
+    """The value in one lane, as a float."""
+    return x  # type: ignore[no-any-return]
+
+
+def fma(a: Any, b: Any, c: Any) -> Any:
+    """a·b + c, rounded once."""
+    return a * b + c
+
+
+def sqrt(x: Any) -> Any:
+    """Correctly rounded square root; NaN below zero."""
+    return math.sqrt(x) if x >= 0.0 else math.nan
+
+
+def floor(x: Any) -> Any:
+    """The largest integer not above x, as a float."""
+    return float(math.floor(x)) if math.isfinite(x) else x
+
+
+def absolute(x: Any) -> Any:
+    """The magnitude of x."""
+    return abs(x)
+
+
+def select(mask: Any, a: Any, b: Any) -> Any:
+    """a where the mask holds, else b; both are evaluated."""
+    return a if mask else b
+
+
+def any_lane(mask: Any) -> bool:
+    """Does the mask hold in at least one lane?"""
+    return bool(mask)
+
+
+def all_lanes(mask: Any) -> bool:
+    """Does the mask hold in every lane?"""
+    return bool(mask)
+
+
+def libm_sin(x: Any) -> Any:
+    """Sine from the C library, lane by lane: right for any finite x, slow."""
+    return math.sin(x) if math.isfinite(x) else math.nan
+
+
+def libm_cos(x: Any) -> Any:
+    """Cosine from the C library, lane by lane: right for any finite x, slow."""
+    return math.cos(x) if math.isfinite(x) else math.nan

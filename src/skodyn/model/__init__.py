@@ -1,0 +1,1 @@
+"""What a person describes, its checks, and the frozen packed arrays."""

@@ -1,0 +1,289 @@
+"""The joint catalogue. Adding a joint type means adding one class here, and a row to its test.
+
+A joint is a short description; what kernels need of it is a *kind* and, for every degree of
+freedom, a constant *twist* [u; t]. Joints whose motion is a product of screw motions
+
+    pose(q) = exp(twist₁ q₁) · exp(twist₂ q₂) · …
+
+(rotation about u and translation along t, with u ∥ t or one of them zero) need nothing else:
+their relative pose, the columns of H* and the velocity-dependent part of the Coriolis term all
+follow from the twists. A single screw is packed as REVOLUTE, PRISMATIC or HELICAL for speed,
+several as SERIES. Only the two joints with quaternions, spherical and free, have manifolds of
+their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from skodyn.conventions import JointKind
+
+__all__ = [
+    "CATALOGUE",
+    "Cylindrical",
+    "Fixed",
+    "Free",
+    "Helical",
+    "Joint",
+    "Planar",
+    "Prismatic",
+    "Revolute",
+    "Spherical",
+    "Translation",
+    "Universal",
+]
+
+Vector = Sequence[float]
+Twists = tuple[tuple[tuple[float, float, float], tuple[float, float, float]], ...]
+_ZERO = (0.0, 0.0, 0.0)
+_X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What is common to all joints. `name` defaults to the name of the body the joint carries."""
+
+    type_name: ClassVar[str]
+    kind: ClassVar[JointKind]
+    nq: ClassVar[int]
+    nv: ClassVar[int]
+
+    def twists(self) -> Twists:
+        """One (u, t) for each degree of freedom, unit directions; empty for quaternion joints."""
+        return ()
+
+    def faults(self) -> list[str]:
+        """What is wrong with this description, one clause each; empty if nothing is."""
+        return [fault for label, value in self._axes() for fault in _axis_faults(label, value)]
+
+    def _axes(self) -> list[tuple[str, Vector]]:
+        """The directions a person gave, with the label to use in a message."""
+        return []
+
+    @property
+    def joint_name(self) -> str | None:
+        return getattr(self, "name", None)
+
+
+def _axis_faults(label: str, value: Vector) -> list[str]:
+    try:
+        numbers = tuple(float(x) for x in value)
+    except (TypeError, ValueError):
+        return [f"{label} is {value!r}, which is not three numbers; write for example (0, 0, 1)"]
+    if len(numbers) != 3:
+        return [f"{label} {value!r} has {len(numbers)} numbers; give three, for example (0, 0, 1)"]
+    if not all(math.isfinite(x) for x in numbers):
+        return [f"{label} {numbers} is not finite; give a direction such as (0, 0, 1)"]
+    if math.hypot(*numbers) < 1e-12:
+        return [f"{label} {numbers} has zero length; give a direction such as (0, 0, 1)"]
+    return []
+
+
+def _unit(axis: Vector) -> tuple[float, float, float]:
+    x, y, z = (float(c) for c in axis)
+    length = math.hypot(x, y, z)
+    return (x / length, y / length, z / length)
+
+
+def _number_faults(label: str, value: float) -> list[str]:
+    try:
+        fine = math.isfinite(float(value))
+    except (TypeError, ValueError):
+        fine = False
+    return [] if fine else [f"{label} is {value!r}, which is not a finite number"]
+
+
+@dataclass(frozen=True)
+class Fixed(Joint):
+    """No relative motion."""
+
+    name: str | None = None
+    type_name = "fixed"
+    kind = JointKind.FIXED
+    nq = nv = 0
+
+
+@dataclass(frozen=True)
+class Revolute(Joint):
+    """Rotation about `axis`; q is the angle."""
+
+    axis: Vector = _Z
+    name: str | None = None
+    type_name = "revolute"
+    kind = JointKind.REVOLUTE
+    nq = nv = 1
+
+    def twists(self) -> Twists:
+        return ((_unit(self.axis), _ZERO),)
+
+    def _axes(self) -> list[tuple[str, Vector]]:
+        return [("axis", self.axis)]
+
+
+@dataclass(frozen=True)
+class Prismatic(Joint):
+    """Translation along `axis`; q is the length."""
+
+    axis: Vector = _Z
+    name: str | None = None
+    type_name = "prismatic"
+    kind = JointKind.PRISMATIC
+    nq = nv = 1
+
+    def twists(self) -> Twists:
+        return ((_ZERO, _unit(self.axis)),)
+
+    def _axes(self) -> list[tuple[str, Vector]]:
+        return [("axis", self.axis)]
+
+
+@dataclass(frozen=True)
+class Helical(Joint):
+    """A screw: rotation by q about `axis`, translation by pitch·q along it (metres per radian)."""
+
+    axis: Vector = _Z
+    pitch: float = 0.0
+    name: str | None = None
+    type_name = "helical"
+    kind = JointKind.HELICAL
+    nq = nv = 1
+
+    def twists(self) -> Twists:
+        u, h = _unit(self.axis), float(self.pitch)
+        return ((u, (h * u[0], h * u[1], h * u[2])),)
+
+    def faults(self) -> list[str]:
+        return super().faults() + _number_faults("pitch", self.pitch)
+
+    def _axes(self) -> list[tuple[str, Vector]]:
+        return [("axis", self.axis)]
+
+
+@dataclass(frozen=True)
+class Cylindrical(Joint):
+    """Rotation about and free translation along `axis`; q is (angle, length)."""
+
+    axis: Vector = _Z
+    name: str | None = None
+    type_name = "cylindrical"
+    kind = JointKind.SERIES
+    nq = nv = 2
+
+    def twists(self) -> Twists:
+        u = _unit(self.axis)
+        return ((u, _ZERO), (_ZERO, u))
+
+    def _axes(self) -> list[tuple[str, Vector]]:
+        return [("axis", self.axis)]
+
+
+@dataclass(frozen=True)
+class Universal(Joint):
+    """Rotation about `axis1`, then about `axis2`, which the first rotation carries along."""
+
+    axis1: Vector = _X
+    axis2: Vector = _Y
+    name: str | None = None
+    type_name = "universal"
+    kind = JointKind.SERIES
+    nq = nv = 2
+
+    def twists(self) -> Twists:
+        return ((_unit(self.axis1), _ZERO), (_unit(self.axis2), _ZERO))
+
+    def faults(self) -> list[str]:
+        found = super().faults()
+        if not found and np.linalg.norm(np.cross(_unit(self.axis1), _unit(self.axis2))) < 1e-9:
+            found.append(
+                f"axis1 {self.axis1} and axis2 {self.axis2} are parallel; turn one of them, "
+                "or use a revolute joint"
+            )
+        return found
+
+    def _axes(self) -> list[tuple[str, Vector]]:
+        return [("axis1", self.axis1), ("axis2", self.axis2)]
+
+
+@dataclass(frozen=True)
+class Planar(Joint):
+    """Motion in a plane; q is (x, y, angle), along `x_axis`, `y_axis` and about their normal."""
+
+    x_axis: Vector = _X
+    y_axis: Vector = _Y
+    name: str | None = None
+    type_name = "planar"
+    kind = JointKind.SERIES
+    nq = nv = 3
+
+    def twists(self) -> Twists:
+        x, y = np.array(_unit(self.x_axis)), np.array(_unit(self.y_axis))
+        n = np.cross(x, y)
+        return ((_ZERO, tuple(x)), (_ZERO, tuple(y)), (tuple(n), _ZERO))
+
+    def faults(self) -> list[str]:
+        found = super().faults()
+        if not found and abs(np.dot(_unit(self.x_axis), _unit(self.y_axis))) > 1e-9:
+            found.append(
+                f"x_axis {self.x_axis} and y_axis {self.y_axis} are not perpendicular; "
+                "give two perpendicular directions in the plane"
+            )
+        return found
+
+    def _axes(self) -> list[tuple[str, Vector]]:
+        return [("x_axis", self.x_axis), ("y_axis", self.y_axis)]
+
+
+@dataclass(frozen=True)
+class Translation(Joint):
+    """Free translation; q is (x, y, z) in the joint frame."""
+
+    name: str | None = None
+    type_name = "translation"
+    kind = JointKind.SERIES
+    nq = nv = 3
+
+    def twists(self) -> Twists:
+        return ((_ZERO, _X), (_ZERO, _Y), (_ZERO, _Z))
+
+
+@dataclass(frozen=True)
+class Spherical(Joint):
+    """A ball joint; q is a unit quaternion (w, x, y, z), v the angular velocity in child axes."""
+
+    name: str | None = None
+    type_name = "spherical"
+    kind = JointKind.SPHERICAL
+    nq, nv = 4, 3
+
+
+@dataclass(frozen=True)
+class Free(Joint):
+    """No constraint; q is a unit quaternion and a position, v is [ω; v] in child axes."""
+
+    name: str | None = None
+    type_name = "free"
+    kind = JointKind.FREE
+    nq, nv = 7, 6
+
+
+CATALOGUE: dict[str, type[Joint]] = {
+    joint.type_name: joint
+    for joint in (
+        Fixed,
+        Revolute,
+        Prismatic,
+        Helical,
+        Cylindrical,
+        Universal,
+        Planar,
+        Translation,
+        Spherical,
+        Free,
+    )
+}
+"""Every joint type by the name that model files use."""

@@ -1,0 +1,34 @@
+"""Where each number of a packed model lies. Kernels index with these names, nothing else.
+
+`indices` is an (n_bodies, INDEX_COLUMNS) int64 array. `parameters` is one flat float64 array, so
+that a kernel takes two arguments for the whole model and a sweep can hold it once per lane:
+
+    header | one record per body | one record per degree of freedom
+"""
+
+from __future__ import annotations
+
+# columns of `indices`
+PARENT, KIND, Q_START, V_START, N_DOF, SUBTREE_END = range(6)
+INDEX_COLUMNS = 6
+
+# header of `parameters`
+GRAVITY = 0
+HEADER = 4
+
+# offsets in a body record
+PLACE_ROTATION = 0  # joint frame in the parent's kernel frame, nine numbers
+PLACE_TRANSLATION = 9
+MASS = 12
+FIRST_MOMENT = 13
+SECOND_MOMENT = 16  # about the body origin, in the kernel frame, six numbers
+PITCH = 22  # metres per radian, helical joints only
+BODY_RECORD = 23
+
+# a record per degree of freedom: the twist [u; t] of a series joint, zero for other kinds
+TWIST = 0
+DOF_RECORD = 6
+
+
+def parameter_count(n_bodies: int, nv: int) -> int:
+    return HEADER + n_bodies * BODY_RECORD + nv * DOF_RECORD

@@ -1,0 +1,176 @@
+"""The frozen, packed model: read-only contiguous arrays, and the names that map into them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skodyn.errors import ModelError
+from skodyn.model import coordinates, layout
+from skodyn.model.columns import Floats
+from skodyn.model.joints import Joint
+from skodyn.topology import Tree
+
+__all__ = ["Frame", "Model"]
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A frame fixed in a body: its axes and origin in the body frame."""
+
+    body: str
+    rotation: Floats
+    translation: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A tree of rigid bodies, checked and packed; build it with `ModelBuilder` or `load`.
+
+    Bodies are numbered base first and depth first (`tree`). The columns `rotation` … `inertia` hold
+    what was described, in that order; `indices` and `parameters` hold the same for kernels (see
+    layout.py). All arrays are read-only. Two models are equal if their contents are.
+    """
+
+    name: str
+    tree: Tree
+    joints: tuple[Joint, ...]
+    joint_names: tuple[str, ...]
+    gravity: Floats
+    rotation: Floats
+    translation: Floats
+    mass: Floats
+    com: Floats
+    inertia: Floats
+    alignment: Floats
+    indices: NDArray[np.int64]
+    parameters: Floats
+    frames: Mapping[str, Frame] = field(default_factory=dict)
+    repairs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._freeze()
+
+    def _freeze(self) -> None:
+        arrays = [getattr(self, f.name) for f in fields(self)]
+        arrays += [a for frame in self.frames.values() for a in (frame.rotation, frame.translation)]
+        for array in arrays:
+            if isinstance(array, np.ndarray):
+                array.setflags(write=False)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._freeze()  # pickling forgets read-only flags
+
+    # ---- sizes and names ----------------------------------------------------------------------
+
+    @property
+    def n_bodies(self) -> int:
+        return len(self.indices)
+
+    @cached_property
+    def nq(self) -> int:
+        return sum(joint.nq for joint in self.joints)
+
+    @cached_property
+    def nv(self) -> int:
+        return int(self.indices[:, layout.N_DOF].sum())
+
+    @cached_property
+    def body_names(self) -> tuple[str, ...]:
+        return tuple(str(name) for name in self.tree.names)
+
+    @property
+    def parent(self) -> NDArray[np.int64]:
+        return self.tree.parent
+
+    def body_index(self, name: str) -> int:
+        """Number of the body with this name."""
+        return self._find(name, self._body_numbers, "body")
+
+    def joint_index(self, name: str) -> int:
+        """Number of the body that the joint with this name carries."""
+        return self._find(name, self._joint_numbers, "joint")
+
+    def q_slice(self, joint: str) -> slice:
+        """Where the coordinates of a joint lie in q."""
+        k = self.joint_index(joint)
+        start = int(self.indices[k, layout.Q_START])
+        return slice(start, start + self.joints[k].nq)
+
+    def v_slice(self, joint: str) -> slice:
+        """Where the velocities of a joint lie in v."""
+        k = self.joint_index(joint)
+        start = int(self.indices[k, layout.V_START])
+        return slice(start, start + self.joints[k].nv)
+
+    @cached_property
+    def _body_numbers(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.body_names)}
+
+    @cached_property
+    def _joint_numbers(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.joint_names)}
+
+    def _find(self, name: str, numbers: dict[str, int], what: str) -> int:
+        if name in numbers:
+            return numbers[name]
+        close = get_close_matches(str(name), numbers, n=1)
+        hint = (
+            f"did you mean {close[0]!r}?" if close else f"it has {', '.join(list(numbers)[:5])} …"
+        )
+        raise ModelError(f"Model {self.name!r} has no {what} {name!r}; {hint}")
+
+    # ---- coordinates --------------------------------------------------------------------------
+
+    def neutral(self) -> Floats:
+        """Coordinates with every joint at rest position: zeros, and unit quaternions."""
+        return coordinates.neutral(self.indices, self.nq)
+
+    def random_state(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """(q, v): uniform angles and orientations, lengths within ±1, normal velocities."""
+        return coordinates.random_state(self.indices, self.parameters, self.nq, self.nv, rng)
+
+    def integrate(self, q: ArrayLike, dv: ArrayLike) -> Floats:
+        """q moved along the velocity dv for unit time, on the joints' manifolds."""
+        return coordinates.integrate(self, q, dv)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Floats:
+        """The shortest dv with integrate(q0, dv) = q1."""
+        return coordinates.difference(self, q0, q1)
+
+    def check_q(self, q: ArrayLike) -> Floats:
+        """q as an array, or a StateError that names every joint whose coordinates are not valid."""
+        return coordinates.check_q(self, q)
+
+    # ---- content ------------------------------------------------------------------------------
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Stable hash of everything that decides a result, names included."""
+        digest = hashlib.sha256()
+        texts = (*self.body_names, "", *self.joint_names, "", *(j.type_name for j in self.joints))
+        for text in texts:
+            digest.update(text.encode() + b"\0")
+        for array in (self.indices, self.parameters, self.alignment):
+            digest.update(array.tobytes())
+        for name, frame in sorted(self.frames.items()):
+            digest.update(f"{name}\0{frame.body}\0".encode())
+            digest.update(frame.rotation.tobytes() + frame.translation.tobytes())
+        return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Model) and self.content_hash == other.content_hash
+
+    def __hash__(self) -> int:
+        return hash(self.content_hash)
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: {self.n_bodies} bodies, nq={self.nq}, nv={self.nv}>"

@@ -1,0 +1,159 @@
+"""Forests as lists of parents: their depth-first preorder, and the faults that prevent one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.topology.search import Adjacency, disjoint_cycles, reachable
+from skodyn.topology.wording import arrows, listed, quote
+
+__all__ = [
+    "GROUND",
+    "IntArray",
+    "child_lists",
+    "cycle_faults",
+    "empty_name_faults",
+    "name_faults",
+    "packed_arrays",
+    "parent_faults",
+    "preorder",
+]
+
+GROUND = -1  # the parent of a base; the ground itself is not a node
+
+IntArray = NDArray[np.int64]
+
+
+def preorder(parents: IntArray) -> IntArray:
+    """Depth first from the ground, siblings as given; nodes on or below a cycle are left out."""
+    grouped = np.argsort(parents, kind="stable")
+    starts = np.searchsorted(parents[grouped], np.arange(-1, len(parents) + 1)).tolist()
+    backward = grouped[::-1].tolist()  # siblings last to first, as a stack wants them
+    n = len(backward)
+    order: list[int] = []
+    stack = backward[n - starts[1] :]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack += backward[n - starts[node + 2] : n - starts[node + 1]]
+    return np.array(order, dtype=np.int64)
+
+
+def packed_arrays(parents: IntArray, order: IntArray) -> dict[str, IntArray]:
+    """The index arrays of a Tree, by field, from parents as given and their preorder."""
+    n = len(order)
+    place = np.empty(n + 1, dtype=np.int64)
+    place[order] = np.arange(n)
+    place[GROUND] = GROUND  # the last entry answers for index −1
+    parent = place[parents[order]]
+
+    above, level, size = parent.tolist(), [0] * n, [1] * n
+    for k in range(n):
+        if above[k] != GROUND:
+            level[k] = level[above[k]] + 1
+    for k in range(n - 1, -1, -1):
+        if above[k] != GROUND:
+            size[above[k]] += size[k]
+
+    by_parent = np.argsort(parent, kind="stable")  # the children of the ground come first
+    start = np.searchsorted(parent[by_parent], np.arange(n + 1))
+    return {
+        "order": order,
+        "parent": parent,
+        "bases": by_parent[: start[0]].copy(),
+        "child_start": start - start[0],
+        "child_index": by_parent[start[0] :].copy(),
+        "level": np.array(level, dtype=np.int64),
+        "subtree_end": np.arange(n) + np.array(size, dtype=np.int64),
+    }
+
+
+def child_lists(parents: Sequence[int]) -> list[list[int]]:
+    """Children of every node; a parent that is the ground or does not exist is passed over."""
+    children: list[list[int]] = [[] for _ in parents]
+    for child, parent in enumerate(parents):
+        if 0 <= parent < len(children):
+            children[parent].append(child)
+    return children
+
+
+def empty_name_faults(names: Sequence[Hashable]) -> list[str]:
+    """Names with nothing in them."""
+    return [
+        f"The node at position {position} has an empty name ({name!r}); give it one."
+        for position, name in enumerate(names)
+        if name is None or (isinstance(name, str) and not name.strip())
+    ]
+
+
+def name_faults(names: Sequence[Hashable]) -> list[str]:
+    """Names that cannot tell nodes apart: empty or given more than once."""
+    faults = empty_name_faults(names)
+    places: dict[Hashable, list[int]] = {}
+    if len(set(names)) < len(names):
+        for position, name in enumerate(names):
+            places.setdefault(name, []).append(position)
+    for name, at in places.items():
+        if len(at) > 1:
+            faults.append(
+                f"The name {quote(name)} is given to {len(at)} nodes, at positions {listed(at)}; "
+                "give each node a name of its own."
+            )
+    return faults
+
+
+def parent_faults(edges: Sequence[tuple[Hashable, Hashable]]) -> list[str]:
+    """Nodes with more than one parent, which no tree allows."""
+    if len({child for _, child in edges}) == len(edges):
+        return []
+    given: dict[Hashable, list[Hashable]] = {}
+    for parent, child in edges:
+        given.setdefault(child, []).append(parent)
+    return [
+        f"Node {quote(child)} has {len(parents)} parents, {listed(parents)}; a tree allows one, "
+        "so keep one of these edges and treat the others as cut-edges."
+        for child, parents in given.items()
+        if len(parents) > 1
+    ]
+
+
+def cycle_faults(names: Sequence[Hashable], children: Adjacency) -> list[str]:
+    """The cycles, in full, and the nodes that only a cycle leads to."""
+    has_parent = [False] * len(children)
+    for below in children:
+        for child in below:
+            has_parent[child] = True
+    grounded = reachable(children, [k for k, flag in enumerate(has_parent) if not flag])
+    cycles = disjoint_cycles(children)
+
+    faults = []
+    found = list(grounded)
+    hanging: dict[int, int] = {}  # node -> first node of the cycle it hangs from
+    for cycle in cycles:
+        in_full = arrows(names[k] for k in [*cycle, cycle[0]])
+        faults.append(
+            f"The nodes {in_full} form a cycle; attach one of them to the ground or to a node "
+            "outside the cycle."
+            if len(cycle) > 1
+            else f"Node {quote(names[cycle[0]])} is its own parent, {in_full}; attach it to the "
+            "ground or to another node."
+        )
+        for k in cycle:
+            found[k] = True
+    for cycle in cycles:
+        stack = list(cycle)
+        while stack:
+            for child in children[stack.pop()]:
+                if not found[child]:
+                    found[child] = True
+                    hanging[child] = cycle[0]
+                    stack.append(child)
+    faults += [
+        f"Node {quote(names[k])} cannot be reached from the ground, because it hangs from the "
+        f"cycle through {quote(names[hanging[k]])}; open that cycle."
+        for k in sorted(hanging)
+    ]
+    return faults

@@ -1,0 +1,46 @@
+"""How faults are phrased: quoting, listing, arrows, and a guess at what was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from difflib import get_close_matches
+
+__all__ = ["Spelling", "arrows", "listed", "quote"]
+
+
+def quote(name: Hashable) -> str:
+    """A label as it stands in a sentence: 'arm' for a string, 3 for a number."""
+    return repr(name)
+
+
+def arrows(names: Iterable[Hashable]) -> str:
+    """A path in full: a → b → c."""
+    return " → ".join(str(name) for name in names)
+
+
+def listed(names: Sequence[Hashable], limit: int = 12) -> str:
+    """'a', 'b' and 'c'; a long list is cut short and says by how much."""
+    words = [quote(name) for name in names[:limit]]
+    if len(names) > limit:
+        words.append(f"{len(names) - limit} more")
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+
+
+class Spelling:
+    """Guesses which known name was meant; on a budget, so that many typos stay cheap."""
+
+    _COMPARISONS = 100_000
+
+    def __init__(self, known: Collection[Hashable]) -> None:
+        self._known = known  # looked at only when a guess is wanted
+        self._spent = 0
+
+    def remedy(self, name: Hashable, otherwise: str) -> str:
+        """'did you mean …?' when a known name is close, else the remedy given; ends a sentence."""
+        if isinstance(name, str) and self._spent < self._COMPARISONS:
+            known = [other for other in self._known if isinstance(other, str)]
+            self._spent += 1 + len(known)
+            close = get_close_matches(name, known, n=1)
+            if close:
+                return f"did you mean {quote(close[0])}?"
+        return f"{otherwise}."
