@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from skodyn.errors import TopologyError
 from skodyn.topology import Digraph, aggregate_digraph, contract_edge, contract_nodes
+from skodyn.topology.search import disjoint_cycles
 
-quick = settings(deadline=None, derandomize=True, max_examples=150)
+quick = settings(deadline=None, derandomize=True, max_examples=100)
 
 
 @st.composite
@@ -131,6 +132,18 @@ def test_a_found_cycle_is_a_directed_cycle_and_none_means_acyclic(digraph):
     if cycle is not None:
         assert len(set(cycle)) == len(cycle)
         assert set(zip(cycle, cycle[1:] + cycle[:1], strict=True)) <= set(digraph.edges)
+
+
+@quick
+@given(digraphs())
+def test_disjoint_cycles_share_no_node_and_leave_no_cyclic_component_out(digraph):
+    cycles = disjoint_cycles([digraph.children(node) for node in digraph.nodes])
+    named = [node for cycle in cycles for node in cycle]
+    assert len(set(named)) == len(named)
+    for cycle in cycles:
+        assert set(zip(cycle, cycle[1:] + cycle[:1], strict=True)) <= set(digraph.edges)
+    for component in nx.strongly_connected_components(as_networkx(digraph)):
+        assert len(component) == 1 or component & set(named)
 
 
 @quick

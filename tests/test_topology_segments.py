@@ -20,7 +20,7 @@ from skodyn.topology import (
     serial_segments,
 )
 
-quick = settings(deadline=None, derandomize=True, max_examples=150)
+quick = settings(deadline=None, derandomize=True, max_examples=100)
 LARGE = 200_000
 
 forests = st.integers(0, 14).flatmap(

@@ -20,7 +20,7 @@ from skodyn.topology import (
     path_induced_subgraph,
 )
 
-quick = settings(deadline=None, derandomize=True, max_examples=150)
+quick = settings(deadline=None, derandomize=True, max_examples=100)
 
 
 @st.composite

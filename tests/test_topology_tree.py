@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from skodyn.errors import TopologyError
 from skodyn.topology import Digraph, Tree
 
-quick = settings(deadline=None, derandomize=True, max_examples=150)
+quick = settings(deadline=None, derandomize=True, max_examples=100)
 
 
 @st.composite

@@ -1,0 +1,96 @@
+"""Articulated body inertias: the Riccati recursion of Jain 2011-II eq. 33, a tips-to-base gather.
+
+A joint with several degrees of freedom yields one at a time, the outermost first: with u = P·h and
+d = h·u for its column h,
+
+    P ← P − u uᵀ/d
+
+After the last one P has become P⁺ = τ̄·P. The pivots d and the vectors u are the LDLᵀ (Cholesky)
+factors of D(k) = H P H* in disguise: det D is the product of the pivots, and D⁻¹ is applied by
+running through the degrees of freedom in turn. A locked joint has none, and passes P through.
+"""
+
+from __future__ import annotations
+
+from skodyn.jit import helper
+from skodyn.kernels.joint_motion import REVOLUTE, joint_column
+from skodyn.kernels.workspace import (
+    ARM,
+    GAIN,
+    INERTIA,
+    PIVOT,
+    body_slot,
+    dof_slot,
+    load3,
+    load_articulated,
+    store6,
+    store_articulated,
+)
+from skodyn.lanes import all_lanes, fma, store
+from skodyn.model.layout import KIND, N_DOF, PARENT, SUBTREE_END, V_START
+from skodyn.spatial.articulated import (
+    add_articulated,
+    apply_articulated,
+    shift_articulated,
+    subtract_rank_one,
+)
+from skodyn.spatial.linear3 import column, dot, multiply_sym_vector, multiply_vector_transposed
+from skodyn.spatial.motion import dot_spatial
+
+SINGULAR_PIVOT = 1e-14
+"""A pivot below this fraction of the inertia it comes from is rounding, not physics."""
+
+
+@helper
+def yield_column(p, h):
+    """(u, d, scale): u = P·h, d = h·u, and the size of the inertia that d is made of."""
+    u = apply_articulated(p, h)
+    trace_a = p[0][0] + p[0][3] + p[0][5]
+    trace_c = p[2][0] + p[2][3] + p[2][5]
+    size = fma(dot(h[0], h[0]), trace_a, dot(h[1], h[1]) * trace_c)
+    return u, dot_spatial(h, u), size
+
+
+@helper
+def yield_turn(p, z):
+    """yield_column for a rotation about the unit vector z."""
+    u = multiply_sym_vector(p[0], z), multiply_vector_transposed(p[1], z)
+    return u, dot(z, u[0]), p[0][0] + p[0][3] + p[0][5]
+
+
+@helper
+def yield_joint(w, indices, parameters, k, r, p, ws):
+    """(P⁺, sound): let every degree of freedom of joint k yield; store u and 1/d of each."""
+    n = indices.shape[0]
+    sound = True
+    if indices[k, KIND] == REVOLUTE:
+        u, d, size = yield_turn(p, column(r, 2))
+        pivot = 1.0 / d
+        slot = dof_slot(n, indices[k, V_START])
+        store6(w, ws, slot + GAIN, u)
+        store(w, ws, slot + PIVOT, pivot)
+        return subtract_rank_one(p, u, pivot), all_lanes(d > SINGULAR_PIVOT * size)
+    for d_back in range(indices[k, N_DOF]):
+        i = indices[k, N_DOF] - 1 - d_back
+        h = joint_column(w, indices, parameters, k, i, r, ws)
+        u, d, size = yield_column(p, h)
+        pivot = 1.0 / d
+        slot = dof_slot(n, indices[k, V_START] + i)
+        store6(w, ws, slot + GAIN, u)
+        store(w, ws, slot + PIVOT, pivot)
+        p = subtract_rank_one(p, u, pivot)
+        sound = sound and all_lanes(d > SINGULAR_PIVOT * size)
+    return p, sound
+
+
+@helper
+def pass_inertia_inward(w, indices, k, p_plus, ws):
+    """Add φ P⁺ φ* to the parent's sum; its last child comes first and starts it."""
+    parent = indices[k, PARENT]
+    if parent < 0:
+        return
+    shifted = shift_articulated(p_plus, load3(w, ws, body_slot(k) + ARM))
+    slot = body_slot(parent) + INERTIA
+    if indices[k, SUBTREE_END] != indices[parent, SUBTREE_END]:
+        shifted = add_articulated(shifted, load_articulated(w, ws, slot))
+    store_articulated(w, ws, slot, shifted)
