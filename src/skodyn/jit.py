@@ -100,7 +100,7 @@ def _our_cache_folder() -> Iterator[None]:
 
 def helper(function: F) -> F:
     """A small function that kernels call and LLVM inlines; never called from Python in earnest."""
-    return numba.njit(**_FLAGS)(function)  # type: ignore[no-any-return]
+    return numba.njit(forceinline=True, **_FLAGS)(function)  # type: ignore[no-any-return]
 
 
 def kernel(function: F) -> F:

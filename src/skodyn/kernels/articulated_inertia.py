@@ -19,8 +19,10 @@ from skodyn.kernels.workspace import (
     GAIN,
     INERTIA,
     PIVOT,
+    body_count,
     body_slot,
     dof_slot,
+    entry,
     load3,
     load_articulated,
     store6,
@@ -59,23 +61,23 @@ def yield_turn(p, z):
 
 
 @helper
-def yield_joint(w, indices, parameters, k, r, p, ws):
+def yield_joint(w, tree, parameters, k, r, p, ws):
     """(P⁺, sound): let every degree of freedom of joint k yield; store u and 1/d of each."""
-    n = indices.shape[0]
+    n = body_count(tree)
     sound = True
-    if indices[k, KIND] == REVOLUTE:
+    if entry(tree, k, KIND) == REVOLUTE:
         u, d, size = yield_turn(p, column(r, 2))
         pivot = 1.0 / d
-        slot = dof_slot(n, indices[k, V_START])
+        slot = dof_slot(n, entry(tree, k, V_START))
         store6(w, ws, slot + GAIN, u)
         store(w, ws, slot + PIVOT, pivot)
         return subtract_rank_one(p, u, pivot), all_lanes(d > SINGULAR_PIVOT * size)
-    for d_back in range(indices[k, N_DOF]):
-        i = indices[k, N_DOF] - 1 - d_back
-        h = joint_column(w, indices, parameters, k, i, r, ws)
+    for d_back in range(entry(tree, k, N_DOF)):
+        i = entry(tree, k, N_DOF) - 1 - d_back
+        h = joint_column(w, tree, parameters, k, i, r, ws)
         u, d, size = yield_column(p, h)
         pivot = 1.0 / d
-        slot = dof_slot(n, indices[k, V_START] + i)
+        slot = dof_slot(n, entry(tree, k, V_START) + i)
         store6(w, ws, slot + GAIN, u)
         store(w, ws, slot + PIVOT, pivot)
         p = subtract_rank_one(p, u, pivot)
@@ -84,13 +86,13 @@ def yield_joint(w, indices, parameters, k, r, p, ws):
 
 
 @helper
-def pass_inertia_inward(w, indices, k, p_plus, ws):
+def pass_inertia_inward(w, tree, k, p_plus, ws):
     """Add φ P⁺ φ* to the parent's sum; its last child comes first and starts it."""
-    parent = indices[k, PARENT]
+    parent = entry(tree, k, PARENT)
     if parent < 0:
         return
     shifted = shift_articulated(p_plus, load3(w, ws, body_slot(k) + ARM))
     slot = body_slot(parent) + INERTIA
-    if indices[k, SUBTREE_END] != indices[parent, SUBTREE_END]:
+    if entry(tree, k, SUBTREE_END) != entry(tree, parent, SUBTREE_END):
         shifted = add_articulated(shifted, load_articulated(w, ws, slot))
     store_articulated(w, ws, slot, shifted)

@@ -15,9 +15,11 @@ from skodyn.conventions import QUATERNION_TOLERANCE, JointKind
 from skodyn.jit import helper
 from skodyn.kernels.workspace import (
     COLUMN,
+    body_count,
     body_parameters,
     dof_parameters,
     dof_slot,
+    entry,
     load6,
     parameter3,
     parameter_matrix,
@@ -71,14 +73,14 @@ def is_unit(p):
 
 
 @helper
-def joint_pose(w, indices, p, k, parent_rotation, q, q_first, nq, ws):
+def joint_pose(w, tree, p, k, parent_rotation, q, q_first, nq, ws):
     """(R, l, sound): the child's rotation, the arm from the parent's origin, valid coordinates?
 
     Joints with several degrees of freedom also leave their columns of H* in the workspace.
     """
     constants = body_parameters(k)
-    i = indices[k, Q_START]
-    kind = indices[k, KIND]
+    i = entry(tree, k, Q_START)
+    kind = entry(tree, k, KIND)
     r = multiply(parent_rotation, parameter_matrix(w, p, constants + PLACE_ROTATION))
     l = multiply_vector(parent_rotation, parameter3(w, p, constants + PLACE_TRANSLATION))  # noqa: E741
     sound = True
@@ -93,33 +95,33 @@ def joint_pose(w, indices, p, k, parent_rotation, q, q_first, nq, ws):
         s, c = sincos(angle)
         r = turn_about_z(r, s, c)
     elif kind == SERIES:
-        r, l = _series_pose(w, indices, p, k, r, l, q, q_first, nq, ws)  # noqa: E741
+        r, l = _series_pose(w, tree, p, k, r, l, q, q_first, nq, ws)  # noqa: E741
     elif kind == SPHERICAL:
         turn = row4(w, q, q_first, nq, i)
         sound = is_unit(turn)
         r = multiply(r, quaternion_matrix(turn))
-        _angular_columns(w, indices, k, r, ws)
+        _angular_columns(w, tree, k, r, ws)
     elif kind == FREE:
         turn = row4(w, q, q_first, nq, i)
         sound = is_unit(turn)
         l = add(l, multiply_vector(r, row3(w, q, q_first, nq, i + 4)))  # noqa: E741
         r = multiply(r, quaternion_matrix(turn))
-        _angular_columns(w, indices, k, r, ws)
-        _linear_columns(w, indices, k, r, ws)
+        _angular_columns(w, tree, k, r, ws)
+        _linear_columns(w, tree, k, r, ws)
     return r, l, sound
 
 
 @helper
-def _series_pose(w, indices, p, k, r, l, q, q_first, nq, ws):  # noqa: E741
+def _series_pose(w, tree, p, k, r, l, q, q_first, nq, ws):  # noqa: E741
     """A product of exponentials of constant twists [u; t], one per degree of freedom."""
-    n = indices.shape[0]
-    for d in range(indices[k, N_DOF]):
-        dof = indices[k, V_START] + d
+    n = body_count(tree)
+    for d in range(entry(tree, k, N_DOF)):
+        dof = entry(tree, k, V_START) + d
         constants = dof_parameters(n, dof) + TWIST
         u, t = parameter3(w, p, constants), parameter3(w, p, constants + 3)
         shift = multiply_vector(r, t)
         store6(w, ws, dof_slot(n, dof) + COLUMN, (multiply_vector(r, u), shift))
-        amount = load_rows(w, q, q_first, nq, indices[k, Q_START] + d)
+        amount = load_rows(w, q, q_first, nq, entry(tree, k, Q_START) + d)
         l = add_scaled(l, amount, shift)  # noqa: E741
         s, c = sincos(amount)
         turns = absolute(u[0]) + absolute(u[1]) + absolute(u[2])  # zero for a translation
@@ -129,20 +131,20 @@ def _series_pose(w, indices, p, k, r, l, q, q_first, nq, ws):  # noqa: E741
 
 
 @helper
-def _angular_columns(w, indices, k, r, ws):
-    n = indices.shape[0]
+def _angular_columns(w, tree, k, r, ws):
+    n = body_count(tree)
     zero = zero3(w)
     for d in range(3):
-        slot = dof_slot(n, indices[k, V_START] + d) + COLUMN
+        slot = dof_slot(n, entry(tree, k, V_START) + d) + COLUMN
         store6(w, ws, slot, (_pick_column(r, d), zero))
 
 
 @helper
-def _linear_columns(w, indices, k, r, ws):
-    n = indices.shape[0]
+def _linear_columns(w, tree, k, r, ws):
+    n = body_count(tree)
     zero = zero3(w)
     for d in range(3):
-        slot = dof_slot(n, indices[k, V_START] + 3 + d) + COLUMN
+        slot = dof_slot(n, entry(tree, k, V_START) + 3 + d) + COLUMN
         store6(w, ws, slot, (zero, _pick_column(r, d)))
 
 
@@ -157,9 +159,9 @@ def _pick_column(r, d):
 
 
 @helper
-def joint_column(w, indices, p, k, d, r, ws):
+def joint_column(w, tree, p, k, d, r, ws):
     """Column d of H*(k) in world axes, given the body's rotation."""
-    kind = indices[k, KIND]
+    kind = entry(tree, k, KIND)
     z, zero = column(r, 2), zero3(w)
     if kind == REVOLUTE:
         return z, zero
@@ -167,13 +169,13 @@ def joint_column(w, indices, p, k, d, r, ws):
         return zero, z
     if kind == HELICAL:
         return z, scale(splat(w, 1.0) * parameter(w, p, body_parameters(k) + PITCH), z)
-    return load6(w, ws, dof_slot(indices.shape[0], indices[k, V_START] + d) + COLUMN)
+    return load6(w, ws, dof_slot(body_count(tree), entry(tree, k, V_START) + d) + COLUMN)
 
 
 @helper
-def relative_velocity(w, indices, p, k, r, v, v_first, nv, ws):
+def relative_velocity(w, tree, p, k, r, v, v_first, nv, ws):
     """(Δω, Δv, c_ω, c_v): H*(k)·v(k), and the joint's own velocity product."""
-    kind, i = indices[k, KIND], indices[k, V_START]
+    kind, i = entry(tree, k, KIND), entry(tree, k, V_START)
     zero = zero3(w)
     spin, slide, turn_product, slide_product = zero, zero, zero, zero
     if kind == REVOLUTE:
@@ -190,8 +192,8 @@ def relative_velocity(w, indices, p, k, r, v, v_first, nv, ws):
         slide = multiply_vector(r, row3(w, v, v_first, nv, i + 3))
         slide_product = cross(spin, slide)
     elif kind == SERIES:
-        for d in range(indices[k, N_DOF]):
-            u, t = load6(w, ws, dof_slot(indices.shape[0], i + d) + COLUMN)
+        for d in range(entry(tree, k, N_DOF)):
+            u, t = load6(w, ws, dof_slot(body_count(tree), i + d) + COLUMN)
             rate = load_rows(w, v, v_first, nv, i + d)
             turn_product = add_cross(turn_product, spin, scale(rate, u))
             spin = add_scaled(spin, rate, u)

@@ -19,8 +19,10 @@ from skodyn.kernels.workspace import (
     CORIOLIS,
     OMEGA,
     ROTATION,
+    body_count,
     body_parameters,
     body_slot,
+    entry,
     load3,
     load_matrix,
     parameter3,
@@ -56,7 +58,7 @@ def body_inertia(w, p, k, r):
     """M(k) as (m, h, J) about the body origin, in world axes."""
     i = body_parameters(k)
     inertia = (
-        parameter(w, p, i + MASS),
+        splat(w, parameter(w, p, i + MASS)),
         parameter3(w, p, i + FIRST_MOMENT),
         parameter_sym(w, p, i + SECOND_MOMENT),
     )
@@ -64,10 +66,10 @@ def body_inertia(w, p, k, r):
 
 
 @helper
-def place_body(w, indices, p, k, q, q_first, nq, ws):
+def place_body(w, tree, p, k, q, q_first, nq, ws):
     """Store and return (R, l) of body k; the parent must have been placed."""
     r, l, sound = joint_pose(  # noqa: E741
-        w, indices, p, k, load_matrix(w, ws, body_slot(indices[k, PARENT]) + ROTATION),
+        w, tree, p, k, load_matrix(w, ws, body_slot(entry(tree, k, PARENT)) + ROTATION),
         q, q_first, nq, ws,
     )  # fmt: skip
     slot = body_slot(k)
@@ -77,35 +79,35 @@ def place_body(w, indices, p, k, q, q_first, nq, ws):
 
 
 @helper
-def scatter_poses(w, indices, p, q, q_first, nq, ws):
+def scatter_poses(w, tree, p, q, q_first, nq, ws):
     """R and l of every body."""
     ground_pose(w, ws)
     status = OK
-    for k in range(indices.shape[0]):
-        _, _, sound = place_body(w, indices, p, k, q, q_first, nq, ws)
+    for k in range(body_count(tree)):
+        _, _, sound = place_body(w, tree, p, k, q, q_first, nq, ws)
         if not sound:
             status = failure(NOT_UNIT, k)
     return status
 
 
 @helper
-def move_body(w, indices, p, k, r, l, v, v_first, nv, ws):  # noqa: E741
+def move_body(w, tree, p, k, r, l, v, v_first, nv, ws):  # noqa: E741
     """Store ω(k); return (ω, a(k))."""
-    parent_omega = load3(w, ws, body_slot(indices[k, PARENT]) + OMEGA)
-    motion = relative_velocity(w, indices, p, k, r, v, v_first, nv, ws)
+    parent_omega = load3(w, ws, body_slot(entry(tree, k, PARENT)) + OMEGA)
+    motion = relative_velocity(w, tree, p, k, r, v, v_first, nv, ws)
     omega = add(parent_omega, motion[0])
     store3(w, ws, body_slot(k) + OMEGA, omega)
     return omega, coriolis_acceleration(parent_omega, l, motion)
 
 
 @helper
-def scatter_rates(w, indices, p, q, q_first, nq, v, v_first, nv, ws):
+def scatter_rates(w, tree, p, q, q_first, nq, v, v_first, nv, ws):
     """R, l, ω and a(k) of every body."""
     ground_pose(w, ws)
     status = OK
-    for k in range(indices.shape[0]):
-        r, l, sound = place_body(w, indices, p, k, q, q_first, nq, ws)  # noqa: E741
-        _, a = move_body(w, indices, p, k, r, l, v, v_first, nv, ws)
+    for k in range(body_count(tree)):
+        r, l, sound = place_body(w, tree, p, k, q, q_first, nq, ws)  # noqa: E741
+        _, a = move_body(w, tree, p, k, r, l, v, v_first, nv, ws)
         store6(w, ws, body_slot(k) + CORIOLIS, a)
         if not sound:
             status = failure(NOT_UNIT, k)

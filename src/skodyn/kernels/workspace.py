@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from skodyn.jit import helper
 from skodyn.lanes import load, load_rows, parameter, store, store_rows
-from skodyn.model.layout import BODY_RECORD, DOF_RECORD, HEADER
+from skodyn.model.layout import BODY_RECORD, DOF_RECORD, HEADER, INDEX_COLUMNS, N_BODIES
 
 # offsets in a body record, in lanes
 ROTATION = 0  # R, kernel frame to world
@@ -25,6 +25,17 @@ GAIN = 6  # u = P·H*, before this degree of freedom has yielded
 PIVOT = 12  # 1/d with d = H·u
 RESIDUE = 13  # ε
 DOF_LANES = 14
+
+
+@helper
+def entry(tree, k, column):
+    """One integer of body k: its parent, joint kind, …"""
+    return tree[(k + 1) * INDEX_COLUMNS + column]
+
+
+@helper
+def body_count(tree):
+    return tree[N_BODIES]
 
 
 @helper

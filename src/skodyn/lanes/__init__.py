@@ -4,6 +4,7 @@ A kernel takes a *width tag* `w` as its first argument and computes with *lanes*
 is a plain float; at width 4 it is an LLVM vector of four doubles, one for each of four independent
 states. Everything below works on both, so the same source serves a single state and a batch:
 
+    pointer(array)      what kernels pass around instead of an array
     load(w, ws, i)      lane i of a flat workspace, in which lane i occupies w consecutive doubles
     store(w, ws, i, x)
     load_rows(w, a, first, stride, i)    lane from column i of w consecutive rows of a flat table
@@ -36,6 +37,7 @@ from skodyn.lanes.plain import (
     load,
     load_rows,
     parameter,
+    pointer,
     select,
     splat,
     sqrt,
@@ -58,6 +60,7 @@ __all__ = [
     "load",
     "load_rows",
     "parameter",
+    "pointer",
     "select",
     "sincos",
     "splat",

@@ -15,6 +15,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.core.imputils import lower_constant
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import (
@@ -354,12 +355,29 @@ overload(plain.libm_cos)(_lane_by_lane(math.cos))
 # ---- memory -----------------------------------------------------------------------------------
 
 
-def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
-    """Address of array[index], with no bounds or negative-index check in the way."""
-    if array_type.dtype != types.float64 or array_type.layout != "C" or array_type.ndim != 1:
-        raise TypeError(f"lanes live in flat contiguous float64 arrays, not in {array_type}")
-    struct = context.make_array(array_type)(context, builder, array)
-    return builder.gep(struct.data, [index])
+@intrinsic
+def _data(typingctx: Any, array: Any) -> Any:
+    if not isinstance(array, types.Array) or array.layout != "C":
+        raise TypingError(f"a kernel takes contiguous arrays, not {array}")
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.make_array(array)(context, builder, args[0]).data
+
+    return signature(types.CPointer(array.dtype), array), codegen
+
+
+@overload(plain.pointer)
+def _overload_pointer(array):
+    return lambda array: _data(array)
+
+
+def _pointer(context: Any, builder: Any, source_type: Any, source: Any, index: Any) -> Any:
+    """Address of element `index`, with no bounds or negative-index check in the way."""
+    if isinstance(source_type, types.CPointer):
+        return builder.gep(source, [index])
+    if source_type.dtype != types.float64 or source_type.layout != "C" or source_type.ndim != 1:
+        raise TypingError(f"lanes live in flat contiguous float64 arrays, not in {source_type}")
+    return builder.gep(context.make_array(source_type)(context, builder, source).data, [index])
 
 
 def _as_int(context: Any, builder: Any, value: Any, typ: Any) -> Any:

@@ -12,6 +12,9 @@ from __future__ import annotations
 PARENT, KIND, Q_START, V_START, N_DOF, SUBTREE_END = range(6)
 INDEX_COLUMNS = 6
 
+# `tree` is what kernels see of it: flat, with one more row in front that holds the sizes
+N_BODIES, NQ, NV = range(3)
+
 # header of `parameters`
 GRAVITY = 0
 HEADER = 4

@@ -84,6 +84,15 @@ class Model:
         return int(self.indices[:, layout.N_DOF].sum())
 
     @cached_property
+    def kernel_tree(self) -> NDArray[np.int64]:
+        """`indices` as kernels take them: flat, behind a row of sizes."""
+        sizes = np.zeros((1, layout.INDEX_COLUMNS), dtype=np.int64)
+        sizes[0, [layout.N_BODIES, layout.NQ, layout.NV]] = self.n_bodies, self.nq, self.nv
+        flat = np.concatenate((sizes, self.indices)).reshape(-1)
+        flat.setflags(write=False)
+        return flat
+
+    @cached_property
     def body_names(self) -> tuple[str, ...]:
         return tuple(str(name) for name in self.tree.names)
 
