@@ -14,17 +14,21 @@ from __future__ import annotations
 
 from skodyn.jit import helper
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
+from skodyn.kernels.kinematics import body_inertia
+from skodyn.kernels.status import OK, SINGULAR, failure
 from skodyn.kernels.workspace import (
     ARM,
     GAIN,
     INERTIA,
     PIVOT,
+    ROTATION,
     body_count,
     body_slot,
     dof_slot,
     entry,
     load3,
     load_articulated,
+    load_matrix,
     store6,
     store_articulated,
 )
@@ -33,6 +37,7 @@ from skodyn.model.layout import KIND, N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import (
     add_articulated,
     apply_articulated,
+    articulated_from_inertia,
     shift_articulated,
     subtract_rank_one,
 )
@@ -86,6 +91,15 @@ def yield_joint(w, tree, parameters, k, r, p, ws):
 
 
 @helper
+def gathered_inertia(w, tree, k, inertia, ws):
+    """P(k): the body's own inertia and what its children have passed inward."""
+    p = articulated_from_inertia(inertia)
+    if entry(tree, k, SUBTREE_END) > k + 1:  # it has children, and they have come by
+        p = add_articulated(p, load_articulated(w, ws, body_slot(k) + INERTIA))
+    return p
+
+
+@helper
 def pass_inertia_inward(w, tree, k, p_plus, ws):
     """Add φ P⁺ φ* to the parent's sum; its last child comes first and starts it."""
     parent = entry(tree, k, PARENT)
@@ -96,3 +110,19 @@ def pass_inertia_inward(w, tree, k, p_plus, ws):
     if entry(tree, k, SUBTREE_END) != entry(tree, parent, SUBTREE_END):
         shifted = add_articulated(shifted, load_articulated(w, ws, slot))
     store_articulated(w, ws, slot, shifted)
+
+
+@helper
+def gather_articulated_inertias(w, tree, parameters, ws):
+    """P, and u and 1/d of every degree of freedom; poses must be in the workspace."""
+    n = body_count(tree)
+    status = OK
+    for back in range(n):
+        k = n - 1 - back
+        r = load_matrix(w, ws, body_slot(k) + ROTATION)
+        p = gathered_inertia(w, tree, k, body_inertia(w, parameters, k, r), ws)
+        p_plus, sound = yield_joint(w, tree, parameters, k, r, p, ws)
+        pass_inertia_inward(w, tree, k, p_plus, ws)
+        if not sound:
+            status = failure(SINGULAR, k)
+    return status

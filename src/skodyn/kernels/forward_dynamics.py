@@ -7,28 +7,28 @@ Gravity enters as an acceleration of the ground, external forces are taken from 
 from __future__ import annotations
 
 from skodyn.jit import helper, kernel
-from skodyn.kernels.articulated_inertia import pass_inertia_inward, yield_joint
+from skodyn.kernels.articulated_inertia import gathered_inertia, pass_inertia_inward, yield_joint
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import body_inertia, ground_acceleration, scatter_rates
+from skodyn.kernels.residuals import (
+    add_scaled_spatial,
+    answer_acceleration,
+    gathered_force,
+    pass_force_inward,
+    take_residue,
+)
 from skodyn.kernels.status import NOT_FINITE, OK, SINGULAR, failure
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
-    FORCE,
-    GAIN,
-    INERTIA,
     MOTION,
     OMEGA,
-    PIVOT,
-    RESIDUE,
     ROTATION,
     body_count,
     body_slot,
-    dof_slot,
     entry,
     load3,
     load6,
-    load_articulated,
     load_matrix,
     row6,
     store6,
@@ -38,29 +38,30 @@ from skodyn.lanes import (
     WIDTH_4,
     absolute,
     all_lanes,
-    load,
-    load_rows,
     pointer,
-    store,
     store_rows,
 )
-from skodyn.model.layout import N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
+from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
 from skodyn.spatial.articulated import (
-    add_articulated,
     apply_articulated,
-    articulated_from_inertia,
 )
 from skodyn.spatial.inertia import gyroscopic_force
-from skodyn.spatial.linear3 import add_scaled
 from skodyn.spatial.motion import (
     add_spatial,
-    dot_spatial,
-    shift_force,
     shift_motion,
     subtract_spatial,
 )
 
 _INFINITY = float("inf")
+
+
+@helper
+def outer_force(w, k, inertia, f_ext, f_first, f_stride, ws):
+    """b(k): the gyroscopic force, less what pushes the body from outside."""
+    b = gyroscopic_force(inertia, load3(w, ws, body_slot(k) + OMEGA))
+    if f_stride > 0:
+        b = subtract_spatial(b, row6(w, f_ext, f_first, f_stride, 6 * k))
+    return b
 
 
 @helper
@@ -70,68 +71,37 @@ def gather_residuals(w, tree, p, tau, v_first, nv, f_ext, f_first, f_stride, ws)
     status = OK
     for back in range(n):
         k = n - 1 - back
-        slot = body_slot(k)
-        r = load_matrix(w, ws, slot + ROTATION)
+        r = load_matrix(w, ws, body_slot(k) + ROTATION)
         inertia = body_inertia(w, p, k, r)
-        big_p = articulated_from_inertia(inertia)
-        z = gyroscopic_force(inertia, load3(w, ws, slot + OMEGA))
-        if f_stride > 0:
-            z = subtract_spatial(z, row6(w, f_ext, f_first, f_stride, 6 * k))
-        if entry(tree, k, SUBTREE_END) > k + 1:  # it has children, and they have come by
-            big_p = add_articulated(big_p, load_articulated(w, ws, slot + INERTIA))
-            z = add_spatial(z, load6(w, ws, slot + FORCE))
-        z = add_spatial(z, apply_articulated(big_p, load6(w, ws, slot + CORIOLIS)))
+        big_p = gathered_inertia(w, tree, k, inertia, ws)
+        b = outer_force(w, k, inertia, f_ext, f_first, f_stride, ws)
+        pa = apply_articulated(big_p, load6(w, ws, body_slot(k) + CORIOLIS))
+        z = add_spatial(gathered_force(w, tree, k, b, ws), pa)
         p_plus, sound = yield_joint(w, tree, p, k, r, big_p, ws)
+        z_plus = take_residue(w, tree, p, k, r, z, tau, v_first, nv, ws)
+        pass_inertia_inward(w, tree, k, p_plus, ws)
+        pass_force_inward(w, tree, k, z_plus, ws)
         if not sound:
             status = failure(SINGULAR, k)
-        for d_back in range(entry(tree, k, N_DOF)):
-            i = entry(tree, k, N_DOF) - 1 - d_back
-            dof = entry(tree, k, V_START) + i
-            h = joint_column(w, tree, p, k, i, r, ws)
-            epsilon = load_rows(w, tau, v_first, nv, dof) - dot_spatial(h, z)
-            record = dof_slot(n, dof)
-            store(w, ws, record + RESIDUE, epsilon)
-            u, ratio = load6(w, ws, record + GAIN), epsilon * load(w, ws, record + PIVOT)
-            z = add_scaled(z[0], ratio, u[0]), add_scaled(z[1], ratio, u[1])
-        pass_inertia_inward(w, tree, k, p_plus, ws)
-        pass_force_inward(w, tree, k, z, ws)
     return status
-
-
-@helper
-def pass_force_inward(w, tree, k, f, ws):
-    """Add φ·f to what the parent has gathered; its last child comes first and starts the sum."""
-    parent = entry(tree, k, PARENT)
-    if parent < 0:
-        return
-    shifted = shift_force(load3(w, ws, body_slot(k) + ARM), f)
-    slot = body_slot(parent) + FORCE
-    if entry(tree, k, SUBTREE_END) != entry(tree, parent, SUBTREE_END):
-        shifted = add_spatial(shifted, load6(w, ws, slot))
-    store6(w, ws, slot, shifted)
 
 
 @helper
 def scatter_accelerations(w, tree, p, vdot, v_first, nv, ws):
     """Base to tips: v̇ and α."""
-    n = body_count(tree)
     status = OK
     store6(w, ws, MOTION, ground_acceleration(w, p))
-    for k in range(n):
+    for k in range(body_count(tree)):
         slot = body_slot(k)
         r = load_matrix(w, ws, slot + ROTATION)
         outer = load6(w, ws, body_slot(entry(tree, k, PARENT)) + MOTION)
         alpha = shift_motion(load3(w, ws, slot + ARM), outer)  # α⁺
         for i in range(entry(tree, k, N_DOF)):
-            dof = entry(tree, k, V_START) + i
-            record = dof_slot(n, dof)
-            rest = load(w, ws, record + RESIDUE) - dot_spatial(load6(w, ws, record + GAIN), alpha)
-            rate = rest * load(w, ws, record + PIVOT)
-            store_rows(w, vdot, v_first, nv, dof, rate)
+            rate = answer_acceleration(w, tree, k, i, alpha, ws)
+            store_rows(w, vdot, v_first, nv, entry(tree, k, V_START) + i, rate)
             if not all_lanes(absolute(rate) < _INFINITY):
                 status = failure(NOT_FINITE, k)
-            h = joint_column(w, tree, p, k, i, r, ws)
-            alpha = add_scaled(alpha[0], rate, h[0]), add_scaled(alpha[1], rate, h[1])
+            alpha = add_scaled_spatial(alpha, rate, joint_column(w, tree, p, k, i, r, ws))
         store6(w, ws, slot + MOTION, add_spatial(alpha, load6(w, ws, slot + CORIOLIS)))
     return status
 

@@ -1,0 +1,122 @@
+"""Newton–Euler inverse dynamics: Jain 2011-II Algorithm 3.1.
+
+A scatter for V and α, a gather for f and 𝒯. An empty `v` or `vdot` stands for zeros: bias force
+(no v̇) and gravity force (neither) are the same sweep.
+"""
+
+from __future__ import annotations
+
+from skodyn.jit import helper, kernel
+from skodyn.kernels.joint_motion import joint_column
+from skodyn.kernels.kinematics import (
+    body_inertia,
+    ground_acceleration,
+    ground_pose,
+    move_body,
+    place_body,
+)
+from skodyn.kernels.residuals import add_scaled_spatial, gathered_force, pass_force_inward
+from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, OK, failure
+from skodyn.kernels.workspace import (
+    INERTIA,
+    MOTION,
+    ROTATION,
+    body_count,
+    body_slot,
+    entry,
+    load6,
+    load_matrix,
+    row6,
+    store6,
+)
+from skodyn.lanes import WIDTH_1, WIDTH_4, absolute, all_lanes, load_rows, pointer, store_rows
+from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
+from skodyn.spatial.inertia import apply_inertia, gyroscopic_force
+from skodyn.spatial.motion import add_spatial, dot_spatial, shift_motion, subtract_spatial
+
+_INFINITY = float("inf")
+
+OWN_FORCE = INERTIA  # this algorithm gathers no inertia
+
+
+@helper
+def scatter_forces(w, tree, p, q, q_first, nq, v, vdot, v_first, nv, moving, driven, ws):
+    """Base to tips: V, α, and M(k)·α(k) + b(k) of every body."""
+    ground_pose(w, ws)
+    store6(w, ws, MOTION, ground_acceleration(w, p))
+    status = OK
+    for k in range(body_count(tree)):
+        r, l, sound = place_body(w, tree, p, k, q, q_first, nq, ws)  # noqa: E741
+        alpha = shift_motion(l, load6(w, ws, body_slot(entry(tree, k, PARENT)) + MOTION))
+        inertia = body_inertia(w, p, k, r)
+        if driven:
+            for i in range(entry(tree, k, N_DOF)):
+                rate = load_rows(w, vdot, v_first, nv, entry(tree, k, V_START) + i)
+                alpha = add_scaled_spatial(alpha, rate, joint_column(w, tree, p, k, i, r, ws))
+        if moving:
+            omega, a = move_body(w, tree, p, k, r, l, v, v_first, nv, ws)
+            alpha = add_spatial(alpha, a)
+            f = add_spatial(apply_inertia(inertia, alpha), gyroscopic_force(inertia, omega))
+        else:
+            f = apply_inertia(inertia, alpha)
+        store6(w, ws, body_slot(k) + MOTION, alpha)
+        store6(w, ws, body_slot(k) + OWN_FORCE, f)  # FORCE is where the children add up
+        if not sound:
+            status = failure(NOT_UNIT, k)
+    return status
+
+
+@helper
+def gather_torques(w, tree, p, f_ext, f_first, f_stride, tau, v_first, nv, ws):
+    """Tips to base: f(k) and 𝒯(k) = H(k)·f(k)."""
+    n = body_count(tree)
+    status = OK
+    for back in range(n):
+        k = n - 1 - back
+        slot = body_slot(k)
+        f = load6(w, ws, slot + OWN_FORCE)
+        if f_stride > 0:
+            f = subtract_spatial(f, row6(w, f_ext, f_first, f_stride, 6 * k))
+        f = gathered_force(w, tree, k, f, ws)
+        r = load_matrix(w, ws, slot + ROTATION)
+        for i in range(entry(tree, k, N_DOF)):
+            torque = dot_spatial(joint_column(w, tree, p, k, i, r, ws), f)
+            store_rows(w, tau, v_first, nv, entry(tree, k, V_START) + i, torque)
+            if not all_lanes(absolute(torque) < _INFINITY):
+                status = failure(NOT_FINITE, k)
+        pass_force_inward(w, tree, k, f, ws)
+    return status
+
+
+@helper
+def sweep(w, tree, p, row, nq, nv, q, v, moving, vdot, driven, f_ext, f_stride, tau, ws):
+    """𝒯 of the states that begin at `row`."""
+    v_first = row * nv
+    first = scatter_forces(w, tree, p, q, row * nq, nq, v, vdot, v_first, nv, moving, driven, ws)
+    second = gather_torques(w, tree, p, f_ext, row * f_stride, f_stride, tau, v_first, nv, ws)
+    return first if first != OK else second
+
+
+@kernel
+def inverse_dynamics(tree, p, q, v, vdot, f_ext, tau, ws):
+    """One state."""
+    return sweep(
+        WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(v),
+        v.size > 0, pointer(vdot), vdot.size > 0, pointer(f_ext), f_ext.size, pointer(tau),
+        pointer(ws),
+    )  # fmt: skip
+
+
+@kernel
+def inverse_dynamics_batch(tree, p, start, stop, q, v, vdot, f_ext, f_stride, tau, ws):
+    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
+    for row in range(start, stop, 4):
+        first = min(row, stop - 4)
+        status = sweep(
+            WIDTH_4, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(v),
+            v.size > 0, pointer(vdot), vdot.size > 0, pointer(f_ext), f_stride, pointer(tau),
+            pointer(ws),
+        )  # fmt: skip
+        if status != OK:
+            return status, first
+    return OK, 0

@@ -1,0 +1,133 @@
+"""Composite body inertias and the mass matrix: Jain 2011-II Algorithms 4.1 and 4.2.
+
+A tips-to-base gather of composite inertias R(k). When body k has been gathered, its columns
+R(k)·h are carried inward along its ancestors, so that only related pairs are visited.
+"""
+
+from __future__ import annotations
+
+from skodyn.jit import helper, kernel
+from skodyn.kernels.joint_motion import REVOLUTE, joint_column
+from skodyn.kernels.kinematics import body_inertia, scatter_poses
+from skodyn.kernels.status import NOT_FINITE, OK, failure
+from skodyn.kernels.workspace import (
+    ARM,
+    INERTIA,
+    ROTATION,
+    body_count,
+    body_slot,
+    entry,
+    load3,
+    load_inertia,
+    load_matrix,
+    store_inertia,
+)
+from skodyn.lanes import WIDTH_1, WIDTH_4, absolute, all_lanes, load, pointer, store_rows
+from skodyn.model.layout import KIND, N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
+from skodyn.spatial.inertia import add_inertia, apply_inertia, shift_inertia
+from skodyn.spatial.linear3 import dot
+from skodyn.spatial.motion import dot_spatial, shift_force
+
+_INFINITY = float("inf")
+
+
+@helper
+def gather_composite_inertia(w, tree, p, k, r, ws):
+    """R(k) = M(k) + Σ φ R(j) φ*, Algorithm 4.1; passes it inward."""
+    slot = body_slot(k)
+    composite = body_inertia(w, p, k, r)
+    if entry(tree, k, SUBTREE_END) > k + 1:
+        composite = add_inertia(composite, load_inertia(w, ws, slot + INERTIA))
+    parent = entry(tree, k, PARENT)
+    if parent >= 0:
+        shifted = shift_inertia(composite, load3(w, ws, slot + ARM))
+        inner = body_slot(parent) + INERTIA
+        if entry(tree, k, SUBTREE_END) != entry(tree, parent, SUBTREE_END):
+            shifted = add_inertia(shifted, load_inertia(w, ws, inner))
+        store_inertia(w, ws, inner, shifted)
+    return composite
+
+
+@helper
+def store_pair(w, mass, first, nv, i, j, x):
+    """Both triangles."""
+    store_rows(w, mass, first, nv * nv, i * nv + j, x)
+    store_rows(w, mass, first, nv * nv, j * nv + i, x)
+
+
+@helper
+def project(w, tree, p, j, f, dof, mass, first, nv, ws):
+    """H(j)·f for every degree of freedom of body j, into the row and column of `dof`."""
+    slot = body_slot(j)
+    if entry(tree, j, KIND) == REVOLUTE:
+        z = (
+            load(w, ws, slot + ROTATION + 2),
+            load(w, ws, slot + ROTATION + 5),
+            load(w, ws, slot + ROTATION + 8),
+        )
+        store_pair(w, mass, first, nv, dof, entry(tree, j, V_START), dot(z, f[0]))
+        return
+    r = load_matrix(w, ws, slot + ROTATION)
+    for i in range(entry(tree, j, N_DOF)):
+        x = dot_spatial(joint_column(w, tree, p, j, i, r, ws), f)
+        store_pair(w, mass, first, nv, dof, entry(tree, j, V_START) + i, x)
+
+
+@helper
+def clear_unrelated(w, tree, mass, first, nv):
+    """Zero the whole matrix if the tree branches; a serial chain has no unrelated pair."""
+    n = body_count(tree)
+    branched = False
+    for k in range(n):
+        branched = branched or entry(tree, k, SUBTREE_END) != n
+    if branched:
+        for i in range(nv * nv):
+            store_rows(w, mass, first, nv * nv, i, 0.0)
+
+
+@helper
+def sweep(w, tree, p, row, nq, nv, q, mass, ws):
+    """𝓜 of the states that begin at `row`."""
+    status = scatter_poses(w, tree, p, q, row * nq, nq, ws)
+    first = row * nv * nv
+    clear_unrelated(w, tree, mass, first, nv)
+    n = body_count(tree)
+    for back in range(n):
+        k = n - 1 - back
+        r = load_matrix(w, ws, body_slot(k) + ROTATION)
+        composite = gather_composite_inertia(w, tree, p, k, r, ws)
+        for i in range(entry(tree, k, N_DOF)):
+            dof = entry(tree, k, V_START) + i
+            f = apply_inertia(composite, joint_column(w, tree, p, k, i, r, ws))
+            if not all_lanes(absolute(f[0][0]) + absolute(f[1][0]) < _INFINITY):
+                status = failure(NOT_FINITE, k)
+            project(w, tree, p, k, f, dof, mass, first, nv, ws)
+            inner = k
+            while entry(tree, inner, PARENT) >= 0:
+                f = shift_force(load3(w, ws, body_slot(inner) + ARM), f)
+                inner = entry(tree, inner, PARENT)
+                project(w, tree, p, inner, f, dof, mass, first, nv, ws)
+    return status
+
+
+@kernel
+def mass_matrix(tree, p, q, _v, _x, _f_ext, mass, ws):
+    """One state."""
+    return sweep(
+        WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(mass),
+        pointer(ws),
+    )  # fmt: skip
+
+
+@kernel
+def mass_matrix_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, mass, ws):
+    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
+    for row in range(start, stop, 4):
+        first = min(row, stop - 4)
+        status = sweep(
+            WIDTH_4, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q),
+            pointer(mass), pointer(ws),
+        )  # fmt: skip
+        if status != OK:
+            return status, first
+    return OK, 0
