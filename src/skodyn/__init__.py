@@ -1,6 +1,32 @@
 """skodyn: multibody dynamics at compiled speed, with the operator algebra typed literally."""
 
-from skodyn.errors import FaultsError, ModelError, SkodynError, StateError, TopologyError
+from skodyn.dynamics import (
+    bias_force,
+    center_of_mass,
+    energy,
+    forward_dynamics,
+    forward_kinematics,
+    gravity_force,
+    inverse_dynamics,
+    jacobian,
+    jacobian_dot_v,
+    joint_forces,
+    mass_matrix,
+    mass_matrix_inverse,
+    mass_matrix_logdet,
+    mass_matrix_solve,
+    momentum,
+    operational_space_compliance,
+    velocities,
+)
+from skodyn.errors import (
+    DynamicsError,
+    FaultsError,
+    ModelError,
+    SkodynError,
+    StateError,
+    TopologyError,
+)
 from skodyn.jit import package_version as _package_version
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import (
@@ -21,6 +47,7 @@ __version__ = _package_version()
 
 __all__ = [
     "Cylindrical",
+    "DynamicsError",
     "FaultsError",
     "Fixed",
     "Free",
@@ -38,4 +65,21 @@ __all__ = [
     "Translation",
     "Universal",
     "__version__",
+    "bias_force",
+    "center_of_mass",
+    "energy",
+    "forward_dynamics",
+    "forward_kinematics",
+    "gravity_force",
+    "inverse_dynamics",
+    "jacobian",
+    "jacobian_dot_v",
+    "joint_forces",
+    "mass_matrix",
+    "mass_matrix_inverse",
+    "mass_matrix_logdet",
+    "mass_matrix_solve",
+    "momentum",
+    "operational_space_compliance",
+    "velocities",
 ]

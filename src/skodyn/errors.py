@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["FaultsError", "ModelError", "SkodynError", "StateError", "TopologyError"]
+__all__ = [
+    "DynamicsError",
+    "FaultsError",
+    "ModelError",
+    "SkodynError",
+    "StateError",
+    "TopologyError",
+]
 
 
 class SkodynError(Exception):
@@ -45,6 +52,10 @@ class ModelError(FaultsError):
     """A description of bodies and joints that cannot become a model."""
 
     what = "model"
+
+
+class DynamicsError(SkodynError):
+    """A state in which the equations of motion have no unique finite answer."""
 
 
 class StateError(FaultsError):

@@ -17,7 +17,7 @@ from skodyn.kernels.residuals import (
     pass_force_inward,
     take_residue,
 )
-from skodyn.kernels.status import NOT_FINITE, OK, SINGULAR, failure
+from skodyn.kernels.status import BAD_SIZE, NOT_FINITE, OK, SINGULAR, failure, state_fits
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
@@ -87,7 +87,7 @@ def gather_residuals(w, tree, p, tau, v_first, nv, f_ext, f_first, f_stride, ws)
 
 
 @helper
-def scatter_accelerations(w, tree, p, vdot, v_first, nv, ws):
+def scatter_accelerations(w, tree, p, vdot, first, stride, ws):
     """Base to tips: v̇ and α."""
     status = OK
     store6(w, ws, MOTION, ground_acceleration(w, p))
@@ -98,7 +98,7 @@ def scatter_accelerations(w, tree, p, vdot, v_first, nv, ws):
         alpha = shift_motion(load3(w, ws, slot + ARM), outer)  # α⁺
         for i in range(entry(tree, k, N_DOF)):
             rate = answer_acceleration(w, tree, k, i, alpha, ws)
-            store_rows(w, vdot, v_first, nv, entry(tree, k, V_START) + i, rate)
+            store_rows(w, vdot, first, stride, entry(tree, k, V_START) + i, rate)
             if not all_lanes(absolute(rate) < _INFINITY):
                 status = failure(NOT_FINITE, k)
             alpha = add_scaled_spatial(alpha, rate, joint_column(w, tree, p, k, i, r, ws))
@@ -107,12 +107,13 @@ def scatter_accelerations(w, tree, p, vdot, v_first, nv, ws):
 
 
 @helper
-def sweep(w, tree, p, row, nq, nv, q, v, tau, f_ext, f_stride, vdot, ws):
+def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, vdot, vdot_stride, ws):
     """v̇ of the states that begin at `row`."""
-    q_first, v_first, f_first = row * nq, row * nv, row * f_stride
-    first = scatter_rates(w, tree, p, q, q_first, nq, v, v_first, nv, ws)
+    nq, nv = tree[NQ], tree[NV]
+    v_first, f_first = row * nv, row * f_stride
+    first = scatter_rates(w, tree, p, q, row * nq, nq, v, v_first, nv, ws)
     second = gather_residuals(w, tree, p, tau, v_first, nv, f_ext, f_first, f_stride, ws)
-    third = scatter_accelerations(w, tree, p, vdot, v_first, nv, ws)
+    third = scatter_accelerations(w, tree, p, vdot, row * vdot_stride, vdot_stride, ws)
     if first != OK:
         return first
     return second if second != OK else third
@@ -121,9 +122,12 @@ def sweep(w, tree, p, row, nq, nv, q, v, tau, f_ext, f_stride, vdot, ws):
 @kernel
 def forward_dynamics(tree, p, q, v, tau, f_ext, vdot, ws):
     """One state."""
+    nv = tree[NV]
+    if not (state_fits(tree, q, v, f_ext) and v.size == nv and tau.size == nv and vdot.size == nv):
+        return BAD_SIZE
     return sweep(
-        WIDTH_1, pointer(tree), pointer(p), 0, q.size, v.size, pointer(q), pointer(v),
-        pointer(tau), pointer(f_ext), f_ext.size, pointer(vdot), pointer(ws),
+        WIDTH_1, pointer(tree), pointer(p), 0, pointer(q), pointer(v), pointer(tau),
+        pointer(f_ext), f_ext.size, pointer(vdot), nv, pointer(ws),
     )  # fmt: skip
 
 
@@ -133,8 +137,8 @@ def forward_dynamics_batch(tree, p, start, stop, q, v, tau, f_ext, f_stride, vdo
     for row in range(start, stop, 4):
         first = min(row, stop - 4)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(v),
-            pointer(tau), pointer(f_ext), f_stride, pointer(vdot), pointer(ws),
+            WIDTH_4, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(tau),
+            pointer(f_ext), f_stride, pointer(vdot), tree[NV], pointer(ws),
         )  # fmt: skip
         if status != OK:
             return status, first

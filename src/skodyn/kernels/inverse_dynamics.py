@@ -16,7 +16,7 @@ from skodyn.kernels.kinematics import (
     place_body,
 )
 from skodyn.kernels.residuals import add_scaled_spatial, gathered_force, pass_force_inward
-from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, OK, failure
+from skodyn.kernels.status import BAD_SIZE, NOT_FINITE, NOT_UNIT, OK, failure, state_fits
 from skodyn.kernels.workspace import (
     INERTIA,
     MOTION,
@@ -100,6 +100,8 @@ def sweep(w, tree, p, row, nq, nv, q, v, moving, vdot, driven, f_ext, f_stride, 
 @kernel
 def inverse_dynamics(tree, p, q, v, vdot, f_ext, tau, ws):
     """One state."""
+    if not (state_fits(tree, q, v, f_ext) and vdot.size in (0, tree[NV]) and tau.size == tree[NV]):
+        return BAD_SIZE
     return sweep(
         WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(v),
         v.size > 0, pointer(vdot), vdot.size > 0, pointer(f_ext), f_ext.size, pointer(tau),

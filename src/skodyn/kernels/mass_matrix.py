@@ -9,7 +9,7 @@ from __future__ import annotations
 from skodyn.jit import helper, kernel
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_poses
-from skodyn.kernels.status import NOT_FINITE, OK, failure
+from skodyn.kernels.status import BAD_SIZE, NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,
     INERTIA,
@@ -113,6 +113,8 @@ def sweep(w, tree, p, row, nq, nv, q, mass, ws):
 @kernel
 def mass_matrix(tree, p, q, _v, _x, _f_ext, mass, ws):
     """One state."""
+    if not (q.size == tree[NQ] and mass.size == tree[NV] ** 2):
+        return BAD_SIZE
     return sweep(
         WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(mass),
         pointer(ws),

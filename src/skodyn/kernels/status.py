@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.model.layout import N_BODIES, NQ, NV
 
 OK = 0
 SINGULAR = 1  # a degree of freedom that nothing resists
 NOT_FINITE = 2
 NOT_UNIT = 3  # a quaternion
+BAD_SIZE = 4  # an argument of the wrong length
 _CODES = 8
 
 
@@ -15,6 +17,12 @@ _CODES = 8
 def failure(code, k):
     """The status for trouble `code` at body k."""
     return code + _CODES * k
+
+
+@helper
+def state_fits(tree, q, v, f_ext):
+    """Do coordinates, velocities (or none) and forces (or none) have the model's sizes?"""
+    return q.size == tree[NQ] and v.size in (0, tree[NV]) and f_ext.size in (0, 6 * tree[N_BODIES])
 
 
 def decode(status: int) -> tuple[int, int]:

@@ -348,6 +348,7 @@ def _lane_by_lane(function: Callable[[float], float]) -> Callable[[Any], Any]:
     return choose
 
 
+overload(plain.logarithm)(_lane_by_lane(math.log))
 overload(plain.libm_sin)(_lane_by_lane(math.sin))
 overload(plain.libm_cos)(_lane_by_lane(math.cos))
 

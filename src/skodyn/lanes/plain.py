@@ -103,6 +103,11 @@ def all_lanes(mask: Any) -> bool:
     return bool(mask)
 
 
+def logarithm(x: Any) -> Any:
+    """Natural logarithm from the C library, lane by lane; NaN below zero."""
+    return math.log(x) if x > 0.0 else (-math.inf if x == 0.0 else math.nan)
+
+
 def libm_sin(x: Any) -> Any:
     """Sine from the C library, lane by lane: right for any finite x, slow."""
     return math.sin(x) if math.isfinite(x) else math.nan

@@ -65,6 +65,9 @@ class Model:
             if isinstance(array, np.ndarray):
                 array.setflags(write=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: self.__dict__[f.name] for f in fields(self)}  # caches stay behind
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._freeze()  # pickling forgets read-only flags

@@ -1,0 +1,41 @@
+"""The front door to the dynamics: functions of a model and a state."""
+
+from skodyn.dynamics.functions import (
+    bias_force,
+    center_of_mass,
+    energy,
+    forward_dynamics,
+    forward_kinematics,
+    gravity_force,
+    inverse_dynamics,
+    jacobian,
+    jacobian_dot_v,
+    joint_forces,
+    mass_matrix,
+    mass_matrix_inverse,
+    mass_matrix_logdet,
+    mass_matrix_solve,
+    momentum,
+    operational_space_compliance,
+    velocities,
+)
+
+__all__ = [
+    "bias_force",
+    "center_of_mass",
+    "energy",
+    "forward_dynamics",
+    "forward_kinematics",
+    "gravity_force",
+    "inverse_dynamics",
+    "jacobian",
+    "jacobian_dot_v",
+    "joint_forces",
+    "mass_matrix",
+    "mass_matrix_inverse",
+    "mass_matrix_logdet",
+    "mass_matrix_solve",
+    "momentum",
+    "operational_space_compliance",
+    "velocities",
+]

@@ -1,0 +1,208 @@
+"""Arguments that need a closer look, and status codes that need a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skodyn.conventions import JointKind
+from skodyn.errors import DynamicsError, StateError
+from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, SINGULAR, decode
+from skodyn.model.columns import Floats
+from skodyn.model.model import Model
+
+if TYPE_CHECKING:
+    from skodyn.dynamics.driver import Algorithm
+
+
+NOTHING: Floats = np.zeros(0)
+"""Stands for an argument that is not there."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Contiguous tables with one row per state; empty where an argument is not there."""
+
+    batch_shape: tuple[int, ...]
+    q: Floats
+    v: Floats
+    x: Floats
+    f_ext: Floats
+    x_is_shared: bool
+
+    @property
+    def rows(self) -> int:
+        return self.batch_shape[0] if self.batch_shape else 1
+
+    @property
+    def f_stride(self) -> int:
+        return self.f_ext.size // max(self.rows, 1)
+
+    def of_row(self, row: int) -> tuple[Floats, Floats, Floats, Floats]:
+        """The arguments of one state, flat."""
+        x = self.x.reshape(-1) if self.x_is_shared else _row(self.x, row, self.rows)
+        return (
+            _row(self.q, row, self.rows),
+            _row(self.v, row, self.rows),
+            x,
+            _row(self.f_ext, row, self.rows),
+        )
+
+    def tables(self) -> tuple[Floats, Floats, Floats, Floats, int]:
+        """The arguments of all states, flat, and the length of a row of f_ext."""
+        return (
+            self.q.reshape(-1),
+            self.v.reshape(-1),
+            self.x.reshape(-1),
+            self.f_ext.reshape(-1),
+            self.f_stride,
+        )
+
+
+def _row(table: Floats, row: int, rows: int) -> Floats:
+    length = table.size // max(rows, 1)
+    return table.reshape(-1)[row * length : (row + 1) * length]
+
+
+def read_arguments(
+    algorithm: Algorithm,
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    x: ArrayLike,
+    f_ext: ArrayLike | None,
+) -> Inputs:
+    """Every argument as a finite contiguous table, or a StateError that lists all that is wrong."""
+    faults: list[str] = []
+    shared = algorithm.argument is None
+    tables = {
+        "q": _table(q, "q", (model.nq,), faults),
+        "v": _optional_table(v, "v", (model.nv,), faults),
+        "f_ext": _optional_table(f_ext, "f_ext", (model.n_bodies, 6), faults),
+    }
+    if shared:
+        free = np.ascontiguousarray(x, dtype=np.float64)
+    else:
+        name = str(algorithm.argument)
+        tables[name] = _optional_table(x, name, (model.nv,), faults)
+    batches = {
+        name: t.shape[0] for name, t in tables.items() if t is not None and t.ndim > _base(name)
+    }
+    if len(set(batches.values())) > 1:
+        listed = ", ".join(f"{name} has {count}" for name, count in batches.items())
+        faults.append(f"The numbers of states differ: {listed}; give each the same.")
+    if faults:
+        raise StateError(faults)
+    shape = (next(iter(batches.values())),) if batches else ()
+    spread = {name: _spread(t, shape, _base(name)) for name, t in tables.items()}
+    if not shared:
+        free = spread[str(algorithm.argument)]
+    return Inputs(shape, spread["q"], spread["v"], free, spread["f_ext"], shared)
+
+
+def _base(name: str) -> int:
+    """How many axes an argument has for one state."""
+    return 2 if name == "f_ext" else 1
+
+
+def _optional_table(
+    value: ArrayLike | None, name: str, shape: tuple[int, ...], faults: list[str]
+) -> Floats | None:
+    if value is None or value is NOTHING:
+        return None
+    return _table(value, name, shape, faults)
+
+
+def _table(value: ArrayLike, name: str, shape: tuple[int, ...], faults: list[str]) -> Floats | None:
+    try:
+        given = np.asarray(value)
+        if given.dtype.kind not in "fiu":
+            raise TypeError
+        array = np.ascontiguousarray(given, dtype=np.float64).reshape(given.shape)
+    except (TypeError, ValueError):
+        faults.append(f"{name} is not an array of real numbers; give floats of shape {shape}.")
+        return None
+    if array.shape[-len(shape) :] != shape or array.ndim > len(shape) + 1:
+        wanted = ", ".join(str(s) for s in shape)
+        faults.append(
+            f"{name} has shape {array.shape}; the model needs ({wanted},) or (batch, {wanted})."
+        )
+        return None
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        where = tuple(bad[0].tolist())
+        faults.append(f"{name}{list(where)} is {array[where]}; give finite numbers.")
+        return None
+    return array
+
+
+def _spread(table: Floats | None, batch: tuple[int, ...], base: int) -> Floats:
+    """One row per state; an argument given once serves all states."""
+    if table is None:
+        return np.zeros(0)
+    if batch and table.ndim == base:
+        return np.ascontiguousarray(np.broadcast_to(table, (*batch, *table.shape)))
+    return table
+
+
+def check_out(out: Floats | None, shape: tuple[int, ...]) -> Floats:
+    """An array to write into: `out` where it can be used as it is."""
+    if out is None:
+        return np.empty(shape)
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float64:
+        described = (
+            f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else repr(out)
+        )
+        raise StateError(f"out is {described}; give a float64 array of shape {shape}.")
+    if not out.flags.writeable:
+        raise StateError("out is read-only; give an array that can be written.")
+    return out if out.flags.c_contiguous else np.empty(shape)
+
+
+def check_threads(threads: int | None) -> int | None:
+    if threads is not None and (not isinstance(threads, int) or threads < 1):
+        raise StateError(
+            f"threads is {threads!r}; give a whole number from 1, or None for all cores."
+        )
+    return threads
+
+
+def raise_failure(
+    algorithm: Algorithm, model: Model, inputs: Inputs, status: int, row: int
+) -> NoReturn:
+    """The error that a kernel's status stands for."""
+    code, k = decode(status)
+    where = f" in state {row}" if inputs.batch_shape else ""
+    if code == NOT_UNIT:
+        model.check_q(inputs.q)
+    if code == SINGULAR:
+        raise DynamicsError(_singular(model, k, where))
+    if code == NOT_FINITE:
+        raise DynamicsError(
+            f"The result{where} is not finite at joint {model.joint_names[k]!r}, although every "
+            "input is; the numbers are too large for double precision: check units and velocities."
+        )
+    raise StateError(f"An argument{where} has the wrong length for model {model.name!r}.")
+
+
+def _singular(model: Model, k: int, where: str) -> str:
+    joint = model.joints[k]
+    start = f"Joint {model.joint_names[k]!r} ({joint.type_name}){where}"
+    outboard = slice(k, int(model.tree.subtree_end[k]))
+    carried = float(model.mass[outboard].sum())
+    if joint.kind == JointKind.PRISMATIC or carried == 0.0:
+        reason = f"what it carries has a mass of {carried:.3g} kg, which cannot resist a force"
+    elif joint.nv == 1:
+        reason = (
+            f"the {carried:.3g} kg it carries lie on its axis and have no inertia about it, or "
+            "other joints outboard already allow the same motion"
+        )
+    else:
+        reason = (
+            "two of its axes have become parallel, or what it carries has no inertia about one of "
+            "them"
+        )
+    return f"{start} moves against no inertia: {reason}; give it mass or inertia, or fix the joint."

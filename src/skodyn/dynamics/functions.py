@@ -1,0 +1,307 @@
+"""The functions of the front door.
+
+Every function takes one state (q of shape (nq,)) or a batch (q of shape (B, nq)), which runs four
+states at a time in SIMD lanes, on `threads` threads (all cores by default). A state's result does
+not depend on its neighbours, on the lane it lands in or on the number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skodyn.dynamics.driver import NOTHING, Algorithm, run, try_single
+from skodyn.dynamics.explain import check_out
+from skodyn.errors import ModelError, StateError
+from skodyn.kernels import compliance as _compliance
+from skodyn.kernels import energy as _energy
+from skodyn.kernels import forward_dynamics as _forward_dynamics
+from skodyn.kernels import forward_kinematics as _kinematics
+from skodyn.kernels import inverse_dynamics as _inverse_dynamics
+from skodyn.kernels import jacobian as _jacobian
+from skodyn.kernels import joint_forces as _joint_forces
+from skodyn.kernels import mass_matrix as _mass_matrix
+from skodyn.kernels import mass_matrix_logdet as _logdet
+from skodyn.kernels import mass_matrix_solve as _solve
+from skodyn.model.columns import Floats
+from skodyn.model.model import Model
+
+__all__ = [
+    "bias_force",
+    "center_of_mass",
+    "energy",
+    "forward_dynamics",
+    "forward_kinematics",
+    "gravity_force",
+    "inverse_dynamics",
+    "jacobian",
+    "jacobian_dot_v",
+    "joint_forces",
+    "mass_matrix",
+    "mass_matrix_inverse",
+    "mass_matrix_logdet",
+    "mass_matrix_solve",
+    "momentum",
+    "operational_space_compliance",
+    "velocities",
+]
+
+FORWARD = Algorithm(
+    _forward_dynamics.forward_dynamics, _forward_dynamics.forward_dynamics_batch, "tau"
+)
+INVERSE = Algorithm(
+    _inverse_dynamics.inverse_dynamics, _inverse_dynamics.inverse_dynamics_batch, "vdot"
+)
+MASS_MATRIX = Algorithm(_mass_matrix.mass_matrix, _mass_matrix.mass_matrix_batch)
+SOLVE = Algorithm(_solve.mass_matrix_solve, _solve.mass_matrix_solve_batch, "rhs")
+MASS_INVERSE = Algorithm(_solve.mass_matrix_inverse, _solve.mass_matrix_inverse_batch)
+LOGDET = Algorithm(_logdet.mass_matrix_logdet, _logdet.mass_matrix_logdet_batch)
+KINEMATICS = Algorithm(_kinematics.forward_kinematics, _kinematics.forward_kinematics_batch)
+JACOBIAN = Algorithm(_jacobian.jacobian, _jacobian.jacobian_batch)
+JACOBIAN_DOT_V = Algorithm(_jacobian.jacobian_dot_v, _jacobian.jacobian_dot_v_batch)
+ENERGY = Algorithm(_energy.energy, _energy.energy_batch)
+COMPLIANCE = Algorithm(_compliance.compliance, _compliance.compliance_batch)
+JOINT_FORCES = Algorithm(_joint_forces.joint_forces, _joint_forces.joint_forces_batch, "tau")
+
+
+def forward_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    out: Floats | None = None,
+    threads: int | None = None,
+) -> Floats:
+    """v̇ under the generalised forces tau, gravity and external forces; O(N)."""
+    return run(FORWARD, model, (model.nv,), q, v, tau, f_ext, out, threads)
+
+
+def inverse_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    vdot: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    out: Floats | None = None,
+    threads: int | None = None,
+) -> Floats:
+    """The generalised forces tau that produce v̇ against gravity and external forces; O(N)."""
+    return run(INVERSE, model, (model.nv,), q, v, vdot, f_ext, out, threads)
+
+
+def bias_force(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    out: Floats | None = None,
+    threads: int | None = None,
+) -> Floats:
+    """tau that keeps v̇ = 0: Coriolis, gyroscopic and gravity terms, less external forces."""
+    return run(INVERSE, model, (model.nv,), q, v, NOTHING, f_ext, out, threads)
+
+
+def gravity_force(
+    model: Model, q: ArrayLike, *, out: Floats | None = None, threads: int | None = None
+) -> Floats:
+    """tau that holds the system at rest against gravity."""
+    return run(INVERSE, model, (model.nv,), q, NOTHING, NOTHING, None, out, threads)
+
+
+def mass_matrix(
+    model: Model, q: ArrayLike, *, out: Floats | None = None, threads: int | None = None
+) -> Floats:
+    """𝓜 (nv × nv), both triangles; only related pairs are computed."""
+    return run(MASS_MATRIX, model, (model.nv, model.nv), q, out=out, threads=threads)
+
+
+def mass_matrix_inverse(
+    model: Model, q: ArrayLike, *, out: Floats | None = None, threads: int | None = None
+) -> Floats:
+    """𝓜⁻¹ (nv × nv) in O(N²), without forming 𝓜."""
+    return run(MASS_INVERSE, model, (model.nv, model.nv), q, out=out, threads=threads)
+
+
+def mass_matrix_solve(
+    model: Model,
+    q: ArrayLike,
+    rhs: ArrayLike,
+    *,
+    out: Floats | None = None,
+    threads: int | None = None,
+) -> Floats:
+    """𝓜⁻¹·rhs in O(N) per right-hand side.
+
+    For one state rhs is (nv,) or (nv, k), as in numpy.linalg.solve; for a batch it is (B, nv).
+    """
+    if np.ndim(q) == 1 and np.ndim(rhs) == 2:
+        return _solve_columns(model, q, np.asarray(rhs), out)
+    return run(SOLVE, model, (model.nv,), q, NOTHING, rhs, None, out, threads)
+
+
+def _solve_columns(model: Model, q: ArrayLike, rhs: Any, out: Floats | None) -> Floats:
+    """All columns of rhs for one state: the articulated inertias are gathered once."""
+    if rhs.shape[0] != model.nv:
+        raise StateError(f"rhs has shape {rhs.shape}; the model needs ({model.nv}, columns).")
+    result = check_out(out, rhs.shape)
+    rows = np.ascontiguousarray(rhs.T, dtype=np.float64)
+    answers = np.empty(rows.shape)
+    coordinates = model.check_q(q)
+    if not try_single(SOLVE, model, coordinates, NOTHING, rows, NOTHING, answers):
+        for row in rows:  # one of them does not work: let it say why
+            run(SOLVE, model, (model.nv,), coordinates, NOTHING, row)
+    result[...] = answers.T
+    return result
+
+
+def mass_matrix_logdet(model: Model, q: ArrayLike, *, threads: int | None = None) -> float | Floats:
+    """log det 𝓜, a number per state; O(N)."""
+    return _scalar(run(LOGDET, model, (1,), q, threads=threads)[..., 0])
+
+
+def forward_kinematics(
+    model: Model, q: ArrayLike, *, threads: int | None = None
+) -> tuple[Floats, Floats]:
+    """(rotations (n, 3, 3), positions (n, 3)) of the body frames in the world."""
+    table = _body_table(model, q, NOTHING, threads)
+    return _user_rotations(model, table), np.ascontiguousarray(table[..., 9:12])
+
+
+def velocities(
+    model: Model, q: ArrayLike, v: ArrayLike, *, threads: int | None = None
+) -> tuple[Floats, Floats, Floats]:
+    """Spatial velocities V, Coriolis accelerations a and gyroscopic forces b, each (n, 6).
+
+    World axes, at each body's origin.
+    """
+    table = _body_table(model, q, v, threads)
+    parts = (table[..., 12:18], table[..., 18:24], table[..., 24:30])
+    velocity, coriolis, gyroscopic = (np.ascontiguousarray(part) for part in parts)
+    return velocity, coriolis, gyroscopic
+
+
+def jacobian(
+    model: Model,
+    q: ArrayLike,
+    body: str | int,
+    point: ArrayLike = (0.0, 0.0, 0.0),
+    *,
+    out: Floats | None = None,
+    threads: int | None = None,
+) -> Floats:
+    """6 × nv, world axes, at a point fixed in the body (given in body axes)."""
+    node = _nodes(model, [(body, point)])
+    return run(JACOBIAN, model, (6, model.nv), q, NOTHING, node, None, out, threads)
+
+
+def jacobian_dot_v(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    body: str | int,
+    point: ArrayLike = (0.0, 0.0, 0.0),
+    *,
+    threads: int | None = None,
+) -> Floats:
+    """J̇·v (6,): the acceleration of the point when v̇ = 0."""
+    node = _nodes(model, [(body, point)])
+    return run(JACOBIAN_DOT_V, model, (6,), q, v, node, None, None, threads)
+
+
+def operational_space_compliance(
+    model: Model,
+    q: ArrayLike,
+    nodes: Any,
+    *,
+    out: Floats | None = None,
+    threads: int | None = None,
+) -> Floats:
+    """J 𝓜⁻¹ Jᵀ (6k × 6k) for k nodes [(body, point), …], from Ω, without forming 𝓜⁻¹."""
+    table = _nodes(model, nodes)
+    size = 6 * (len(table) // 4)
+    return run(COMPLIANCE, model, (size, size), q, NOTHING, table, None, out, threads)
+
+
+def joint_forces(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    threads: int | None = None,
+) -> Floats:
+    """Force [moment; force] through each joint onto its body, (n, 6), at the body's origin."""
+    row = model.nv + _joint_forces.ROW * model.n_bodies
+    table = run(JOINT_FORCES, model, (row,), q, v, tau, f_ext, None, threads)
+    forces = table[..., model.nv :].reshape(*table.shape[:-1], model.n_bodies, _joint_forces.ROW)
+    return np.ascontiguousarray(forces[..., :6])
+
+
+def energy(
+    model: Model, q: ArrayLike, v: ArrayLike, *, threads: int | None = None
+) -> tuple[float | Floats, float | Floats]:
+    """(kinetic, potential); potential is zero with all mass at the world origin."""
+    table = run(ENERGY, model, (_energy.ROW,), q, v, NOTHING, None, None, threads)
+    return _scalar(table[..., 0]), _scalar(table[..., 1])
+
+
+def momentum(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    about: str = "origin",
+    threads: int | None = None,
+) -> Floats:
+    """[angular; linear] momentum about the world origin, or about="com", the centre of mass."""
+    if about not in ("origin", "com"):
+        raise ValueError(f"about is {about!r}; give 'origin' or 'com'.")
+    table = run(ENERGY, model, (_energy.ROW,), q, v, NOTHING, None, None, threads)
+    result = np.ascontiguousarray(table[..., 2:8])
+    if about == "com":
+        result[..., :3] -= np.cross(table[..., 8:11], table[..., 5:8])
+    return result
+
+
+def center_of_mass(model: Model, q: ArrayLike, *, threads: int | None = None) -> Floats:
+    """Centre of mass in the world, (3,)."""
+    still = np.zeros((*np.shape(q)[:-1], model.nv))
+    table = run(ENERGY, model, (_energy.ROW,), q, still, NOTHING, None, None, threads)
+    return np.ascontiguousarray(table[..., 8:11])
+
+
+def _body_table(model: Model, q: ArrayLike, v: ArrayLike, threads: int | None) -> Floats:
+    shape = (model.n_bodies, _kinematics.ROW)
+    return run(KINEMATICS, model, shape, q, v, NOTHING, None, None, threads)
+
+
+def _user_rotations(model: Model, table: Floats) -> Floats:
+    """Undo the kernel frames' alignment."""
+    turned = table[..., :9].reshape(*table.shape[:-1], 3, 3)
+    result: Floats = turned @ model.alignment.transpose(0, 2, 1)
+    return result
+
+
+def _nodes(model: Model, nodes: Any) -> Floats:
+    """(body, point in the kernel frame) for each node, flat."""
+    table = np.empty((len(nodes), 4))
+    for row, (body, point) in zip(table, nodes, strict=True):
+        k = model.body_index(body) if isinstance(body, str) else int(body)
+        if not 0 <= k < model.n_bodies:
+            raise ModelError(
+                f"There is no body {body}; numbers run from 0 to {model.n_bodies - 1}."
+            )
+        row[0] = k
+        row[1:] = model.alignment[k].T @ np.asarray(point, dtype=np.float64)
+    return table.reshape(-1)
+
+
+def _scalar(values: Floats) -> float | Floats:
+    return float(values) if values.ndim == 0 else np.ascontiguousarray(values)

@@ -1,0 +1,105 @@
+"""The force transmitted through each joint while the system moves under given torques.
+
+After forward dynamics, by either form of the articulated model (Jain, SOA slides 2024):
+
+    f = P·(α − a) + z     on the outboard side of the joint,
+    f = P⁺·α⁺ + z⁺        on its inboard side.
+
+Both are written, six numbers each per body; they agree to rounding.
+"""
+
+from __future__ import annotations
+
+from skodyn.jit import helper, kernel
+from skodyn.kernels import forward_dynamics as fd
+from skodyn.kernels.articulated_inertia import gathered_inertia
+from skodyn.kernels.kinematics import body_inertia
+from skodyn.kernels.residuals import add_scaled_spatial, gathered_force
+from skodyn.kernels.status import BAD_SIZE, OK, state_fits
+from skodyn.kernels.workspace import (
+    ARM,
+    CORIOLIS,
+    GAIN,
+    MOTION,
+    PIVOT,
+    RESIDUE,
+    ROTATION,
+    body_count,
+    body_slot,
+    dof_slot,
+    entry,
+    load3,
+    load6,
+    load_matrix,
+    store_row3,
+)
+from skodyn.lanes import WIDTH_1, WIDTH_4, load, pointer
+from skodyn.model.layout import N_DOF, NV, PARENT, V_START
+from skodyn.spatial.articulated import apply_articulated, subtract_rank_one
+from skodyn.spatial.motion import add_spatial, shift_motion, subtract_spatial
+
+ROW = 12
+
+
+@helper
+def both_sides(w, tree, p, k, f_ext, f_first, f_stride, ws):
+    """f(k) from P and z, and from P⁺ and z⁺."""
+    slot = body_slot(k)
+    inertia = body_inertia(w, p, k, load_matrix(w, ws, slot + ROTATION))
+    big_p = gathered_inertia(w, tree, k, inertia, ws)
+    a = load6(w, ws, slot + CORIOLIS)
+    b = fd.outer_force(w, k, inertia, f_ext, f_first, f_stride, ws)
+    z = add_spatial(gathered_force(w, tree, k, b, ws), apply_articulated(big_p, a))
+    motion = subtract_spatial(load6(w, ws, slot + MOTION), a)
+    outboard = add_spatial(apply_articulated(big_p, motion), z)
+    for d_back in range(entry(tree, k, N_DOF)):
+        i = entry(tree, k, N_DOF) - 1 - d_back
+        record = dof_slot(body_count(tree), entry(tree, k, V_START) + i)
+        u, pivot = load6(w, ws, record + GAIN), load(w, ws, record + PIVOT)
+        big_p = subtract_rank_one(big_p, u, pivot)
+        z = add_scaled_spatial(z, load(w, ws, record + RESIDUE) * pivot, u)
+    inner = load6(w, ws, body_slot(entry(tree, k, PARENT)) + MOTION)
+    alpha_plus = shift_motion(load3(w, ws, slot + ARM), inner)
+    return outboard, add_spatial(apply_articulated(big_p, alpha_plus), z)
+
+
+@helper
+def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, out, ws):
+    """v̇ and both forms of f for the states that begin at `row`: rows of nv + 12·n numbers."""
+    n, nv = body_count(tree), tree[NV]
+    stride = nv + ROW * n
+    status = fd.sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, out, stride, ws)
+    for k in range(n):
+        outboard, inboard = both_sides(w, tree, p, k, f_ext, row * f_stride, f_stride, ws)
+        at = nv + ROW * k
+        store_row3(w, out, row * stride, stride, at, outboard[0])
+        store_row3(w, out, row * stride, stride, at + 3, outboard[1])
+        store_row3(w, out, row * stride, stride, at + 6, inboard[0])
+        store_row3(w, out, row * stride, stride, at + 9, inboard[1])
+    return status
+
+
+@kernel
+def joint_forces(tree, p, q, v, tau, f_ext, out, ws):
+    """One state."""
+    nv = tree[NV]
+    if not (state_fits(tree, q, v, f_ext) and v.size == nv and tau.size == nv):
+        return BAD_SIZE
+    return sweep(
+        WIDTH_1, pointer(tree), pointer(p), 0, pointer(q), pointer(v), pointer(tau),
+        pointer(f_ext), f_ext.size, pointer(out), pointer(ws),
+    )  # fmt: skip
+
+
+@kernel
+def joint_forces_batch(tree, p, start, stop, q, v, tau, f_ext, f_stride, out, ws):
+    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
+    for row in range(start, stop, 4):
+        first = min(row, stop - 4)
+        status = sweep(
+            WIDTH_4, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(tau),
+            pointer(f_ext), f_stride, pointer(out), pointer(ws),
+        )  # fmt: skip
+        if status != OK:
+            return status, first
+    return OK, 0

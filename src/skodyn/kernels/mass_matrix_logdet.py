@@ -1,0 +1,60 @@
+"""log det 𝓜 = Σ log det D(k): Jain 2011-II Corollary 6.1."""
+
+from __future__ import annotations
+
+from skodyn.jit import helper, kernel
+from skodyn.kernels.mass_matrix_solve import prepare
+from skodyn.kernels.status import BAD_SIZE, NOT_FINITE, OK, failure
+from skodyn.kernels.workspace import PIVOT, body_count, dof_slot
+from skodyn.lanes import (
+    WIDTH_1,
+    WIDTH_4,
+    absolute,
+    all_lanes,
+    load,
+    logarithm,
+    pointer,
+    splat,
+    store_rows,
+)
+from skodyn.model.layout import NQ, NV
+
+_INFINITY = float("inf")
+
+
+@helper
+def sweep(w, tree, p, row, nq, nv, q, out, ws):
+    """One number per state."""
+    status = prepare(w, tree, p, q, row * nq, nq, ws)
+    total = splat(w, 0.0)
+    for dof in range(nv):
+        total = total - logarithm(load(w, ws, dof_slot(body_count(tree), dof) + PIVOT))
+    store_rows(w, out, row, 1, 0, total)
+    if status == OK and not all_lanes(absolute(total) < _INFINITY):
+        status = failure(NOT_FINITE, 0)
+    return status
+
+
+@kernel
+def mass_matrix_logdet(tree, p, q, _v, _x, _f_ext, out, ws):
+    """One state."""
+    if not (q.size == tree[NQ] and out.size == 1):
+        return BAD_SIZE
+    return sweep(
+        WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(out),
+        pointer(ws),
+    )  # fmt: skip
+
+
+@kernel
+def mass_matrix_logdet_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
+    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
+    for row in range(start, stop, 4):
+        first = min(row, stop - 4)
+        status = sweep(
+            WIDTH_4, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q),
+            pointer(out), pointer(ws),
+        )  # fmt: skip
+        if status != OK:
+            return status, first
+    return OK, 0

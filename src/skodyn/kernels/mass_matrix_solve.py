@@ -1,0 +1,202 @@
+"""𝓜·x = rhs in O(N) per right-hand side, and 𝓜⁻¹ in O(N²).
+
+𝓜⁻¹ = (I − HψK)* D⁻¹ (I − HψK) (Jain 2011-II, Lemma 11) applied from right to left: a gather of
+residuals and a scatter of accelerations, as in forward dynamics but with nothing moving and
+nothing falling. A unit right-hand side leaves residuals on one path to the base only.
+"""
+
+from __future__ import annotations
+
+from skodyn.jit import helper, kernel
+from skodyn.kernels.articulated_inertia import gather_articulated_inertias
+from skodyn.kernels.joint_motion import joint_column, zero3
+from skodyn.kernels.kinematics import scatter_poses
+from skodyn.kernels.residuals import (
+    add_scaled_spatial,
+    answer_acceleration,
+    gathered_force,
+    pass_force_inward,
+    take_residue,
+)
+from skodyn.kernels.status import BAD_SIZE, NOT_FINITE, OK, failure
+from skodyn.kernels.workspace import (
+    ARM,
+    GAIN,
+    MOTION,
+    PIVOT,
+    RESIDUE,
+    ROTATION,
+    body_count,
+    body_slot,
+    dof_slot,
+    entry,
+    load3,
+    load6,
+    load_matrix,
+    store6,
+)
+from skodyn.lanes import (
+    WIDTH_1,
+    WIDTH_4,
+    absolute,
+    all_lanes,
+    load,
+    pointer,
+    splat,
+    store,
+    store_rows,
+)
+from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
+from skodyn.spatial.linear3 import scale
+from skodyn.spatial.motion import dot_spatial, shift_force, shift_motion
+
+_INFINITY = float("inf")
+
+
+@helper
+def prepare(w, tree, p, q, q_first, nq, ws):
+    """Poses and articulated inertias: what every right-hand side shares."""
+    first = scatter_poses(w, tree, p, q, q_first, nq, ws)
+    second = gather_articulated_inertias(w, tree, p, ws)
+    return first if first != OK else second
+
+
+@helper
+def scatter_answers(w, tree, p, out, first, stride, step, ws):
+    """Base to tips: x from the residuals ε; element i goes to column i·step of the row."""
+    status = OK
+    zero = zero3(w)
+    store6(w, ws, MOTION, (zero, zero))
+    for k in range(body_count(tree)):
+        slot = body_slot(k)
+        r = load_matrix(w, ws, slot + ROTATION)
+        alpha = load6(w, ws, body_slot(entry(tree, k, PARENT)) + MOTION)
+        alpha = shift_motion(load3(w, ws, slot + ARM), alpha)
+        for i in range(entry(tree, k, N_DOF)):
+            x = answer_acceleration(w, tree, k, i, alpha, ws)
+            store_rows(w, out, first, stride, (entry(tree, k, V_START) + i) * step, x)
+            if not all_lanes(absolute(x) < _INFINITY):
+                status = failure(NOT_FINITE, k)
+            alpha = add_scaled_spatial(alpha, x, joint_column(w, tree, p, k, i, r, ws))
+        store6(w, ws, slot + MOTION, alpha)
+    return status
+
+
+@helper
+def solve(w, tree, p, rhs, first, nv, out, ws):
+    """One right-hand side per state; `prepare` has run."""
+    n = body_count(tree)
+    zero = zero3(w)
+    for back in range(n):
+        k = n - 1 - back
+        r = load_matrix(w, ws, body_slot(k) + ROTATION)
+        z = gathered_force(w, tree, k, (zero, zero), ws)
+        z = take_residue(w, tree, p, k, r, z, rhs, first, nv, ws)
+        pass_force_inward(w, tree, k, z, ws)
+    return scatter_answers(w, tree, p, out, first, nv, 1, ws)
+
+
+@kernel
+def mass_matrix_solve(tree, p, q, _v, rhs, _f_ext, out, ws):
+    """One state, any number of right-hand sides, each a row of `rhs`."""
+    if not (q.size == tree[NQ] and rhs.size % tree[NV] == 0 and out.size == rhs.size):
+        return BAD_SIZE
+    t, c, x, y, s = pointer(tree), pointer(p), pointer(rhs), pointer(out), pointer(ws)
+    nv = tree[NV]
+    status = prepare(WIDTH_1, t, c, pointer(q), 0, tree[NQ], s)
+    for row in range(rhs.size // nv):
+        answer = solve(WIDTH_1, t, c, x, row * nv, nv, y, s)
+        status = status if status != OK else answer
+    return status
+
+
+@kernel
+def mass_matrix_solve_batch(tree, p, start, stop, q, _v, rhs, _f_ext, _f_stride, out, ws):
+    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
+    t, c, x, y, s = pointer(tree), pointer(p), pointer(rhs), pointer(out), pointer(ws)
+    nq, nv = tree[NQ], tree[NV]
+    for row in range(start, stop, 4):
+        first = min(row, stop - 4)
+        status = prepare(WIDTH_4, t, c, pointer(q), first * nq, nq, s)
+        if status == OK:
+            status = solve(WIDTH_4, t, c, x, first * nv, nv, y, s)
+        if status != OK:
+            return status, first
+    return OK, 0
+
+
+@helper
+def clear_residues(w, tree, nv, ws):
+    for dof in range(nv):
+        store(w, ws, dof_slot(body_count(tree), dof) + RESIDUE, splat(w, 0.0))
+
+
+@helper
+def leave_unit_residues(w, tree, p, k, i, ws):
+    """ε of a unit right-hand side at degree of freedom i of body k, along the path to the base."""
+    n = body_count(tree)
+    record = dof_slot(n, entry(tree, k, V_START) + i)
+    store(w, ws, record + RESIDUE, splat(w, 1.0))
+    pivot, u = load(w, ws, record + PIVOT), load6(w, ws, record + GAIN)
+    z = scale(pivot, u[0]), scale(pivot, u[1])
+    r = load_matrix(w, ws, body_slot(k) + ROTATION)
+    z = _take_unit_residues(w, tree, p, k, i, r, z, ws)
+    inner = entry(tree, k, PARENT)
+    while inner >= 0:
+        z = shift_force(load3(w, ws, body_slot(k) + ARM), z)
+        k = inner
+        r = load_matrix(w, ws, body_slot(k) + ROTATION)
+        z = _take_unit_residues(w, tree, p, k, entry(tree, k, N_DOF), r, z, ws)
+        inner = entry(tree, k, PARENT)
+
+
+@helper
+def _take_unit_residues(w, tree, p, k, stop, r, z, ws):
+    """ε = −h·z and z⁺ for the degrees of freedom of joint k below `stop`."""
+    for back in range(stop):
+        i = stop - 1 - back
+        record = dof_slot(body_count(tree), entry(tree, k, V_START) + i)
+        epsilon = -dot_spatial(joint_column(w, tree, p, k, i, r, ws), z)
+        store(w, ws, record + RESIDUE, epsilon)
+        ratio = epsilon * load(w, ws, record + PIVOT)
+        z = add_scaled_spatial(z, ratio, load6(w, ws, record + GAIN))
+    return z
+
+
+@helper
+def invert(w, tree, p, first, nv, out, ws):
+    """Every column of 𝓜⁻¹; `prepare` has run."""
+    status = OK
+    for k in range(body_count(tree)):
+        for i in range(entry(tree, k, N_DOF)):
+            clear_residues(w, tree, nv, ws)
+            leave_unit_residues(w, tree, p, k, i, ws)
+            at = first + entry(tree, k, V_START) + i
+            answer = scatter_answers(w, tree, p, out, at, nv * nv, nv, ws)
+            status = status if status != OK else answer
+    return status
+
+
+@kernel
+def mass_matrix_inverse(tree, p, q, _v, _x, _f_ext, out, ws):
+    """One state."""
+    if not (q.size == tree[NQ] and out.size == tree[NV] ** 2):
+        return BAD_SIZE
+    t, c, s = pointer(tree), pointer(p), pointer(ws)
+    status = prepare(WIDTH_1, t, c, pointer(q), 0, tree[NQ], s)
+    return invert(WIDTH_1, t, c, 0, tree[NV], pointer(out), s) if status == OK else status
+
+
+@kernel
+def mass_matrix_inverse_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
+    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
+    t, c, s = pointer(tree), pointer(p), pointer(ws)
+    nq, nv = tree[NQ], tree[NV]
+    for row in range(start, stop, 4):
+        first = min(row, stop - 4)
+        status = prepare(WIDTH_4, t, c, pointer(q), first * nq, nq, s)
+        if status == OK:
+            status = invert(WIDTH_4, t, c, first * nv * nv, nv, pointer(out), s)
+        if status != OK:
+            return status, first
+    return OK, 0
