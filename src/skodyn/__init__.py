@@ -1,7 +1,9 @@
 """skodyn: multibody dynamics at compiled speed, with the operator algebra typed literally."""
 
 from skodyn.dynamics import (
+    BodyInertias,
     bias_force,
+    body_inertias,
     center_of_mass,
     energy,
     forward_dynamics,
@@ -46,6 +48,7 @@ from skodyn.model.model import Model
 __version__ = _package_version()
 
 __all__ = [
+    "BodyInertias",
     "Cylindrical",
     "DynamicsError",
     "FaultsError",
@@ -66,6 +69,7 @@ __all__ = [
     "Universal",
     "__version__",
     "bias_force",
+    "body_inertias",
     "center_of_mass",
     "energy",
     "forward_dynamics",

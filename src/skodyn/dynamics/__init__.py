@@ -19,9 +19,12 @@ from skodyn.dynamics.functions import (
     operational_space_compliance,
     velocities,
 )
+from skodyn.dynamics.inertias import BodyInertias, body_inertias
 
 __all__ = [
+    "BodyInertias",
     "bias_force",
+    "body_inertias",
     "center_of_mass",
     "energy",
     "forward_dynamics",

@@ -1,0 +1,101 @@
+"""The inertias inside the recursions, as 6×6 matrices, under the papers' symbols."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skodyn.dynamics.driver import Algorithm, run
+from skodyn.dynamics.functions import forward_kinematics
+from skodyn.kernels import body_inertias as kernel
+from skodyn.model.columns import Floats
+from skodyn.model.model import Model
+
+__all__ = ["BodyInertias", "body_inertias"]
+
+INERTIAS = Algorithm(kernel.body_inertias, kernel.body_inertias_batch)
+_SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
+
+
+@dataclass(frozen=True)
+class BodyInertias:
+    """Per body, world axes, about the body's origin. Lists hold one array per body.
+
+    Jain 2011-II: R Algorithm 4.1; P, D, G, tau, tau_bar, P_plus eq. 33; psi is the weight
+    ψ(℘(k), k) = φ(℘(k), k)·τ̄(k) of eq. 35; Upsilon eq. 24 for Ω of eq. 60.
+    """
+
+    H: list[Floats]
+    R: Floats
+    P: Floats
+    P_plus: Floats
+    D: list[Floats]
+    G: list[Floats]
+    tau: Floats
+    tau_bar: Floats
+    psi: Floats
+    Upsilon: Floats
+
+
+def body_inertias(model: Model, q: ArrayLike) -> BodyInertias:
+    """Composite, articulated and compliance matrices of every body, for one state."""
+    n, nv = model.n_bodies, model.nv
+    flat = run(INERTIAS, model, (kernel.ROW * n + 6 * nv,), np.asarray(q, dtype=np.float64))
+    rows = flat[: kernel.ROW * n].reshape(n, kernel.ROW)
+    columns = flat[kernel.ROW * n :].reshape(nv, 6)
+    P = _blocks(rows[:, kernel.ARTICULATED :])
+    H = [columns[model.v_slice(name)] for name in model.joint_names]
+    D = [h @ p @ h.T for h, p in zip(H, P, strict=True)]
+    G = [p @ h.T @ np.linalg.inv(d) for h, p, d in zip(H, P, D, strict=True)]
+    tau = np.array([g @ h for g, h in zip(G, H, strict=True)])
+    tau_bar = np.eye(6) - tau
+    return BodyInertias(
+        H=H,
+        R=_rigid(rows[:, kernel.COMPOSITE :]),
+        P=P,
+        P_plus=_blocks(rows[:, kernel.PASSED_ON :]),
+        D=D,
+        G=G,
+        tau=tau,
+        tau_bar=tau_bar,
+        psi=_shifts(model, q) @ tau_bar,
+        Upsilon=_blocks(rows[:, kernel.COMPLIANCE :]),
+    )
+
+
+def _blocks(rows: Floats) -> Floats:
+    """(n, 21…) three-block records -> (n, 6, 6)."""
+    full = np.empty((len(rows), 6, 6))
+    full[:, :3, :3] = rows[:, 0:6][:, _SYMMETRIC]
+    full[:, :3, 3:] = rows[:, 6:15].reshape(-1, 3, 3)
+    full[:, 3:, :3] = full[:, :3, 3:].transpose(0, 2, 1)
+    full[:, 3:, 3:] = rows[:, 15:21][:, _SYMMETRIC]
+    return full
+
+
+def _rigid(rows: Floats) -> Floats:
+    """(n, 10…) records (m, h, J) -> (n, 6, 6)."""
+    full = np.zeros((len(rows), 6, 6))
+    full[:, :3, :3] = rows[:, 4:10][:, _SYMMETRIC]
+    full[:, :3, 3:] = _cross_matrices(rows[:, 1:4])
+    full[:, 3:, :3] = -full[:, :3, 3:]
+    full[:, 3:, 3:] = rows[:, 0, None, None] * np.eye(3)
+    return full
+
+
+def _cross_matrices(vectors: Floats) -> Floats:
+    full = np.zeros((len(vectors), 3, 3))
+    x, y, z = vectors.T
+    full[:, 0, 1], full[:, 0, 2], full[:, 1, 2] = -z, y, -x
+    return full - full.transpose(0, 2, 1)
+
+
+def _shifts(model: Model, q: ArrayLike) -> Floats:
+    """φ(℘(k), k) of every body; the ground's origin is the world's."""
+    _, origin = forward_kinematics(model, q)
+    inner = np.where((model.parent >= 0)[:, None], origin[model.parent], 0.0)
+    shifts = np.broadcast_to(np.eye(6), (model.n_bodies, 6, 6)).copy()
+    shifts[:, :3, 3:] = _cross_matrices(origin - inner)
+    return shifts
