@@ -29,6 +29,7 @@ from skodyn.errors import (
     StateError,
     TopologyError,
 )
+from skodyn.io import load
 from skodyn.jit import package_version as _package_version
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import (
@@ -79,6 +80,7 @@ __all__ = [
     "jacobian",
     "jacobian_dot_v",
     "joint_forces",
+    "load",
     "mass_matrix",
     "mass_matrix_inverse",
     "mass_matrix_logdet",

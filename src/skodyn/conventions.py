@@ -45,7 +45,7 @@ GROUND = "world"
 DEFAULT_GRAVITY = (0.0, 0.0, -9.81)
 
 QUATERNION_TOLERANCE = 1e-8
-"""How far the squared norm of a quaternion may be from 1."""
+"""How far the norm of a quaternion may be from 1."""
 
 
 class JointKind(IntEnum):

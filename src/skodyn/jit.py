@@ -14,6 +14,7 @@ being decorated, so other packages' kernels stay where they were.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import shutil
@@ -68,7 +69,15 @@ def cache_folder() -> Path:
     name = f"{package_version()}-{source_hash()}"
     if _writable(cache_root() / name):
         return cache_root() / name
-    return Path(tempfile.gettempdir()) / f"skodyn-cache-{os.getuid()}" / name
+    return _private_temporary_folder() / name
+
+
+@cache
+def _private_temporary_folder() -> Path:
+    """For this process alone: a cache holds code, so nobody else may have written it."""
+    folder = Path(tempfile.mkdtemp(prefix="skodyn-cache-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _writable(folder: Path) -> bool:
@@ -99,8 +108,28 @@ def _our_cache_folder() -> Iterator[None]:
 
 
 def helper(function: F) -> F:
-    """A small function that kernels call and LLVM inlines; never called from Python in earnest."""
-    return numba.njit(forceinline=True, **_FLAGS)(function)  # type: ignore[no-any-return]
+    """A small function that kernels call and LLVM inlines. Compiled, it is for kernels only."""
+    dispatcher = numba.njit(
+        forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, **_FLAGS
+    )(function)
+    if not JIT_DISABLED:
+        _bar_python(dispatcher)
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def _bar_python(dispatcher: Any) -> None:
+    """Refuse calls from Python with a sentence.
+
+    Helpers are compiled without the wrappers that such calls need, which takes a third off the
+    compile time; without this, numba would jump into the missing wrapper and crash.
+    """
+
+    def refuse(*_args: Any, **_kwargs: Any) -> None:
+        name = dispatcher.py_func.__name__
+        raise TypeError(f"{name} is a helper: kernels can call it, Python can call {name}.py_func.")
+
+    dispatcher._insert = lambda *_args, **_kwargs: None
+    dispatcher._compile_for_args = refuse
 
 
 def kernel(function: F) -> F:

@@ -70,28 +70,53 @@ def run(
     threads: int | None = None,
 ) -> Floats:
     """The result of an algorithm, of this shape for one state."""
-    if type(q) is np.ndarray and q.ndim == 1:
+    if threads is not None:
+        explain.check_threads(threads)
+    if type(q) is np.ndarray and _is_one_state(model, shape, v, x, f_ext, out):
         result = np.empty(shape) if out is None else out
         forces = NOTHING if f_ext is None else f_ext
-        if try_single(algorithm, model, q, v, x, forces, result):
+        if try_single(algorithm, model, q, v, x, forces, result) == 0:
             return result
     return _run_slowly(algorithm, model, shape, q, v, x, f_ext, out, threads)
 
 
+def _is_one_state(
+    model: Model, shape: tuple[int, ...], v: Any, x: Any, f_ext: Any, out: Any
+) -> bool:
+    """Are the shapes right? The kernel sees flat arrays, and takes an empty one for zeros."""
+    return (
+        (v is NOTHING or (type(v) is np.ndarray and v.size > 0))
+        and (x is NOTHING or (type(x) is np.ndarray and x.ndim == 1 and x.size > 0))
+        and (f_ext is None or _has_shape(f_ext, (model.n_bodies, 6)))
+        and (out is None or _has_shape(out, shape))
+    )
+
+
+def _has_shape(array: Any, shape: tuple[int, ...]) -> bool:
+    return type(array) is np.ndarray and array.shape == shape
+
+
+TURNED_AWAY = -1
+"""What try_single says of something that is not a flat contiguous float64 array."""
+
+
 def try_single(
     algorithm: Algorithm, model: Model, q: Any, v: Any, x: Any, f_ext: Any, out: Any
-) -> bool:
-    """Run one state if everything is as the kernel wants it; say whether it worked."""
+) -> int:
+    """Run one state if everything is as the kernel wants it; the kernel's status."""
     pool = model.__dict__.setdefault("_workspaces", [])
-    workspace = pool.pop() if pool else np.zeros(_lanes(model))
+    try:
+        workspace = pool.pop()
+    except IndexError:  # other threads have them all
+        workspace = np.zeros(_lanes(model))
     try:
         status = compiled(algorithm.single, _SINGLE)(
             model.kernel_tree, model.parameters, q, v, _flat(x), _flat(f_ext), _flat(out), workspace
         )
-    except TypeError:  # something that is not a flat contiguous float64 array
-        return False
+    except TypeError:
+        return TURNED_AWAY
     pool.append(workspace)
-    return bool(status == 0)
+    return int(status)
 
 
 def _flat(array: Any) -> Any:
@@ -122,7 +147,7 @@ def _run_slowly(
     """Bring arguments into shape, run one state or a batch, and explain what went wrong."""
     inputs = explain.read_arguments(algorithm, model, q, v, x, f_ext)
     full_shape = (*inputs.batch_shape, *shape)
-    result = explain.check_out(out, full_shape)
+    result = explain.check_out(out, full_shape, inputs)
     flat = result.reshape(-1)
     if inputs.rows < LANES:
         status, row = _run_rows(algorithm, model, inputs, flat)
@@ -171,7 +196,7 @@ def _run_lanes(
         return int(status), int(row)
 
     length = flat.size // inputs.rows
-    ranges = _split(inputs.rows, explain.check_threads(threads) or os.cpu_count() or 1)
+    ranges = _split(inputs.rows, threads or os.cpu_count() or 1)
     if len(ranges) == 1:
         answers = [work(*ranges[0])]
     else:

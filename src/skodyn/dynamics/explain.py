@@ -61,6 +61,10 @@ class Inputs:
             self.f_stride,
         )
 
+    def overlap(self, array: Floats) -> bool:
+        """May writing to the array change an argument?"""
+        return any(np.may_share_memory(array, a) for a in (self.q, self.v, self.x, self.f_ext))
+
 
 def _row(table: Floats, row: int, rows: int) -> Floats:
     length = table.size // max(rows, 1)
@@ -111,31 +115,73 @@ def _base(name: str) -> int:
 def _optional_table(
     value: ArrayLike | None, name: str, shape: tuple[int, ...], faults: list[str]
 ) -> Floats | None:
-    if value is None or value is NOTHING:
+    if value is NOTHING or (value is None and name == "f_ext"):
         return None
     return _table(value, name, shape, faults)
 
 
-def _table(value: ArrayLike, name: str, shape: tuple[int, ...], faults: list[str]) -> Floats | None:
+def _table(
+    value: ArrayLike | None, name: str, shape: tuple[int, ...], faults: list[str]
+) -> Floats | None:
+    array = _real_array(value, name, shape, faults)
+    if array is None:
+        return None
+    if array.shape[-len(shape) :] != shape or array.ndim > len(shape) + 1:
+        batch = ", ".join(str(s) for s in shape)
+        faults.append(
+            f"{name} has shape {array.shape}; the model needs {shape} or (batch, {batch})."
+        )
+        return None
+    return _finite(array, name, faults)
+
+
+def _real_array(
+    value: ArrayLike | None, name: str, shape: tuple[int, ...], faults: list[str]
+) -> Floats | None:
     try:
         given = np.asarray(value)
         if given.dtype.kind not in "fiu":
             raise TypeError
-        array = np.ascontiguousarray(given, dtype=np.float64).reshape(given.shape)
+        return np.ascontiguousarray(given, dtype=np.float64).reshape(given.shape)
     except (TypeError, ValueError):
         faults.append(f"{name} is not an array of real numbers; give floats of shape {shape}.")
         return None
-    if array.shape[-len(shape) :] != shape or array.ndim > len(shape) + 1:
-        wanted = ", ".join(str(s) for s in shape)
-        faults.append(
-            f"{name} has shape {array.shape}; the model needs ({wanted},) or (batch, {wanted})."
-        )
-        return None
+
+
+def _finite(array: Floats, name: str, faults: list[str]) -> Floats | None:
     bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        where = tuple(bad[0].tolist())
-        faults.append(f"{name}{list(where)} is {array[where]}; give finite numbers.")
-        return None
+    if len(bad) == 0:
+        return array
+    where = tuple(bad[0].tolist())
+    faults.append(f"{name}{list(where)} is {array[where]}; give finite numbers.")
+    return None
+
+
+def read_columns(model: Model, q: ArrayLike, rhs: ArrayLike) -> Inputs:
+    """One state with a table of right-hand sides, each a column; they become rows."""
+    faults: list[str] = []
+    coordinates = _table(q, "q", (model.nq,), faults)
+    columns = _real_array(rhs, "rhs", (model.nv,), faults)
+    if columns is not None and len(columns) != model.nv:
+        faults.append(f"rhs has shape {columns.shape}; the model needs ({model.nv}, columns).")
+    elif columns is not None:
+        columns = _finite(columns, "rhs", faults)
+    if coordinates is None or columns is None or faults:
+        raise StateError(faults)
+    rows = np.ascontiguousarray(columns.T)
+    return Inputs((), coordinates, NOTHING, rows, NOTHING, x_is_shared=True)
+
+
+def read_point(point: ArrayLike) -> Floats:
+    """A point fixed in a body."""
+    faults: list[str] = []
+    array = _real_array(point, "point", (3,), faults)
+    if array is not None and array.shape != (3,):
+        faults.append(f"point has shape {array.shape}; give three numbers, in body axes.")
+    elif array is not None:
+        array = _finite(array, "point", faults)
+    if array is None or faults:
+        raise StateError(faults)
     return array
 
 
@@ -148,8 +194,11 @@ def _spread(table: Floats | None, batch: tuple[int, ...], base: int) -> Floats:
     return table
 
 
-def check_out(out: Floats | None, shape: tuple[int, ...]) -> Floats:
-    """An array to write into: `out` where it can be used as it is."""
+def check_out(out: Floats | None, shape: tuple[int, ...], inputs: Inputs) -> Floats:
+    """An array to write into: `out` where it can be used as it is.
+
+    A batch computes some of its last rows twice, so its results must not fall upon its arguments.
+    """
     if out is None:
         return np.empty(shape)
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float64:
@@ -159,15 +208,15 @@ def check_out(out: Floats | None, shape: tuple[int, ...]) -> Floats:
         raise StateError(f"out is {described}; give a float64 array of shape {shape}.")
     if not out.flags.writeable:
         raise StateError("out is read-only; give an array that can be written.")
-    return out if out.flags.c_contiguous else np.empty(shape)
+    usable = out.flags.c_contiguous and out.flags.aligned and not inputs.overlap(out)
+    return out if usable else np.empty(shape)
 
 
-def check_threads(threads: int | None) -> int | None:
-    if threads is not None and (not isinstance(threads, int) or threads < 1):
+def check_threads(threads: int) -> None:
+    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 1:
         raise StateError(
             f"threads is {threads!r}; give a whole number from 1, or None for all cores."
         )
-    return threads
 
 
 def raise_failure(
@@ -178,6 +227,10 @@ def raise_failure(
     where = f" in state {row}" if inputs.batch_shape else ""
     if code == NOT_UNIT:
         model.check_q(inputs.q)
+        raise StateError(  # a length that two ways of rounding judge differently
+            f"Joint {model.joint_names[k]!r}{where}: its quaternion is not of unit length; divide "
+            "it by its norm."
+        )
     if code == SINGULAR:
         raise DynamicsError(_singular(model, k, where))
     if code == NOT_FINITE:
@@ -185,7 +238,7 @@ def raise_failure(
             f"The result{where} is not finite at joint {model.joint_names[k]!r}, although every "
             "input is; the numbers are too large for double precision: check units and velocities."
         )
-    raise StateError(f"An argument{where} has the wrong length for model {model.name!r}.")
+    raise StateError(f"An argument{where} does not fit model {model.name!r}.")
 
 
 def _singular(model: Model, k: int, where: str) -> str:
@@ -193,8 +246,13 @@ def _singular(model: Model, k: int, where: str) -> str:
     start = f"Joint {model.joint_names[k]!r} ({joint.type_name}){where}"
     outboard = slice(k, int(model.tree.subtree_end[k]))
     carried = float(model.mass[outboard].sum())
-    if joint.kind == JointKind.PRISMATIC or carried == 0.0:
-        reason = f"what it carries has a mass of {carried:.3g} kg, which cannot resist a force"
+    if carried == 0.0:
+        reason = "what it carries has no mass"
+    elif joint.kind == JointKind.PRISMATIC:
+        reason = (
+            f"the {carried:.3g} kg it carries hang from joints further out that already allow the "
+            "same motion"
+        )
     elif joint.nv == 1:
         reason = (
             f"the {carried:.3g} kg it carries lie on its axis and have no inertia about it, or "

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.dynamics.driver import NOTHING, Algorithm, run, try_single
-from skodyn.dynamics.explain import check_out
-from skodyn.errors import ModelError, StateError
+from skodyn.dynamics.explain import check_out, raise_failure, read_columns, read_point
+from skodyn.errors import DynamicsError, ModelError, StateError
 from skodyn.kernels import compliance as _compliance
 from skodyn.kernels import energy as _energy
 from skodyn.kernels import forward_dynamics as _forward_dynamics
@@ -140,24 +140,30 @@ def mass_matrix_solve(
 
     For one state rhs is (nv,) or (nv, k), as in numpy.linalg.solve; for a batch it is (B, nv).
     """
-    if np.ndim(q) == 1 and np.ndim(rhs) == 2:
-        return _solve_columns(model, q, np.asarray(rhs), out)
+    if _axes(q) == 1 and _axes(rhs) == 2:
+        return _solve_columns(model, q, rhs, out)
     return run(SOLVE, model, (model.nv,), q, NOTHING, rhs, None, out, threads)
 
 
-def _solve_columns(model: Model, q: ArrayLike, rhs: Any, out: Floats | None) -> Floats:
+def _solve_columns(model: Model, q: ArrayLike, rhs: ArrayLike, out: Floats | None) -> Floats:
     """All columns of rhs for one state: the articulated inertias are gathered once."""
-    if rhs.shape[0] != model.nv:
-        raise StateError(f"rhs has shape {rhs.shape}; the model needs ({model.nv}, columns).")
-    result = check_out(out, rhs.shape)
-    rows = np.ascontiguousarray(rhs.T, dtype=np.float64)
-    answers = np.empty(rows.shape)
-    coordinates = model.check_q(q)
-    if not try_single(SOLVE, model, coordinates, NOTHING, rows, NOTHING, answers):
-        for row in rows:  # one of them does not work: let it say why
-            run(SOLVE, model, (model.nv,), coordinates, NOTHING, row)
+    inputs = read_columns(model, q, rhs)
+    result = check_out(out, inputs.x.T.shape, inputs)
+    answers = np.empty(inputs.x.shape)
+    status = try_single(SOLVE, model, inputs.q, NOTHING, inputs.x, NOTHING, answers)
+    if status != 0:
+        raise_failure(SOLVE, model, inputs, status, 0)
+    result = result if out is None else out
     result[...] = answers.T
     return result
+
+
+def _axes(value: Any) -> int:
+    """How many axes an argument has; −1 for what is not a table at all."""
+    try:
+        return np.ndim(value)
+    except ValueError:
+        return -1
 
 
 def mass_matrix_logdet(model: Model, q: ArrayLike, *, threads: int | None = None) -> float | Floats:
@@ -262,19 +268,27 @@ def momentum(
 ) -> Floats:
     """[angular; linear] momentum about the world origin, or about="com", the centre of mass."""
     if about not in ("origin", "com"):
-        raise ValueError(f"about is {about!r}; give 'origin' or 'com'.")
+        raise StateError(f"about is {about!r}; give 'origin' or 'com'.")
     table = run(ENERGY, model, (_energy.ROW,), q, v, NOTHING, None, None, threads)
     result = np.ascontiguousarray(table[..., 2:8])
     if about == "com":
+        _check_mass(model, table)
         result[..., :3] -= np.cross(table[..., 8:11], table[..., 5:8])
     return result
 
 
 def center_of_mass(model: Model, q: ArrayLike, *, threads: int | None = None) -> Floats:
     """Centre of mass in the world, (3,)."""
-    still = np.zeros((*np.shape(q)[:-1], model.nv))
-    table = run(ENERGY, model, (_energy.ROW,), q, still, NOTHING, None, None, threads)
+    table = run(ENERGY, model, (_energy.ROW,), q, np.zeros(model.nv), NOTHING, None, None, threads)
+    _check_mass(model, table)
     return np.ascontiguousarray(table[..., 8:11])
+
+
+def _check_mass(model: Model, table: Floats) -> None:
+    if not table[..., 11].all():
+        raise DynamicsError(
+            f"Model {model.name!r} has no mass and so no centre of mass; give a body mass."
+        )
 
 
 def _body_table(model: Model, q: ArrayLike, v: ArrayLike, threads: int | None) -> Floats:
@@ -291,16 +305,26 @@ def _user_rotations(model: Model, table: Floats) -> Floats:
 
 def _nodes(model: Model, nodes: Any) -> Floats:
     """(body, point in the kernel frame) for each node, flat."""
-    table = np.empty((len(nodes), 4))
-    for row, (body, point) in zip(table, nodes, strict=True):
-        k = model.body_index(body) if isinstance(body, str) else int(body)
-        if not 0 <= k < model.n_bodies:
-            raise ModelError(
-                f"There is no body {body}; numbers run from 0 to {model.n_bodies - 1}."
-            )
+    try:
+        pairs = [(body, point) for body, point in nodes]
+    except (TypeError, ValueError):
+        raise StateError(f"nodes is {nodes!r}; give a list of (body, point) pairs.") from None
+    table = np.empty((len(pairs), 4))
+    for row, (body, point) in zip(table, pairs, strict=True):
+        k = _body_number(model, body)
         row[0] = k
-        row[1:] = model.alignment[k].T @ np.asarray(point, dtype=np.float64)
+        row[1:] = model.alignment[k].T @ read_point(point)
     return table.reshape(-1)
+
+
+def _body_number(model: Model, body: Any) -> int:
+    if isinstance(body, str):
+        return model.body_index(body)
+    if not isinstance(body, (int, np.integer)) or not 0 <= body < model.n_bodies:
+        raise ModelError(
+            f"There is no body {body!r}; give a name, or a number from 0 to {model.n_bodies - 1}."
+        )
+    return int(body)
 
 
 def _scalar(values: Floats) -> float | Floats:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from skodyn.jit import helper
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia
-from skodyn.kernels.status import OK, SINGULAR, failure
+from skodyn.kernels.status import NOT_FINITE, OK, SINGULAR, failure
 from skodyn.kernels.workspace import (
     ARM,
     GAIN,
@@ -32,7 +32,7 @@ from skodyn.kernels.workspace import (
     store6,
     store_articulated,
 )
-from skodyn.lanes import all_lanes, fma, store
+from skodyn.lanes import absolute, all_lanes, fma, load, store
 from skodyn.model.layout import KIND, N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import (
     add_articulated,
@@ -43,6 +43,8 @@ from skodyn.spatial.articulated import (
 )
 from skodyn.spatial.linear3 import column, dot, multiply_sym_vector, multiply_vector_transposed
 from skodyn.spatial.motion import dot_spatial
+
+_INFINITY = float("inf")
 
 SINGULAR_PIVOT = 1e-14
 """A pivot below this fraction of the inertia it comes from is rounding, not physics."""
@@ -91,6 +93,19 @@ def yield_joint(w, tree, parameters, k, r, p, ws):
 
 
 @helper
+def joint_trouble(w, tree, k, ws):
+    """The status for a joint that is not sound: too little inertia, or too much for a double."""
+    for d_back in range(entry(tree, k, N_DOF)):
+        dof = entry(tree, k, V_START) + entry(tree, k, N_DOF) - 1 - d_back
+        size = absolute(load(w, ws, dof_slot(body_count(tree), dof) + PIVOT))
+        if not all_lanes(size > 0.0):  # d was infinite or NaN
+            return failure(NOT_FINITE, k)
+        if not all_lanes(size < _INFINITY):
+            break  # d was zero, and what follows is NaN because of it
+    return failure(SINGULAR, k)
+
+
+@helper
 def gathered_inertia(w, tree, k, inertia, ws):
     """P(k): the body's own inertia and what its children have passed inward."""
     p = articulated_from_inertia(inertia)
@@ -123,6 +138,6 @@ def gather_articulated_inertias(w, tree, parameters, ws):
         p = gathered_inertia(w, tree, k, body_inertia(w, parameters, k, r), ws)
         p_plus, sound = yield_joint(w, tree, parameters, k, r, p, ws)
         pass_inertia_inward(w, tree, k, p_plus, ws)
-        if not sound:
-            status = failure(SINGULAR, k)
+        if status == OK and not sound:
+            status = joint_trouble(w, tree, k, ws)
     return status

@@ -13,7 +13,7 @@ from skodyn.kernels.compliance import scatter_compliances
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_poses
 from skodyn.kernels.mass_matrix import gather_composite_inertia
-from skodyn.kernels.status import BAD_SIZE, OK, SINGULAR, failure
+from skodyn.kernels.status import BAD_INPUT, OK, SINGULAR, failure
 from skodyn.kernels.workspace import (
     INERTIA,
     ROTATION,
@@ -100,7 +100,7 @@ def sweep(w, tree, p, row, q, out, ws):
 def body_inertias(tree, p, q, _v, _x, _f_ext, out, ws):
     """One state."""
     if q.size != tree[NQ] or out.size != row_length(tree):
-        return BAD_SIZE
+        return BAD_INPUT
     return sweep(WIDTH_1, pointer(tree), pointer(p), 0, pointer(q), pointer(out), pointer(ws))
 
 

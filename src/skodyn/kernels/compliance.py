@@ -17,7 +17,7 @@ from skodyn.kernels.jacobian import point_arm
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.mass_matrix_solve import prepare
 from skodyn.kernels.residuals import yield_force
-from skodyn.kernels.status import BAD_SIZE, OK
+from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     ARM,
     GAIN,
@@ -35,7 +35,16 @@ from skodyn.kernels.workspace import (
     store6,
     store_articulated,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, load, pointer, splat, store_rows
+from skodyn.lanes import (
+    WIDTH_1,
+    WIDTH_4,
+    absolute,
+    all_lanes,
+    load,
+    pointer,
+    splat,
+    store_rows,
+)
 from skodyn.model.layout import N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import (
     apply_articulated,
@@ -44,6 +53,8 @@ from skodyn.spatial.articulated import (
 )
 from skodyn.spatial.linear3 import negate, transpose
 from skodyn.spatial.motion import dot_spatial, shift_force
+
+_INFINITY = float("inf")
 
 SCRATCH_LANES = 72
 """Twelve 6-vectors behind the degree-of-freedom records."""
@@ -141,7 +152,7 @@ def carry_forces_inward(w, tree, p, node, x, stop, at, ws):
 
 @helper
 def write_block(w, tree, p, a, b, nodes, x, first, out, nv, ws):
-    """Ω between nodes a and b, and its transpose."""
+    """Ω between nodes a and b, and its transpose; are all its numbers finite?"""
     n = body_count(tree)
     stride = 36 * nodes * nodes
     left, right = dof_slot(n, nv), dof_slot(n, nv) + 36
@@ -149,6 +160,7 @@ def write_block(w, tree, p, a, b, nodes, x, first, out, nv, ws):
     if c >= 0:
         carry_forces_inward(w, tree, p, a, x, c, left, ws)
         carry_forces_inward(w, tree, p, b, x, c, right, ws)
+    sound = True
     for j in range(6):
         for i in range(6):
             value = splat(w, 0.0)
@@ -159,6 +171,8 @@ def write_block(w, tree, p, a, b, nodes, x, first, out, nv, ws):
             row, column = 6 * a + i, 6 * b + j
             store_rows(w, out, first, stride, row * 6 * nodes + column, value)
             store_rows(w, out, first, stride, column * 6 * nodes + row, value)
+            sound = sound and all_lanes(absolute(value) < _INFINITY)
+    return sound
 
 
 @helper
@@ -169,15 +183,18 @@ def sweep(w, tree, p, row, nq, nv, q, x, nodes, out, ws):
     first = row * 36 * nodes * nodes
     for a in range(nodes):
         for b in range(a, nodes):
-            write_block(w, tree, p, a, b, nodes, x, first, out, nv, ws)
+            sound = write_block(w, tree, p, a, b, nodes, x, first, out, nv, ws)
+            if status == OK and not sound:
+                status = failure(NOT_FINITE, int(x[4 * a]))
     return status
 
 
 @kernel
 def compliance(tree, p, q, _v, x, _f_ext, out, ws):
     """One state."""
-    if q.size != tree[NQ]:
-        return BAD_SIZE
+    sizes = x.size % 4 == 0 and out.size == 36 * (x.size // 4) ** 2
+    if not (sizes and coordinates_fit(tree, q) and finite(x)):
+        return BAD_INPUT
     return sweep(
         WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(x),
         x.size // 4, pointer(out), pointer(ws),

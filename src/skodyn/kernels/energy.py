@@ -12,7 +12,7 @@ from skodyn.jit import helper, kernel
 from skodyn.kernels.forward_kinematics import POSITION, scatter_positions, scatter_velocities
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.kinematics import body_inertia, scatter_rates
-from skodyn.kernels.status import BAD_SIZE, NOT_FINITE, OK, failure
+from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     MOTION,
     ROTATION,
@@ -70,8 +70,9 @@ def sweep(w, tree, p, row, nq, nv, q, v, out, ws):
 @kernel
 def energy(tree, p, q, v, _x, _f_ext, out, ws):
     """One state."""
-    if not (q.size == tree[NQ] and v.size == tree[NV]):
-        return BAD_SIZE
+    sizes = v.size == tree[NV] and out.size == ROW
+    if not (sizes and coordinates_fit(tree, q) and finite(v)):
+        return BAD_INPUT
     return sweep(
         WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(v),
         pointer(out), pointer(ws),

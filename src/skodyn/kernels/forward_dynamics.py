@@ -7,7 +7,12 @@ Gravity enters as an acceleration of the ground, external forces are taken from 
 from __future__ import annotations
 
 from skodyn.jit import helper, kernel
-from skodyn.kernels.articulated_inertia import gathered_inertia, pass_inertia_inward, yield_joint
+from skodyn.kernels.articulated_inertia import (
+    gathered_inertia,
+    joint_trouble,
+    pass_inertia_inward,
+    yield_joint,
+)
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import body_inertia, ground_acceleration, scatter_rates
 from skodyn.kernels.residuals import (
@@ -17,7 +22,7 @@ from skodyn.kernels.residuals import (
     pass_force_inward,
     take_residue,
 )
-from skodyn.kernels.status import BAD_SIZE, NOT_FINITE, OK, SINGULAR, failure, state_fits
+from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, failure, finite, state_fits
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
@@ -81,8 +86,8 @@ def gather_residuals(w, tree, p, tau, v_first, nv, f_ext, f_first, f_stride, ws)
         z_plus = take_residue(w, tree, p, k, r, z, tau, v_first, nv, ws)
         pass_inertia_inward(w, tree, k, p_plus, ws)
         pass_force_inward(w, tree, k, z_plus, ws)
-        if not sound:
-            status = failure(SINGULAR, k)
+        if status == OK and not sound:
+            status = joint_trouble(w, tree, k, ws)
     return status
 
 
@@ -99,7 +104,7 @@ def scatter_accelerations(w, tree, p, vdot, first, stride, ws):
         for i in range(entry(tree, k, N_DOF)):
             rate = answer_acceleration(w, tree, k, i, alpha, ws)
             store_rows(w, vdot, first, stride, entry(tree, k, V_START) + i, rate)
-            if not all_lanes(absolute(rate) < _INFINITY):
+            if status == OK and not all_lanes(absolute(rate) < _INFINITY):
                 status = failure(NOT_FINITE, k)
             alpha = add_scaled_spatial(alpha, rate, joint_column(w, tree, p, k, i, r, ws))
         store6(w, ws, slot + MOTION, add_spatial(alpha, load6(w, ws, slot + CORIOLIS)))
@@ -123,8 +128,9 @@ def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, vdot, vdot_stride, ws):
 def forward_dynamics(tree, p, q, v, tau, f_ext, vdot, ws):
     """One state."""
     nv = tree[NV]
-    if not (state_fits(tree, q, v, f_ext) and v.size == nv and tau.size == nv and vdot.size == nv):
-        return BAD_SIZE
+    sizes = v.size == nv and tau.size == nv and vdot.size == nv
+    if not (sizes and state_fits(tree, q, v, f_ext) and finite(tau)):
+        return BAD_INPUT
     return sweep(
         WIDTH_1, pointer(tree), pointer(p), 0, pointer(q), pointer(v), pointer(tau),
         pointer(f_ext), f_ext.size, pointer(vdot), nv, pointer(ws),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from skodyn.jit import helper, kernel
 from skodyn.kernels.joint_motion import relative_velocity
 from skodyn.kernels.kinematics import body_inertia, scatter_poses, scatter_rates
-from skodyn.kernels.status import BAD_SIZE, OK
+from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
@@ -20,6 +20,8 @@ from skodyn.kernels.workspace import (
     body_count,
     body_slot,
     entry,
+    finite3,
+    finite_spatial,
     load3,
     load6,
     load_matrix,
@@ -65,13 +67,16 @@ def scatter_velocities(w, tree, p, v, v_first, nv, ws):
 
 @helper
 def write_body(w, tree, p, k, moving, out, first, stride, ws):
+    """The row of body k; are its numbers finite?"""
     slot = body_slot(k)
     r = load_matrix(w, ws, slot + ROTATION)
     at = k * ROW
     store_row3(w, out, first, stride, at, (r[0], r[1], r[2]))
     store_row3(w, out, first, stride, at + 3, (r[3], r[4], r[5]))
     store_row3(w, out, first, stride, at + 6, (r[6], r[7], r[8]))
-    store_row3(w, out, first, stride, at + 9, load3(w, ws, slot + POSITION))
+    position = load3(w, ws, slot + POSITION)
+    store_row3(w, out, first, stride, at + 9, position)
+    sound = finite3(position)
     if moving:
         velocity, a = load6(w, ws, slot + MOTION), load6(w, ws, slot + CORIOLIS)
         b = gyroscopic_force(body_inertia(w, p, k, r), load3(w, ws, slot + OMEGA))
@@ -81,6 +86,8 @@ def write_body(w, tree, p, k, moving, out, first, stride, ws):
         store_row3(w, out, first, stride, at + 21, a[1])
         store_row3(w, out, first, stride, at + 24, b[0])
         store_row3(w, out, first, stride, at + 27, b[1])
+        sound = sound and finite_spatial(velocity) and finite_spatial(a) and finite_spatial(b)
+    return sound
 
 
 @helper
@@ -94,15 +101,18 @@ def sweep(w, tree, p, row, nq, nv, q, v, moving, out, ws):
     scatter_positions(w, tree, ws)
     n = body_count(tree)
     for k in range(n):
-        write_body(w, tree, p, k, moving, out, row * n * ROW, n * ROW, ws)
+        sound = write_body(w, tree, p, k, moving, out, row * n * ROW, n * ROW, ws)
+        if status == OK and not sound:
+            status = failure(NOT_FINITE, k)
     return status
 
 
 @kernel
 def forward_kinematics(tree, p, q, v, _x, _f_ext, out, ws):
     """One state."""
-    if not (q.size == tree[NQ] and v.size in (0, tree[NV])):
-        return BAD_SIZE
+    sizes = v.size in (0, tree[NV]) and out.size == ROW * body_count(tree)
+    if not (sizes and coordinates_fit(tree, q) and finite(v)):
+        return BAD_INPUT
     return sweep(
         WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(v),
         v.size > 0, pointer(out), pointer(ws),

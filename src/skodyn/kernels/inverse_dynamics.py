@@ -16,7 +16,7 @@ from skodyn.kernels.kinematics import (
     place_body,
 )
 from skodyn.kernels.residuals import add_scaled_spatial, gathered_force, pass_force_inward
-from skodyn.kernels.status import BAD_SIZE, NOT_FINITE, NOT_UNIT, OK, failure, state_fits
+from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, NOT_UNIT, OK, failure, finite, state_fits
 from skodyn.kernels.workspace import (
     INERTIA,
     MOTION,
@@ -82,7 +82,7 @@ def gather_torques(w, tree, p, f_ext, f_first, f_stride, tau, v_first, nv, ws):
         for i in range(entry(tree, k, N_DOF)):
             torque = dot_spatial(joint_column(w, tree, p, k, i, r, ws), f)
             store_rows(w, tau, v_first, nv, entry(tree, k, V_START) + i, torque)
-            if not all_lanes(absolute(torque) < _INFINITY):
+            if status == OK and not all_lanes(absolute(torque) < _INFINITY):
                 status = failure(NOT_FINITE, k)
         pass_force_inward(w, tree, k, f, ws)
     return status
@@ -100,8 +100,9 @@ def sweep(w, tree, p, row, nq, nv, q, v, moving, vdot, driven, f_ext, f_stride, 
 @kernel
 def inverse_dynamics(tree, p, q, v, vdot, f_ext, tau, ws):
     """One state."""
-    if not (state_fits(tree, q, v, f_ext) and vdot.size in (0, tree[NV]) and tau.size == tree[NV]):
-        return BAD_SIZE
+    sizes = vdot.size in (0, tree[NV]) and tau.size == tree[NV]
+    if not (sizes and state_fits(tree, q, v, f_ext) and finite(vdot)):
+        return BAD_INPUT
     return sweep(
         WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(v),
         v.size > 0, pointer(vdot), vdot.size > 0, pointer(f_ext), f_ext.size, pointer(tau),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from skodyn.jit import helper, kernel
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import scatter_poses, scatter_rates
-from skodyn.kernels.status import BAD_SIZE, OK
+from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
@@ -20,6 +20,8 @@ from skodyn.kernels.workspace import (
     body_count,
     body_slot,
     entry,
+    finite3,
+    finite_spatial,
     load3,
     load6,
     load_matrix,
@@ -59,6 +61,8 @@ def sweep(w, tree, p, row, nq, nv, q, x, out, ws):
     arm = point_arm(w, k, x, 0, ws)
     while k >= 0:
         r = load_matrix(w, ws, body_slot(k) + ROTATION)
+        if status == OK and not finite3(arm):
+            status = failure(NOT_FINITE, k)
         for i in range(entry(tree, k, N_DOF)):
             u, t = joint_column(w, tree, p, k, i, r, ws)
             write_column(w, out, first, nv, entry(tree, k, V_START) + i, (u, add_cross(t, u, arm)))
@@ -82,16 +86,20 @@ def sweep_bias(w, tree, p, row, nq, nv, q, v, x, out, ws):
     arm = point_arm(w, k, x, 0, ws)
     omega = load3(w, ws, body_slot(k) + OMEGA)
     alpha = shift_motion(arm, load6(w, ws, body_slot(k) + MOTION))
+    linear = add_cross(alpha[1], omega, cross(omega, arm))
     store_row3(w, out, row * 6, 6, 0, alpha[0])
-    store_row3(w, out, row * 6, 6, 3, add_cross(alpha[1], omega, cross(omega, arm)))
+    store_row3(w, out, row * 6, 6, 3, linear)
+    if status == OK and not finite_spatial((alpha[0], linear)):
+        status = failure(NOT_FINITE, k)
     return status
 
 
 @kernel
 def jacobian(tree, p, q, _v, x, _f_ext, out, ws):
     """One state."""
-    if not (q.size == tree[NQ] and out.size == 6 * tree[NV]):
-        return BAD_SIZE
+    sizes = x.size == 4 and out.size == 6 * tree[NV]
+    if not (sizes and coordinates_fit(tree, q) and finite(x)):
+        return BAD_INPUT
     return sweep(
         WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(x),
         pointer(out), pointer(ws),
@@ -115,8 +123,9 @@ def jacobian_batch(tree, p, start, stop, q, _v, x, _f_ext, _f_stride, out, ws):
 @kernel
 def jacobian_dot_v(tree, p, q, v, x, _f_ext, out, ws):
     """One state."""
-    if not (q.size == tree[NQ] and v.size == tree[NV] and out.size == 6):
-        return BAD_SIZE
+    sizes = v.size == tree[NV] and x.size == 4 and out.size == 6
+    if not (sizes and coordinates_fit(tree, q) and finite(v) and finite(x)):
+        return BAD_INPUT
     return sweep_bias(
         WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(v),
         pointer(x), pointer(out), pointer(ws),

@@ -15,7 +15,7 @@ from skodyn.kernels import forward_dynamics as fd
 from skodyn.kernels.articulated_inertia import gathered_inertia
 from skodyn.kernels.kinematics import body_inertia
 from skodyn.kernels.residuals import add_scaled_spatial, gathered_force
-from skodyn.kernels.status import BAD_SIZE, OK, state_fits
+from skodyn.kernels.status import BAD_INPUT, OK, finite, state_fits
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
@@ -83,8 +83,9 @@ def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, out, ws):
 def joint_forces(tree, p, q, v, tau, f_ext, out, ws):
     """One state."""
     nv = tree[NV]
-    if not (state_fits(tree, q, v, f_ext) and v.size == nv and tau.size == nv):
-        return BAD_SIZE
+    sizes = v.size == nv and tau.size == nv and out.size == nv + ROW * body_count(tree)
+    if not (sizes and state_fits(tree, q, v, f_ext) and finite(tau)):
+        return BAD_INPUT
     return sweep(
         WIDTH_1, pointer(tree), pointer(p), 0, pointer(q), pointer(v), pointer(tau),
         pointer(f_ext), f_ext.size, pointer(out), pointer(ws),

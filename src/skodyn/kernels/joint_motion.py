@@ -69,7 +69,7 @@ def zero3(w):
 @helper
 def is_unit(p):
     """Is the quaternion of unit length, in every lane?"""
-    return all_lanes(absolute(quaternion_norm_squared(p) - 1.0) <= QUATERNION_TOLERANCE)
+    return all_lanes(absolute(quaternion_norm_squared(p) - 1.0) <= 2.0 * QUATERNION_TOLERANCE)
 
 
 @helper

@@ -9,7 +9,7 @@ from __future__ import annotations
 from skodyn.jit import helper, kernel
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_poses
-from skodyn.kernels.status import BAD_SIZE, NOT_FINITE, OK, failure
+from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
 from skodyn.kernels.workspace import (
     ARM,
     INERTIA,
@@ -17,18 +17,17 @@ from skodyn.kernels.workspace import (
     body_count,
     body_slot,
     entry,
+    finite_spatial,
     load3,
     load_inertia,
     load_matrix,
     store_inertia,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, absolute, all_lanes, load, pointer, store_rows
+from skodyn.lanes import WIDTH_1, WIDTH_4, load, pointer, store_rows
 from skodyn.model.layout import KIND, N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.inertia import add_inertia, apply_inertia, shift_inertia
 from skodyn.spatial.linear3 import dot
 from skodyn.spatial.motion import dot_spatial, shift_force
-
-_INFINITY = float("inf")
 
 
 @helper
@@ -99,7 +98,7 @@ def sweep(w, tree, p, row, nq, nv, q, mass, ws):
         for i in range(entry(tree, k, N_DOF)):
             dof = entry(tree, k, V_START) + i
             f = apply_inertia(composite, joint_column(w, tree, p, k, i, r, ws))
-            if not all_lanes(absolute(f[0][0]) + absolute(f[1][0]) < _INFINITY):
+            if status == OK and not finite_spatial(f):
                 status = failure(NOT_FINITE, k)
             project(w, tree, p, k, f, dof, mass, first, nv, ws)
             inner = k
@@ -113,8 +112,8 @@ def sweep(w, tree, p, row, nq, nv, q, mass, ws):
 @kernel
 def mass_matrix(tree, p, q, _v, _x, _f_ext, mass, ws):
     """One state."""
-    if not (q.size == tree[NQ] and mass.size == tree[NV] ** 2):
-        return BAD_SIZE
+    if not (coordinates_fit(tree, q) and mass.size == tree[NV] ** 2):
+        return BAD_INPUT
     return sweep(
         WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(mass),
         pointer(ws),

@@ -18,7 +18,7 @@ from skodyn.kernels.residuals import (
     pass_force_inward,
     take_residue,
 )
-from skodyn.kernels.status import BAD_SIZE, NOT_FINITE, OK, failure
+from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     ARM,
     GAIN,
@@ -75,7 +75,7 @@ def scatter_answers(w, tree, p, out, first, stride, step, ws):
         for i in range(entry(tree, k, N_DOF)):
             x = answer_acceleration(w, tree, k, i, alpha, ws)
             store_rows(w, out, first, stride, (entry(tree, k, V_START) + i) * step, x)
-            if not all_lanes(absolute(x) < _INFINITY):
+            if status == OK and not all_lanes(absolute(x) < _INFINITY):
                 status = failure(NOT_FINITE, k)
             alpha = add_scaled_spatial(alpha, x, joint_column(w, tree, p, k, i, r, ws))
         store6(w, ws, slot + MOTION, alpha)
@@ -99,12 +99,13 @@ def solve(w, tree, p, rhs, first, nv, out, ws):
 @kernel
 def mass_matrix_solve(tree, p, q, _v, rhs, _f_ext, out, ws):
     """One state, any number of right-hand sides, each a row of `rhs`."""
-    if not (q.size == tree[NQ] and rhs.size % tree[NV] == 0 and out.size == rhs.size):
-        return BAD_SIZE
+    nv, rows = tree[NV], rhs.size // max(tree[NV], 1)
+    sizes = rhs.size == rows * nv and out.size == rhs.size
+    if not (sizes and coordinates_fit(tree, q) and finite(rhs)):
+        return BAD_INPUT
     t, c, x, y, s = pointer(tree), pointer(p), pointer(rhs), pointer(out), pointer(ws)
-    nv = tree[NV]
     status = prepare(WIDTH_1, t, c, pointer(q), 0, tree[NQ], s)
-    for row in range(rhs.size // nv):
+    for row in range(rows):
         answer = solve(WIDTH_1, t, c, x, row * nv, nv, y, s)
         status = status if status != OK else answer
     return status
@@ -180,8 +181,8 @@ def invert(w, tree, p, first, nv, out, ws):
 @kernel
 def mass_matrix_inverse(tree, p, q, _v, _x, _f_ext, out, ws):
     """One state."""
-    if not (q.size == tree[NQ] and out.size == tree[NV] ** 2):
-        return BAD_SIZE
+    if not (coordinates_fit(tree, q) and out.size == tree[NV] ** 2):
+        return BAD_INPUT
     t, c, s = pointer(tree), pointer(p), pointer(ws)
     status = prepare(WIDTH_1, t, c, pointer(q), 0, tree[NQ], s)
     return invert(WIDTH_1, t, c, 0, tree[NV], pointer(out), s) if status == OK else status

@@ -6,7 +6,7 @@ Record 0 belongs to the ground, so that the parent of a base body (−1) needs n
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.lanes import load, load_rows, parameter, store, store_rows
+from skodyn.lanes import absolute, all_lanes, load, load_rows, parameter, store, store_rows
 from skodyn.model.layout import BODY_RECORD, DOF_RECORD, HEADER, INDEX_COLUMNS, N_BODIES
 
 # offsets in a body record, in lanes
@@ -25,6 +25,8 @@ GAIN = 6  # u = P·H*, before this degree of freedom has yielded
 PIVOT = 12  # 1/d with d = H·u
 RESIDUE = 13  # ε
 DOF_LANES = 14
+
+_INFINITY = float("inf")
 
 
 @helper
@@ -80,6 +82,18 @@ def store3(w, ws, i, a):
     store(w, ws, i, a[0])
     store(w, ws, i + 1, a[1])
     store(w, ws, i + 2, a[2])
+
+
+@helper
+def finite3(a):
+    """Are all three numbers finite, in every lane?"""
+    return all_lanes(absolute(a[0]) + absolute(a[1]) + absolute(a[2]) < _INFINITY)
+
+
+@helper
+def finite_spatial(a):
+    """Are all six numbers finite, in every lane?"""
+    return finite3(a[0]) and finite3(a[1])
 
 
 @helper

@@ -7,6 +7,8 @@ model of 100,000 bodies therefore costs a few array operations, not a million sm
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,51 +16,107 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-_FORMS = {(): "a number", (3,): "three numbers", (3, 3): "a 3×3 matrix"}
+_FORMS = {(): "a number", (3,): "three numbers"}
+
+LARGEST = 1e60
+"""Numbers beyond this are refused, so that their products still fit a float."""
+
+
+def shown(value: Any, limit: int = 160) -> str:
+    """A value as it stands in a message: on one line, cut short, and whatever its repr does."""
+    try:
+        text = repr(value)
+    except Exception:  # a person's own class, or an integer of thousands of digits
+        return f"<{type(value).__name__} without a printable form>"
+    if "\n" in text:
+        text = " ".join(text.split())
+    return text if len(text) <= limit else f"{text[:limit]} …"
+
+
+def as_floats(value: Any) -> Floats | None:
+    """Real numbers, nested in any way, as an array; None for everything else, booleans included."""
+    try:
+        array = np.asarray(value)
+        if array.size == 0:
+            return np.empty(array.shape)
+        if array.dtype.kind == "O" and all(isinstance(x, Real) for x in array.flat):
+            array = array.astype(np.float64)  # fractions, and integers beyond 64 bits
+        if array.dtype.kind not in "fiu" or _misread(value, array.ndim):
+            return None
+        return array.astype(np.float64)
+    except Exception:  # ragged, or an object whose conversion fails in its own way
+        return None
+
+
+_MASKED = {np.ma.MaskedArray, type(np.ma.masked)}
+
+
+def _misread(value: Any, depth: int) -> bool:
+    """Whether NumPy made numbers of what is none: True among numbers, or hidden by a mask."""
+    if type(value) in _MASKED:
+        return True
+    if depth == 0 or (isinstance(value, np.ndarray) and value.dtype.kind != "O"):
+        return False
+    if not _MASKED.isdisjoint(map(type, value)):
+        return True
+    for _ in range(depth - 1):
+        value = chain.from_iterable(value)
+    return not {bool, np.bool_}.isdisjoint(map(type, value))
 
 
 def read_column(
     values: Sequence[Any], shape: tuple[int, ...], label: str, owner: Callable[[int], str]
 ) -> tuple[Floats, list[str]]:
-    """(values as one (n, *shape) array, faults). Values at fault are read as zeros."""
-    if not values:
-        return np.zeros((0, *shape)), []
-    array = _as_floats(values)
+    """(values as one (n, *shape) array, faults). Values at fault come back as NaN."""
+    faults: list[str] = []
+    unread: list[int] = []
+    array = as_floats(values)
     if array is None or array.shape != (len(values), *shape):
-        return _read_one_by_one(values, shape, label, owner)
-    return array, _finite_faults(array, label, owner)
+        array = np.zeros((len(values), *shape))
+        for k, value in enumerate(values):
+            one = as_floats(value)
+            if one is not None and one.shape == shape:
+                array[k] = one
+            else:
+                unread.append(k)
+                faults.append(f"{owner(k)}: {label} is {shown(value)}; give {_FORMS[shape]}.")
+    faults += _size_faults(array, label, owner)
+    array[unread] = np.nan
+    return array, faults
 
 
-def _as_floats(value: Any) -> Floats | None:
-    try:
-        array = np.asarray(value)
-    except ValueError:  # ragged
-        return None
-    if array.size == 0:
-        return array.astype(np.float64)
-    return array.astype(np.float64) if array.dtype.kind in "fiu" else None
-
-
-def _read_one_by_one(
-    values: Sequence[Any], shape: tuple[int, ...], label: str, owner: Callable[[int], str]
-) -> tuple[Floats, list[str]]:
-    array = np.zeros((len(values), *shape))
-    faults = []
+def read_inertias(values: Sequence[Any], owner: Callable[[int], str]) -> tuple[Floats, list[str]]:
+    """(n, 3, 3) from 3×3 matrices and principal moments, with faults as in `read_column`."""
+    n = len(values)
+    array = as_floats(values)
+    if array is not None and array.shape == (n, 3, 3):
+        return array, _size_faults(array, "inertia", owner)
+    array, faults, unread = np.zeros((n, 3, 3)), [], []
     for k, value in enumerate(values):
-        one = _as_floats(value)
-        if one is None or one.shape != shape:
-            faults.append(f"{owner(k)}: {label} is {value!r}; give {_FORMS[shape]}.")
+        one = as_floats(value)
+        if one is not None and one.shape in ((3,), (3, 3)):
+            array[k] = one if one.ndim == 2 else np.diag(one)
         else:
-            array[k] = one
-    return array, faults + _finite_faults(array, label, owner)
+            unread.append(k)
+            faults.append(
+                f"{owner(k)}: inertia is {shown(value)}; give a 3×3 matrix or three principal "
+                "moments."
+            )
+    faults += _size_faults(array, "inertia", owner)
+    array[unread] = np.nan
+    return array, faults
 
 
-def _finite_faults(array: Floats, label: str, owner: Callable[[int], str]) -> list[str]:
-    bad = ~np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
-    return [
-        f"{owner(k)}: {label} is {array[k].tolist()}, which is not finite; give finite numbers."
-        for k in np.flatnonzero(bad).tolist()
-    ]
+def _size_faults(array: Floats, label: str, owner: Callable[[int], str]) -> list[str]:
+    """Rows that are not finite or absurdly large are faults, and become NaN."""
+    bad = ~(np.abs(array) <= LARGEST).all(axis=tuple(range(1, array.ndim)))
+    faults = []
+    for k in np.flatnonzero(bad).tolist():
+        why = "beyond ±1e60" if np.isfinite(array[k]).all() else "not finite"
+        value = shown(array[k].tolist())
+        faults.append(f"{owner(k)}: {label} is {value}, which is {why}; give ordinary SI values.")
+    array[bad] = np.nan
+    return faults
 
 
 def read_rotations(values: Sequence[Any], owner: Callable[[int], str]) -> tuple[Floats, list[str]]:
@@ -68,10 +126,10 @@ def read_rotations(values: Sequence[Any], owner: Callable[[int], str]) -> tuple[
     for k, value in enumerate(values):
         if value is None:
             continue
-        given = _as_floats(value)
+        given = as_floats(value)
         problem = _rotation_problem(given)
         if given is None or problem:
-            faults.append(f"{owner(k)}: rotation is {value!r}, {problem}.")
+            faults.append(f"{owner(k)}: rotation is {shown(value)}, {problem}.")
         else:
             array[k] = given if given.shape == (3, 3) else quaternion_to_matrix(given)
     return array, faults
@@ -79,12 +137,14 @@ def read_rotations(values: Sequence[Any], owner: Callable[[int], str]) -> tuple[
 
 def _rotation_problem(given: Floats | None) -> str:
     if given is None or given.shape not in ((3, 3), (4,)):
-        return "which is neither a 3×3 matrix nor a quaternion (w, x, y, z)"
+        return "which is no rotation; give a 3×3 matrix or a unit quaternion (w, x, y, z)"
     if not np.isfinite(given).all():
-        return "which is not finite"
+        return "which is not finite; give a 3×3 matrix or a unit quaternion (w, x, y, z)"
+    given = np.clip(given, -LARGEST, LARGEST)  # so that squares stay finite
     if given.shape == (4,):
         norm = float(np.linalg.norm(given))
-        return "" if abs(norm - 1.0) <= 1e-9 else f"of norm {norm:.9g}; divide it by its norm"
+        unit = abs(norm - 1.0) <= 1e-9
+        return "" if unit else f"of norm {norm:.9g}; give a unit quaternion (w, x, y, z)"
     if np.abs(given @ given.T - np.eye(3)).max() > 1e-9:
         return "whose rows are not orthonormal to 1e-9; give a rotation matrix with more digits"
     return "" if np.linalg.det(given) > 0 else "which is a reflection; flip the sign of one axis"

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from skodyn.conventions import QUATERNION_TOLERANCE, JointKind
 from skodyn.errors import StateError
 from skodyn.model import layout, manifold
-from skodyn.model.columns import Floats
+from skodyn.model.columns import Floats, as_floats
 
 if TYPE_CHECKING:
     from skodyn.model.model import Model
@@ -92,10 +92,9 @@ def _same_batch(a: Floats, b: Floats, name_a: str, name_b: str) -> None:
 
 def _vector(values: ArrayLike, size: int, name: str) -> Floats:
     """A contiguous float array of shape (size,) or (batch, size), finite."""
-    try:
-        array = np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise StateError(f"{name} is not an array of numbers; give {size} floats.") from None
+    array = as_floats(values)
+    if array is None:
+        raise StateError(f"{name} is not an array of real numbers; give {size} floats.")
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise StateError(
             f"{name} has shape {array.shape}; the model needs ({size},) or (batch, {size})."
@@ -104,21 +103,21 @@ def _vector(values: ArrayLike, size: int, name: str) -> Floats:
     if len(bad):
         where = tuple(bad[0].tolist())
         raise StateError(f"{name}{list(where)} is {array[where]}; give finite numbers.")
-    return array
+    return np.ascontiguousarray(array)
 
 
 def check_q(model: Model, q: ArrayLike) -> Floats:
     array = _vector(q, model.nq, "q")
     starts = quaternion_starts(model.indices)
-    rows = array.reshape(-1, model.nq)
-    norm2 = (rows[:, starts[:, None] + np.arange(4)] ** 2).sum(axis=2)
-    bad = np.argwhere(np.abs(norm2 - 1.0) > QUATERNION_TOLERANCE)
+    rows = np.atleast_2d(array)
+    norm = np.linalg.norm(rows[:, starts[:, None] + np.arange(4)], axis=2)
+    bad = np.argwhere(np.abs(norm - 1.0) > QUATERNION_TOLERANCE)
     if len(bad) == 0:
         return array
     bodies = np.flatnonzero(_has_quaternion(model.indices)).tolist()
     names = [model.joint_names[k] for k in bodies]
     raise StateError(
         f"Joint {names[j]!r}: its quaternion{f' in state {b}' if array.ndim == 2 else ''} has norm "
-        f"{np.sqrt(norm2[b, j]):.9g} instead of 1; divide it by its norm."
+        f"{norm[b, j]:.9g} instead of 1; divide it by its norm."
         for b, j in bad.tolist()
     )

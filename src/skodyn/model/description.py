@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skodyn.conventions import DEFAULT_GRAVITY, GROUND
+from skodyn.errors import ModelError
 from skodyn.model.joints import Fixed, Joint
 
 if TYPE_CHECKING:
@@ -94,6 +95,14 @@ class ModelBuilder:
         repair_inertia: replace an invalid inertia by the nearest valid one instead of refusing it,
         and list it in `model.repairs`.
         """
-        from skodyn.model.packing import pack  # it builds on everything in this folder
+        from skodyn.model.name_checks import text_fault  # both build on this file
+        from skodyn.model.packing import pack
 
-        return pack(self.name, self.gravity, self.bodies, self.frames, repair_inertia)
+        fault = text_fault(self.name)
+        try:
+            model = pack(self.name, self.gravity, self.bodies, self.frames, repair_inertia)
+        except ModelError as error:
+            raise ModelError([f"The model {fault}"] * bool(fault) + [*error.faults]) from None
+        if fault:
+            raise ModelError(f"The model {fault}")
+        return model

@@ -184,5 +184,10 @@ class Model:
     def __hash__(self) -> int:
         return hash(self.content_hash)
 
+    def __str__(self) -> str:
+        from skodyn.model.drawing import draw  # it draws models
+
+        return draw(self)
+
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.n_bodies} bodies, nq={self.nq}, nv={self.nv}>"

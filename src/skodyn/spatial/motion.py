@@ -91,8 +91,8 @@ def motion_log(p, shift):
     w = quaternion_log(p)
     t2 = dot(w, w)
     if t2 < 0.25:
-        k = fma(t2, fma(t2, 1.0 / 47900160.0, 1.0 / 1209600.0), 1.0 / 30240.0)
-        k = fma(t2, fma(t2, k, 1.0 / 720.0), 1.0 / 12.0)
+        k = fma(t2, fma(t2, 691.0 / 1307674368000.0, 1.0 / 47900160.0), 1.0 / 1209600.0)
+        k = fma(t2, fma(t2, fma(t2, k, 1.0 / 30240.0), 1.0 / 720.0), 1.0 / 12.0)
     else:
         half = 0.5 * sqrt(t2)
         s, c = sincos(half)

@@ -1,0 +1,147 @@
+"""The command line: arguments in, calls to the package, text out.
+
+Results go to stdout, complaints to stderr. Exit codes: 0 well, 2 what the person gave cannot be
+used (a fault in a file, an unknown option), 130 interrupted, 141 nobody reads the output any more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from skodyn import __version__, jit
+from skodyn.errors import SkodynError
+from skodyn.io import load
+from skodyn.model.drawing import describe, draw, size_words
+
+__all__ = ["main"]
+
+EXAMPLES = """\
+examples:
+  skodyn info arm.toml            draw the tree: bodies, joints, degrees of freedom, masses
+  skodyn info arm.toml --json     the same as data, for other programs
+  skodyn check arm.toml           every fault of a model file, with its line
+  skodyn check arm.toml --repair  what mending its inertias would change; writes nothing
+  skodyn cache warm               compile all kernels now, so that no later run waits
+
+A model file is TOML; scenarios/models/double_pendulum.toml is the one to read first.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return the exit code."""
+    options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError):  # a replaced stream need not be a file
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        options.command(options)
+        sys.stdout.flush()
+    except SkodynError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # `skodyn info … | head`
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="skodyn",
+        description="Multibody dynamics at compiled speed.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"skodyn {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    info = commands.add_parser("info", help="draw a model as a tree", allow_abbrev=False)
+    info.add_argument("model", metavar="MODEL", help="a model file")
+    info.add_argument("--all", action="store_true", help="draw every body of a large model")
+    info.add_argument("--json", action="store_true", help="print data instead of a drawing")
+    info.set_defaults(command=_info)
+
+    words = "say whether a model is sound, or all its faults"
+    check = commands.add_parser("check", help=words, allow_abbrev=False)
+    check.add_argument("model", metavar="MODEL", help="a model file")
+    check.add_argument(
+        "--repair", action="store_true", help="show which inertias would be mended, and how"
+    )
+    check.set_defaults(command=_check)
+
+    cache = commands.add_parser("cache", help="look after the compiled kernels")
+    actions = cache.add_subparsers(title="actions", metavar="ACTION", required=True)
+    for name, command, words in (
+        ("info", _cache_info, "where compiled kernels are kept, and how much of them"),
+        ("clear", _cache_clear, "remove the compiled kernels of every version"),
+        ("warm", _cache_warm, "compile every kernel now"),
+    ):
+        actions.add_parser(name, help=words, description=words).set_defaults(command=command)
+    return parser
+
+
+def _info(options: argparse.Namespace) -> None:
+    model = load(options.model)
+    if options.json:
+        print(json.dumps(describe(model), indent=2, ensure_ascii=False))
+        return
+    print(draw(model, everything=options.all))
+
+
+def _check(options: argparse.Namespace) -> None:
+    model = load(options.model, repair_inertia=options.repair)
+    for repair in model.repairs:
+        print(f"would repair: {repair}")
+    if model.repairs:
+        count = f"{len(model.repairs)} repair{'s' * (len(model.repairs) > 1)}"
+        print(f"{options.model}: sound after {count}; nothing was written")
+    else:
+        print(f"{options.model}: sound ({size_words(model)})")
+
+
+def _cache_info(options: argparse.Namespace) -> None:
+    folder = jit.cache_folder()
+    files, size = _contents(folder)
+    print(f"folder  {folder}")
+    print(f"files   {files}")
+    print(f"size    {size / 1e6:.1f} MB")
+    for other in sorted(jit.cache_root().glob("*")):
+        if other != folder and other.is_dir():
+            files, size = _contents(other)
+            print(f"other version  {other.name}: {files} files, {size / 1e6:.1f} MB")
+
+
+def _contents(folder: Path) -> tuple[int, int]:
+    """(number of files, bytes) under a folder; files may vanish while they are counted."""
+    count = size = 0
+    for path in folder.rglob("*"):
+        with suppress(OSError):
+            if path.is_file():
+                size += path.stat().st_size
+                count += 1
+    return count, size
+
+
+def _cache_clear(options: argparse.Namespace) -> None:
+    print(f"removed {jit.clear_cache()} files from {jit.cache_root()}")
+
+
+def _cache_warm(options: argparse.Namespace) -> None:
+    from skodyn.warm import warm  # it brings every kernel with it
+
+    if jit.JIT_DISABLED:
+        print("NUMBA_DISABLE_JIT is set: kernels run as plain Python, nothing is compiled")
+        return
+    spent = warm(lambda name, seconds: print(f"{name:<24} {seconds:6.2f} s", flush=True))
+    print(f"{len(spent)} kernels ready in {sum(spent.values()):.2f} s")

@@ -1,0 +1,193 @@
+"""A model for the eye (`draw`) and for other programs (`describe`).
+
+A body that is the only child of another is drawn right below it with ↳, at the same indentation:
+a serial chain stays a straight column however long it is. Only branches indent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from skodyn.conventions import GROUND
+from skodyn.model.joints import Joint
+from skodyn.model.model import Model
+
+__all__ = ["describe", "draw", "size_words"]
+
+LIMIT = 200
+"""How many bodies, and how many frames, are drawn unless everything is asked for."""
+
+_DEEPEST = 24  # branches within branches; below that, lines name their parent instead
+
+
+def draw(model: Model, *, everything: bool = False) -> str:
+    """The tree as text, one body a line; a large one is cut to its first levels."""
+    bodies = range(model.n_bodies) if everything else _first_levels(model, LIMIT)
+    frames = list(model.frames.items())[: None if everything else LIMIT]
+    lines = [_header(model), GROUND, *_columns(_rows(model, bodies))]
+    if frames:
+        lines.append("frames")
+        lines += _columns((f"   {name}", *_frame_cells(frame)) for name, frame in frames)
+    left_out = [
+        f"{count} {what}"
+        for count, what in (
+            (model.n_bodies - len(bodies), "bodies"),
+            (len(model.frames) - len(frames), "frames"),
+        )
+        if count
+    ]
+    if left_out:
+        lines.append(f"… {' and '.join(left_out)} left out; `skodyn info --all` shows them")
+    return "\n".join(lines)
+
+
+def describe(model: Model) -> dict[str, Any]:
+    """The same as plain data, ready for JSON."""
+    parents = _parent_names(model)
+    return {
+        "name": model.name,
+        "hash": model.content_hash,
+        "n_bodies": model.n_bodies,
+        "nq": model.nq,
+        "nv": model.nv,
+        "total_mass": float(model.mass.sum()),
+        "gravity": model.gravity.tolist(),
+        "bodies": [_body(model, k, parents[k]) for k in range(model.n_bodies)],
+        "frames": [
+            {
+                "name": name,
+                "body": frame.body,
+                "translation": frame.translation.tolist(),
+                "rotation": frame.rotation.tolist(),
+            }
+            for name, frame in model.frames.items()
+        ],
+    }
+
+
+def _body(model: Model, k: int, parent: str) -> dict[str, Any]:
+    joint, name = model.joints[k], model.joint_names[k]
+    q, v = model.q_slice(name), model.v_slice(name)
+    return {
+        "name": model.body_names[k],
+        "parent": parent,
+        "joint": {
+            "name": name,
+            "type": joint.type_name,
+            **{key: np.asarray(value).tolist() for key, value in _parameters(joint)},
+            "q": [q.start, q.stop],
+            "v": [v.start, v.stop],
+        },
+        "translation": model.translation[k].tolist(),
+        "rotation": model.rotation[k].tolist(),
+        "mass": float(model.mass[k]),
+        "com": model.com[k].tolist(),
+        "inertia": model.inertia[k].tolist(),
+    }
+
+
+# ---- words --------------------------------------------------------------------------------------
+
+
+def size_words(model: Model) -> str:
+    """For example '2 bodies, nq 2, nv 2'."""
+    bodies = "1 body" if model.n_bodies == 1 else f"{model.n_bodies} bodies"
+    return f"{bodies}, nq {model.nq}, nv {model.nv}"
+
+
+def _header(model: Model) -> str:
+    return (
+        f"{model.name}: {size_words(model)}, {model.mass.sum():.6g} kg, "
+        f"gravity {_vector(model.gravity)}, hash {model.content_hash[:12]}"
+    )
+
+
+def _body_cells(model: Model, k: int) -> tuple[str, str, str]:
+    """Joint, degrees of freedom, mass; a joint that is called like its body is not named again."""
+    joint, name = model.joints[k], model.joint_names[k]
+    words = f"{name}: " if name != model.body_names[k] else ""
+    words += joint.type_name
+    words += "".join(f" {key} {_vector(value)}" for key, value in _parameters(joint))
+    return words, f"{joint.nv} dof", f"{model.mass[k]:.6g} kg"
+
+
+def _parameters(joint: Joint) -> list[tuple[str, Any]]:
+    return [(f.name, getattr(joint, f.name)) for f in fields(joint) if f.name != "name"]
+
+
+def _vector(value: Any) -> str:
+    """A number or a vector in six digits: 0.5, (0, 1, 0)."""
+    numbers = np.atleast_1d(np.asarray(value, dtype=np.float64)) + 0.0  # no −0
+    words = ", ".join(f"{x:.6g}" for x in numbers)
+    return f"({words})" if np.ndim(value) else words
+
+
+def _frame_cells(frame: Any) -> tuple[str, str]:
+    return f"in {frame.body}", f"at {_vector(frame.translation)}"
+
+
+def _parent_names(model: Model) -> list[str]:
+    names = (*model.body_names, GROUND)
+    return [names[p] for p in model.parent.tolist()]  # −1 is the last
+
+
+def _columns(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines, cells padded to the same width."""
+    table = [tuple(row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in table
+    ]
+
+
+# ---- branches -----------------------------------------------------------------------------------
+
+
+def _first_levels(model: Model, limit: int) -> list[int]:
+    """The first bodies level by level, in drawing order; the parent of each is among them."""
+    by_level = np.argsort(model.tree.level, kind="stable")
+    return sorted(by_level[:limit].tolist())
+
+
+def _rows(model: Model, drawn: Sequence[int]) -> list[tuple[str, ...]]:
+    """Branch and name, joint, degrees of freedom, mass; preorder makes one pass enough."""
+    parent = model.parent.tolist()
+    children = np.diff(model.tree.child_start).tolist()
+    last_drawn = {parent[k]: k for k in drawn}
+    hidden = _hidden_below(model, drawn)
+    names = _parent_names(model)
+    margin = {-1: ("", 0)}  # what the lines of a body's children start with, and how deep
+    rows: list[tuple[str, ...]] = []
+    for k in drawn:
+        before, depth = margin[parent[k]]
+        if parent[k] >= 0 and children[parent[k]] == 1:
+            branch, margin[k] = "↳ ", (before, depth)
+        elif depth >= _DEEPEST:
+            branch, margin[k] = f"┄ (on {names[k]}) ", (before, depth)
+        else:
+            last = last_drawn[parent[k]] == k
+            branch = "└─ " if last else "├─ "
+            margin[k] = (before + ("   " if last else "│  "), depth + 1)
+        below = f"… {hidden[k]} more below" if hidden[k] else ""
+        rows.append((before + branch + model.body_names[k], *_body_cells(model, k), below))
+    return rows
+
+
+def _hidden_below(model: Model, drawn: Sequence[int]) -> dict[int, int]:
+    """How many bodies below each drawn one are not drawn, said only where the cut is."""
+    tree = model.tree
+    is_drawn = np.zeros(tree.n, dtype=np.bool_)
+    is_drawn[np.asarray(drawn, dtype=np.int64)] = True
+    drawn_before = np.concatenate(([0], np.cumsum(is_drawn)))
+    hidden = {}
+    for k in drawn:
+        end = int(tree.subtree_end[k])
+        children = tree.child_index[tree.child_start[k] : tree.child_start[k + 1]]
+        below = end - k - int(drawn_before[end] - drawn_before[k])
+        hidden[k] = 0 if is_drawn[children].all() else below
+    return hidden

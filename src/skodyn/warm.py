@@ -1,0 +1,82 @@
+"""Compile every kernel once, so that nobody waits for the compiler later.
+
+To have a kernel warmed, add a line to `STEPS`: a name, and a call that reaches the kernel on a
+model with one joint of each type.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from skodyn import dynamics
+from skodyn.conventions import GROUND
+from skodyn.dynamics.driver import LANES
+from skodyn.model.description import ModelBuilder
+from skodyn.model.joints import CATALOGUE
+from skodyn.model.model import Model
+
+__all__ = ["STEPS", "every_joint_model", "warm"]
+
+Step = Callable[[Model], object]
+
+STEPS: list[tuple[str, Step]] = [
+    ("integrate", lambda model: model.integrate(model.neutral(), [0.1] * model.nv)),
+    ("difference", lambda model: model.difference(model.neutral(), model.neutral())),
+]
+
+
+def _add(name: str, function: Callable[..., object], vectors: int, *more: object) -> None:
+    """Warm a dynamics function of q and `vectors` arguments of length nv, at both lane widths."""
+
+    def one(model: Model) -> object:
+        return function(model, model.neutral(), *([np.zeros(model.nv)] * vectors), *more)
+
+    def batch(model: Model) -> object:
+        states = np.tile(model.neutral(), (LANES, 1))
+        return function(model, states, *([np.zeros(model.nv)] * vectors), *more)
+
+    STEPS.append((name, one))
+    STEPS.append((f"{name}, batch", batch))
+
+
+_add("forward dynamics", dynamics.forward_dynamics, 2)
+_add("inverse dynamics", dynamics.inverse_dynamics, 2)
+_add("mass matrix", dynamics.mass_matrix, 0)
+_add("mass matrix solve", dynamics.mass_matrix_solve, 1)
+_add("mass matrix inverse", dynamics.mass_matrix_inverse, 0)
+_add("mass matrix logdet", dynamics.mass_matrix_logdet, 0)
+_add("forward kinematics", dynamics.forward_kinematics, 0)
+_add("jacobian", dynamics.jacobian, 0, 0)
+_add("jacobian_dot_v", dynamics.jacobian_dot_v, 1, 0)
+_add("compliance", dynamics.operational_space_compliance, 0, [(0, (0.0, 0.0, 0.0))])
+_add("joint forces", dynamics.joint_forces, 2)
+_add("energy", dynamics.energy, 1)
+STEPS.append(("body inertias", lambda model: dynamics.body_inertias(model, model.neutral())))
+
+
+def every_joint_model() -> Model:
+    """A chain with one joint of each type of the catalogue."""
+    builder = ModelBuilder(name="every joint")
+    parent = GROUND
+    for name, joint_type in CATALOGUE.items():
+        builder.add_body(
+            name, parent, joint_type(), translation=(0, 0, 1), mass=1.0, inertia=(0.1, 0.1, 0.1)
+        )
+        parent = name
+    return builder.build()
+
+
+def warm(progress: Callable[[str, float], None] | None = None) -> dict[str, float]:
+    """Seconds spent on each step; `progress` is told of each as soon as it is done."""
+    model = every_joint_model()
+    spent = {}
+    for name, step in STEPS:
+        start = time.perf_counter()
+        step(model)
+        spent[name] = time.perf_counter() - start
+        if progress is not None:
+            progress(name, spent[name])
+    return spent

@@ -1,0 +1,42 @@
+"""Everything that must pass: lint, format, types, import layers, tests. Stops at the first failure.
+
+    python tests/run_checks.py            # all of it
+    python tests/run_checks.py -n 4 -x    # what follows goes to pytest
+
+Run it with the interpreter that skodyn and its test dependencies are installed for.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = [name for name in ("src", "tests", "benchmarks") if any((ROOT / name).rglob("*.py"))]
+LINT_IMPORTS = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"
+
+CHECKS = [
+    ("lint", ["-m", "ruff", "check", "--quiet", *SOURCES]),
+    ("format", ["-m", "ruff", "format", "--check", "--quiet", *SOURCES]),
+    ("types", ["-m", "mypy", "--no-error-summary"]),
+    ("import layers", ["-c", LINT_IMPORTS]),
+]
+
+
+def main() -> int:
+    for name, arguments in CHECKS:
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=ROOT, text=True, capture_output=True, check=False
+        )
+        if done.returncode:
+            print(done.stdout + done.stderr, end="")
+            print(f"{name}: failed")
+            return done.returncode
+        print(f"{name}: fine", flush=True)
+    tests = [sys.executable, "-m", "pytest", *sys.argv[1:]]
+    return subprocess.run(tests, cwd=ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
