@@ -14,7 +14,7 @@ from adapters import build
 from skodyn import interop
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-from models import MODELS, mujoco_model, pinocchio_model
+from models import MODELS, SHARED, mujoco_model, pinocchio_model, random_tree
 
 EPSILON = np.finfo(float).eps
 WORLD_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
@@ -140,7 +140,7 @@ PINOCCHIO_MODELS = {
     "special axes": planar_and_friends,
     "arm": MODELS["arm 7"],
     "humanoid": MODELS["humanoid"],
-    "tree 200": MODELS["tree 200"],
+    "tree": lambda: random_tree(60),
 }
 
 
@@ -174,14 +174,17 @@ def test_mass_matrix_as_in_pinocchio(pinocchio):
 def test_inverse_dynamics_as_in_pinocchio(pinocchio):
     s = pinocchio
     vdot, forces = s.rate_to(s.vdot), s.forces_on_joints()
+    still = s.rate_to(np.zeros(s.model.nv))
     ours = sk.inverse_dynamics(s.model, s.q, s.v, s.vdot, s.f_ext)
     near(ours, s.force(pin.rnea(s.peer, s.data, s.pq, s.pv, vdot, forces)))
-    near(sk.inverse_dynamics(s.model, s.q, s.v, s.vdot),
-         s.force(pin.rnea(s.peer, s.data, s.pq, s.pv, vdot)))  # fmt: skip
-    near(sk.gravity_force(s.model, s.q),
-         s.force(pin.computeGeneralizedGravity(s.peer, s.data, s.pq)))  # fmt: skip
-    near(sk.bias_force(s.model, s.q, s.v),
-         s.force(pin.rnea(s.peer, s.data, s.pq, s.pv, s.rate_to(np.zeros(s.model.nv)))))  # fmt: skip
+    near(
+        sk.inverse_dynamics(s.model, s.q, s.v, s.vdot),
+        s.force(pin.rnea(s.peer, s.data, s.pq, s.pv, vdot)),
+    )
+    near(
+        sk.gravity_force(s.model, s.q), s.force(pin.computeGeneralizedGravity(s.peer, s.data, s.pq))
+    )
+    near(sk.bias_force(s.model, s.q, s.v), s.force(pin.rnea(s.peer, s.data, s.pq, s.pv, still)))
 
 
 def test_forward_dynamics_as_in_pinocchio(pinocchio):
@@ -209,12 +212,18 @@ def test_jacobians_as_in_pinocchio(pinocchio):
 
 def test_totals_as_in_pinocchio(pinocchio):
     s = pinocchio
-    near(sk.center_of_mass(s.model, s.q), pin.centerOfMass(s.peer, s.data, s.pq))
+    moving = pin.centerOfMass(s.peer, s.data, s.pq).copy()
+    mass, ground = s.data.mass[0], s.peer.inertias[0]  # what is fixed to the ground is left out
+    near(mass + ground.mass, s.model.mass.sum())
+    theirs = (mass * moving + ground.mass * ground.lever) / (mass + ground.mass)
+    near(sk.center_of_mass(s.model, s.q), theirs)
     kinetic, potential = sk.energy(s.model, s.q, s.v)
     near(kinetic, pin.computeKineticEnergy(s.peer, s.data, s.pq, s.pv))
-    near(potential, pin.computePotentialEnergy(s.peer, s.data, s.pq))
-    theirs = pin.computeCentroidalMomentum(s.peer, s.data, s.pq, s.pv).vector
-    near(sk.momentum(s.model, s.q, s.v, about="com"), swapped(theirs))
+    left_out = -ground.mass * s.model.gravity @ ground.lever
+    near(potential, pin.computePotentialEnergy(s.peer, s.data, s.pq) + left_out)
+    about_com = pin.computeCentroidalMomentum(s.peer, s.data, s.pq, s.pv)
+    angular = about_com.angular + np.cross(moving, about_com.linear)
+    near(sk.momentum(s.model, s.q, s.v), np.concatenate((angular, about_com.linear)))
 
 
 def test_integrate_as_in_pinocchio(pinocchio):
@@ -230,13 +239,16 @@ def test_integrate_as_in_pinocchio(pinocchio):
     after = pin.integrate(s.peer, s.pq, their_step)
     reached, _ = interop.from_pinocchio_state(s.model, s.peer, after, s.pv)
     near(s.model.difference(s.model.integrate(s.q, step), reached), np.zeros(s.model.nv))
-    near(interop.to_pinocchio_state(s.model, s.peer, s.q, s.model.difference(s.q, reached))[1],
-         pin.difference(s.peer, s.pq, after))  # fmt: skip
+    near(
+        interop.to_pinocchio_state(s.model, s.peer, s.q, s.model.difference(s.q, reached))[1],
+        pin.difference(s.peer, s.pq, after),
+    )
 
 
 def test_joint_forces_as_in_pinocchio():
     kinds = [kind for kind in naive.KINDS if kind != "fixed"]  # where every body has a joint
     s = InPinocchio(random_model(21, kinds=kinds))
+    pin.forwardKinematics(s.peer, s.data, s.pq)
     pin.rnea(s.peer, s.data, s.pq, s.pv, s.rate_to(s.vdot), s.forces_on_joints())
     tau = sk.inverse_dynamics(s.model, s.q, s.v, s.vdot, s.f_ext)
     ours = sk.joint_forces(s.model, s.q, s.v, tau, s.f_ext)
@@ -281,9 +293,7 @@ class InMujoco(Sample):
 def floating_model(seed):
     """A random system on free joints, as far as MuJoCo has them."""
     bodies = naive.random_bodies(np.random.default_rng(seed), 12, SHARED_WITH_MUJOCO)
-    return build(
-        [b | {"joint": {"kind": "free"}} if b["parent"] == -1 else b for b in bodies]
-    )  # fmt: skip
+    return build([b | {"joint": {"kind": "free"}} if b["parent"] == -1 else b for b in bodies])
 
 
 MUJOCO_MODELS = {
@@ -294,7 +304,7 @@ MUJOCO_MODELS = {
     **{f"floating {seed}": lambda seed=seed: floating_model(seed) for seed in range(40, 44)},
     "arm": MODELS["arm 7"],
     "humanoid": MODELS["humanoid"],
-    "tree 200": MODELS["tree 200 shared"],
+    "tree": lambda: random_tree(60, SHARED),
 }
 
 
@@ -311,9 +321,7 @@ def test_poses_and_velocities_as_in_mujoco(in_mujoco):
     velocity, _, _ = sk.velocities(s.model, s.q, s.v)
     theirs = np.empty(6)
     for k, number in enumerate(s.bodies):
-        mujoco.mj_objectVelocity(
-            s.peer, s.data, mujoco.mjtObj.mjOBJ_XBODY, number, theirs, False
-        )  # fmt: skip
+        mujoco.mj_objectVelocity(s.peer, s.data, mujoco.mjtObj.mjOBJ_XBODY, number, theirs, False)
         near(velocity[k], theirs)
 
 

@@ -12,7 +12,9 @@ from collections.abc import Iterable
 __all__ = [
     "DynamicsError",
     "FaultsError",
+    "LogError",
     "ModelError",
+    "ScenarioError",
     "SkodynError",
     "StateError",
     "TopologyError",
@@ -56,6 +58,16 @@ class ModelError(FaultsError):
 
 class DynamicsError(SkodynError):
     """A state in which the equations of motion have no unique finite answer."""
+
+
+class LogError(SkodynError):
+    """A log or checkpoint that cannot be read or written."""
+
+
+class ScenarioError(FaultsError):
+    """A scenario file that does not describe a run."""
+
+    what = "scenario"
 
 
 class StateError(FaultsError):

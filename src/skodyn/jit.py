@@ -29,14 +29,23 @@ from typing import Any, TypeVar
 import numba
 import platformdirs
 
-__all__ = ["JIT_DISABLED", "cache_folder", "cache_root", "clear_cache", "helper", "kernel"]
+__all__ = [
+    "COMPILE_FLAGS",
+    "JIT_DISABLED",
+    "cache_folder",
+    "cache_root",
+    "clear_cache",
+    "compiled",
+    "helper",
+    "kernel",
+]
 
 JIT_DISABLED = bool(numba.config.DISABLE_JIT)
 """True under NUMBA_DISABLE_JIT=1: kernels then run as plain Python, at lane width 1."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_FLAGS: dict[str, Any] = {"error_model": "numpy", "fastmath": False, "boundscheck": False}
+COMPILE_FLAGS: dict[str, Any] = {"error_model": "numpy", "fastmath": False, "boundscheck": False}
 
 
 def package_version() -> str:
@@ -110,7 +119,7 @@ def _our_cache_folder() -> Iterator[None]:
 def helper(function: F) -> F:
     """A small function that kernels call and LLVM inlines. Compiled, it is for kernels only."""
     dispatcher = numba.njit(
-        forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, **_FLAGS
+        forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, **COMPILE_FLAGS
     )(function)
     if not JIT_DISABLED:
         _bar_python(dispatcher)
@@ -135,4 +144,16 @@ def _bar_python(dispatcher: Any) -> None:
 def kernel(function: F) -> F:
     """An entry point from Python: cached on disk, releases the GIL."""
     with _our_cache_folder():
-        return numba.njit(cache=True, nogil=True, **_FLAGS)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, nogil=True, **COMPILE_FLAGS)(function)  # type: ignore[no-any-return]
+
+
+@cache
+def compiled(entry: Any, signature: tuple[Any, ...]) -> Any:
+    """The kernel for exactly this signature, compiled or loaded from the cache on first use.
+
+    From then on it compiles for nothing else: arguments of other types are turned away at once.
+    """
+    if not JIT_DISABLED:
+        entry.compile(signature)
+        entry.disable_compile()
+    return entry

@@ -21,7 +21,7 @@ from numba import types
 from numpy.typing import ArrayLike
 
 from skodyn.dynamics import explain
-from skodyn.jit import JIT_DISABLED
+from skodyn.jit import JIT_DISABLED, compiled
 from skodyn.kernels.compliance import SCRATCH_LANES
 from skodyn.kernels.workspace import workspace_lanes
 from skodyn.model.columns import Floats
@@ -49,15 +49,6 @@ class Algorithm:
     argument: str | None = None
 
 
-@cache
-def compiled(kernel: Any, signature: tuple[Any, ...]) -> Any:
-    """The kernel for exactly this signature, compiled or loaded from the cache on first use."""
-    if not JIT_DISABLED:
-        kernel.compile(signature)
-        kernel.disable_compile()
-    return kernel
-
-
 def run(
     algorithm: Algorithm,
     model: Model,
@@ -72,7 +63,7 @@ def run(
     """The result of an algorithm, of this shape for one state."""
     if threads is not None:
         explain.check_threads(threads)
-    if type(q) is np.ndarray and _is_one_state(model, shape, v, x, f_ext, out):
+    if type(q) is np.ndarray and q.ndim == 1 and _is_one_state(model, shape, v, x, f_ext, out):
         result = np.empty(shape) if out is None else out
         forces = NOTHING if f_ext is None else f_ext
         if try_single(algorithm, model, q, v, x, forces, result) == 0:
@@ -85,7 +76,8 @@ def _is_one_state(
 ) -> bool:
     """Are the shapes right? The kernel sees flat arrays, and takes an empty one for zeros."""
     return (
-        (v is NOTHING or (type(v) is np.ndarray and v.size > 0))
+        not JIT_DISABLED  # plain Python would not turn away what is not float64
+        and (v is NOTHING or (type(v) is np.ndarray and v.ndim == 1 and v.size > 0))
         and (x is NOTHING or (type(x) is np.ndarray and x.ndim == 1 and x.size > 0))
         and (f_ext is None or _has_shape(f_ext, (model.n_bodies, 6)))
         and (out is None or _has_shape(out, shape))

@@ -48,10 +48,10 @@ _FRAME_KEYS = tuple(f.name for f in fields(FrameDescription) if f.name != "name"
 
 def load_model(path: str | os.PathLike[str], *, repair_inertia: bool = False) -> Model:
     """The model described in a TOML file; raises ModelError with every fault at once."""
-    return _ModelFile(TomlSource(path, ModelError)).build(repair_inertia)
+    return ModelFile(TomlSource(path, ModelError)).build(repair_inertia)
 
 
-class _ModelFile:
+class ModelFile:
     """One file on its way to a model: fills a builder and collects what is wrong."""
 
     def __init__(self, source: TomlSource) -> None:

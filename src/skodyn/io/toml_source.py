@@ -18,17 +18,24 @@ KeyPath = tuple[str, ...]
 
 
 class TomlSource:
-    """The parsed file; `error` is the class to raise when it cannot be read at all."""
+    """The parsed file; `error` is the class to raise when it cannot be read at all.
 
-    def __init__(self, path: str | os.PathLike[str], error: type[FaultsError]) -> None:
+    text: parse this instead of reading the file; faults still speak of `path`.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], error: type[FaultsError], text: str | None = None
+    ) -> None:
         self.path = Path(path)
-        self.text = _read(self.path, error)
+        self.text = _read(self.path, error) if text is None else text
         try:
             self.data: dict[str, Any] = tomllib.loads(self.text)
         except tomllib.TOMLDecodeError as fault:
             raise error(self._syntax_fault(str(fault))) from None
         except RecursionError:
             raise error(f"{path}: values are nested too deeply; flatten them.") from None
+        except ValueError:  # Python's limit on the digits of an integer
+            raise error(f"{path}: a number has too many digits; shorten it.") from None
 
     def line(self, *keys: str) -> int:
         """The line of a key; of the innermost table around it if it is not in the file, or 0."""

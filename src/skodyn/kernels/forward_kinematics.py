@@ -29,7 +29,7 @@ from skodyn.kernels.workspace import (
     store6,
     store_row3,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, pointer, splat
+from skodyn.lanes import WIDTH_1, WIDTH_4, pointer, splat, store_rows
 from skodyn.model.layout import NQ, NV, PARENT
 from skodyn.spatial.inertia import gyroscopic_force
 from skodyn.spatial.linear3 import add
@@ -87,6 +87,9 @@ def write_body(w, tree, p, k, moving, out, first, stride, ws):
         store_row3(w, out, first, stride, at + 24, b[0])
         store_row3(w, out, first, stride, at + 27, b[1])
         sound = sound and finite_spatial(velocity) and finite_spatial(a) and finite_spatial(b)
+    else:
+        for i in range(12, ROW):
+            store_rows(w, out, first, stride, at + i, splat(w, 0.0))
     return sound
 
 

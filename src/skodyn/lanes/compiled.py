@@ -372,6 +372,19 @@ def _overload_pointer(array):
     return lambda array: _data(array)
 
 
+@intrinsic
+def _moved(typingctx: Any, source: Any, count: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.gep(args[0], [_as_int(context, builder, args[1], sig.args[1])])
+
+    return signature(source, source, count), codegen
+
+
+@overload(plain.shift_pointer)
+def _overload_shift_pointer(source, count):
+    return lambda source, count: _moved(source, count)
+
+
 def _pointer(context: Any, builder: Any, source_type: Any, source: Any, index: Any) -> Any:
     """Address of element `index`, with no bounds or negative-index check in the way."""
     if isinstance(source_type, types.CPointer):

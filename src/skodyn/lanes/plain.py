@@ -33,6 +33,11 @@ def pointer(array: Any) -> Any:
     return array
 
 
+def shift_pointer(source: Any, count: int) -> Any:
+    """The data from element `count` on."""
+    return source[count:]
+
+
 def splat(w: Width, x: float) -> Any:
     """A lane value with x in every lane."""
     return x

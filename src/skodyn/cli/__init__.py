@@ -1,7 +1,8 @@
 """The command line: arguments in, calls to the package, text out.
 
 Results go to stdout, complaints to stderr. Exit codes: 0 well, 2 what the person gave cannot be
-used (a fault in a file, an unknown option), 130 interrupted, 141 nobody reads the output any more.
+used (a fault in a file, an unknown option), 1 a run that failed, 130 and 143 interrupted, 141
+nobody reads the output any more.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from skodyn import __version__, jit
+from skodyn.cli import runs
 from skodyn.errors import SkodynError
 from skodyn.io import load
 from skodyn.model.drawing import describe, draw, size_words
@@ -23,6 +25,9 @@ __all__ = ["main"]
 
 EXAMPLES = """\
 examples:
+  skodyn run double_pendulum.toml simulate a scenario, write double_pendulum.h5
+  skodyn resume double_pendulum.h5  go on after an interruption, to the same bits
+  skodyn info double_pendulum.h5  what a log holds, and how well energy was kept
   skodyn info arm.toml            draw the tree: bodies, joints, degrees of freedom, masses
   skodyn info arm.toml --json     the same as data, for other programs
   skodyn check arm.toml           every fault of a model file, with its line
@@ -40,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with suppress(AttributeError):  # a replaced stream need not be a file
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        options.command(options)
+        code = options.command(options)
         sys.stdout.flush()
     except SkodynError as error:
         print(error, file=sys.stderr)
@@ -52,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    return 0
+    return int(code or 0)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -66,15 +71,17 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"skodyn {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    info = commands.add_parser("info", help="draw a model as a tree", allow_abbrev=False)
-    info.add_argument("model", metavar="MODEL", help="a model file")
+    runs.add_commands(commands)
+    words = "draw a model as a tree, or describe a log"
+    info = commands.add_parser("info", help=words, allow_abbrev=False)
+    info.add_argument("model", metavar="FILE", help="a model file, or the log of a run (.h5)")
     info.add_argument("--all", action="store_true", help="draw every body of a large model")
     info.add_argument("--json", action="store_true", help="print data instead of a drawing")
     info.set_defaults(command=_info)
 
-    words = "say whether a model is sound, or all its faults"
+    words = "say whether a model or scenario is sound, or all its faults"
     check = commands.add_parser("check", help=words, allow_abbrev=False)
-    check.add_argument("model", metavar="MODEL", help="a model file")
+    check.add_argument("model", metavar="FILE", help="a model file or a scenario")
     check.add_argument(
         "--repair", action="store_true", help="show which inertias would be mended, and how"
     )
@@ -92,6 +99,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _info(options: argparse.Namespace) -> None:
+    if Path(options.model).suffix.lower() in (".h5", ".hdf5"):
+        print(runs.log_info(options.model, options.json))
+        return
     model = load(options.model)
     if options.json:
         print(json.dumps(describe(model), indent=2, ensure_ascii=False))
@@ -100,6 +110,9 @@ def _info(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
+    if runs.is_scenario(options.model):
+        print(runs.check_scenario(options.model))
+        return
     model = load(options.model, repair_inertia=options.repair)
     for repair in model.repairs:
         print(f"would repair: {repair}")

@@ -1,0 +1,149 @@
+"""`skodyn run`, `resume`, and what `info` and `check` say of logs and scenarios."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from skodyn.errors import LogError
+
+__all__ = ["add_commands", "check_scenario", "is_scenario", "log_info"]
+
+EXIT_FAILED = 1
+EXIT_OF_SIGNAL = 128
+
+
+def add_commands(commands: Any) -> None:
+    """Declare run and resume."""
+    words = "simulate a scenario and write an HDF5 log"
+    run = commands.add_parser("run", help=words, description=words, allow_abbrev=False)
+    run.add_argument("scenario", metavar="SCENARIO", help="a scenario file, see docs/scenarios.md")
+    run.add_argument("-o", "--output", metavar="OUT.h5", help="default: the scenario's name, here")
+    run.add_argument("--overwrite", action="store_true", help="replace an existing log")
+    run.set_defaults(command=_run)
+
+    words = "continue an interrupted run from its last checkpoint, to the same bits"
+    resume = commands.add_parser("resume", help=words, description=words, allow_abbrev=False)
+    resume.add_argument("log", metavar="OUT.h5", help="the log of the run")
+    resume.add_argument(
+        "--force", action="store_true", help="go on although model, scenario or code have changed"
+    )
+    resume.set_defaults(command=_resume)
+    for parser in (run, resume):
+        parser.add_argument("--json", action="store_true", help="print the summary as data")
+        parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+
+
+def _run(options: argparse.Namespace) -> int:
+    from skodyn.scenario import read_scenario
+    from skodyn.scenario.running import run_scenario
+
+    scenario = read_scenario(options.scenario)
+    target = Path(options.output or f"{Path(options.scenario).stem}.h5")
+    with _progress(options, scenario.title) as progress:
+        run = run_scenario(scenario, target, overwrite=options.overwrite, progress=progress)
+    return _report(run, options)
+
+
+def _resume(options: argparse.Namespace) -> int:
+    from skodyn.scenario.running import resume_log
+
+    with _progress(options, Path(options.log).name) as progress:
+        run = resume_log(options.log, force=options.force, progress=progress)
+    return _report(run, options)
+
+
+def _progress(options: argparse.Namespace, title: str) -> Any:
+    from skodyn.cli.progress import Silent, shown_on
+
+    return Silent() if options.quiet else shown_on(sys.stderr, title)
+
+
+def _report(run: Any, options: argparse.Namespace) -> int:
+    """Print how it ended; the exit code says it too."""
+    data = {"status": run.status, "message": run.message, "log": str(run.log), **run.summary}
+    print(json.dumps(data, indent=2) if options.json else _in_words(data))
+    if run.status == "finished":
+        return 0
+    print(f"{run.status}: {run.message}", file=sys.stderr)
+    if run.status == "interrupted":
+        print(f"go on with: skodyn resume {run.log}", file=sys.stderr)
+        return int(EXIT_OF_SIGNAL + run.outcome.signal)
+    return EXIT_FAILED
+
+
+def _in_words(data: dict[str, Any]) -> str:
+    lines = [
+        f"{data['status']}: t = {data['t']:.6g} s after {data['steps']} steps",
+        f"speed    {data['steps_per_second']:,.0f} steps/s, {data['wall_seconds']:.2f} s",
+        f"energy   {data['energy_start']:.9g} J -> {data['energy_end']:.9g} J, "
+        f"work of forces {data['work_of_forces']:.6g} J, "
+        f"imbalance {data['energy_imbalance']:.2e} of the largest",
+        f"log      {data['log']}",
+    ]
+    if "steps_rejected" in data:
+        lines.insert(1, f"rejected {data['steps_rejected']} attempts")
+    return "\n".join(lines)
+
+
+# ---- info and check ---------------------------------------------------------------------------
+
+
+def log_info(path: str, as_json: bool) -> str:
+    """What a log holds."""
+    from skodyn.io.trajectory import open as open_trajectory
+
+    log = open_trajectory(path)
+    times = log.t
+    span = [float(times[0]), float(times[-1])] if len(times) else []
+    source = log.provenance
+    data = {
+        "status": log.status,
+        "message": log.message,
+        "rows": len(log),
+        "t": span,
+        "channels": list(log.channels),
+        "summary": log.summary,
+        "provenance": {k: v for k, v in source.items() if k != "scenario"},
+    }
+    if as_json:
+        return json.dumps(data, indent=2, default=str)
+    drift = log.summary.get("energy_imbalance")
+    lines = [
+        f"{path}: {log.status}{', ' + log.message if log.message else ''}",
+        f"rows     {len(log)}" + (f", t = {span[0]:g} … {span[1]:g} s" if span else ""),
+        f"channels {', '.join(log.channels)}",
+        f"model    {source['model']['name']} {source['model']['hash'][:12]}",
+        f"method   {source['integrator']}, dt = {source['dt']}",
+        f"energy   imbalance {drift:.2e}" if drift is not None else "energy   not balanced yet",
+        f"written  {source['started']} by skodyn {source['versions']['skodyn']}",
+    ]
+    return "\n".join(lines)
+
+
+def is_scenario(path: str) -> bool:
+    """A TOML file with a [model] table or a duration is a scenario, not a model."""
+    import tomllib
+
+    try:
+        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return "model" in data or "duration" in data
+
+
+def check_scenario(path: str) -> str:
+    """One line on a sound scenario; a faulty one raises."""
+    from skodyn.scenario import read_scenario
+
+    scenario = read_scenario(path)
+    if not scenario.model.n_bodies:
+        raise LogError(f"{path}: the model has no body.")
+    method = scenario.integrator.method
+    return (
+        f"{path}: sound ({scenario.model.n_bodies} bodies, {scenario.duration:g} s by {method}, "
+        f"{scenario.rows + 1} rows)"
+    )

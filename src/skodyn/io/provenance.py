@@ -1,0 +1,81 @@
+"""What a result came from: enough to run it again, and to explain it when it differs."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+
+from skodyn import jit
+from skodyn.model.model import Model
+
+__all__ = ["collect"]
+
+_PACKAGES = ("numpy", "numba", "llvmlite", "h5py")
+
+
+def collect(
+    model: Model,
+    scenario_text: str = "",
+    *,
+    seed: int | None = None,
+    integrator: str = "",
+    integrator_settings: Mapping[str, Any] | None = None,
+    dt: float | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """The provenance of a run that starts now, as a dict for `LogWriter.create`.
+
+    more: anything else worth keeping that JSON can hold, for example the point of a sweep.
+    """
+    return {
+        "scenario": scenario_text,
+        "model": {"name": model.name, "hash": model.content_hash},
+        "code_hash": jit.source_hash(),
+        "versions": _versions(),
+        "cpu": _cpu(),
+        "compile_flags": _compile_flags(),
+        "seed": seed,
+        "integrator": integrator,
+        "integrator_settings": dict(integrator_settings or {}),
+        "dt": dt,
+        "started": datetime.now(UTC).isoformat(),
+        **more,
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {name: metadata.version(name) for name in _PACKAGES}
+    return {"skodyn": jit.package_version(), "python": platform.python_version(), **found}
+
+
+def _cpu() -> dict[str, Any]:
+    """The machine, and the CPU that kernels are compiled for: it decides which code runs."""
+    return {
+        "host": platform.node(),
+        "system": platform.platform(),
+        "model": _cpu_model(),
+        "count": os.cpu_count(),
+        "name": numba.config.CPU_NAME or llvm.get_host_cpu_name(),
+        "features": numba.config.CPU_FEATURES or llvm.get_host_cpu_features().flatten(),
+    }
+
+
+def _cpu_model() -> str:
+    """The name on the box, where Linux tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((x.split(":", 1)[1].strip() for x in lines if x.startswith("model name")), "")
+
+
+def _compile_flags() -> dict[str, Any]:
+    return {"jit": not jit.JIT_DISABLED, "opt": int(numba.config.OPT), **jit.COMPILE_FLAGS}

@@ -1,0 +1,335 @@
+"""Reading a run: the same interface over a log file and over arrays in memory."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Protocol, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.io.log import (
+    CHANNELS,
+    LogError,
+    Names,
+    chosen_channels,
+    flushed_rows,
+    open_log,
+    text_of,
+)
+from skodyn.model.model import Model
+
+__all__ = ["Trajectory", "open"]
+
+
+def open(path: str | os.PathLike[str]) -> Trajectory:
+    """The trajectory in a log file. Nothing is read until it is asked for.
+
+    A log that is still being written, or whose run was killed, opens with the rows flushed so far.
+    """
+    return Trajectory(_LogFile(Path(path)))
+
+
+class _Source(Protocol):
+    """Where rows come from."""
+
+    names: Names
+    channels: tuple[str, ...]
+    rows: int
+    label: str
+
+    def read(self, channel: str, rows: range, columns: slice) -> NDArray[Any]: ...
+    def about(self) -> dict[str, Any]: ...
+
+
+class Trajectory:
+    """The rows of a run, or some of them: `traj[::10]` is a trajectory of every tenth row.
+
+    `traj.q`, `traj["energy"]` read the rows chosen, as arrays. In a `with` block the file stays
+    open between reads; otherwise each read opens and closes it, so a trajectory can be pickled,
+    sent to other processes and kept by the thousand.
+    """
+
+    def __init__(self, source: _Source, rows: range | None = None) -> None:
+        self._source = source
+        self._rows = range(source.rows) if rows is None else rows
+
+    @classmethod
+    def in_memory(
+        cls,
+        model: Model,
+        arrays: Mapping[str, NDArray[Any]],
+        provenance: Mapping[str, Any] | None = None,
+        *,
+        status: str = "finished",
+        message: str = "",
+        summary: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """A trajectory over arrays, one for each channel, as a run without a log has them."""
+        about = {
+            "provenance": dict(provenance or {}),
+            "status": status,
+            "message": message,
+            "summary": dict(summary or {}),
+        }
+        return cls(_Arrays(Names.of(model), arrays, about))
+
+    # ---- rows -------------------------------------------------------------------------------
+
+    @property
+    def t(self) -> NDArray[np.float64]:
+        return self["t"]
+
+    @property
+    def step(self) -> NDArray[np.int64]:
+        return self["step"]
+
+    @property
+    def q(self) -> NDArray[np.float64]:
+        return self["q"]
+
+    @property
+    def v(self) -> NDArray[np.float64]:
+        return self["v"]
+
+    @overload
+    def __getitem__(self, what: str) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, what: slice) -> Self: ...
+    def __getitem__(self, what: str | slice) -> NDArray[Any] | Self:
+        """A channel by its name, or the trajectory of a slice of rows."""
+        if isinstance(what, slice):
+            return type(self)(self._source, self._rows[what])
+        return self._source.read(self._known(what), self._rows, slice(None))
+
+    def joint(self, name: str, channel: str = "q") -> NDArray[np.float64]:
+        """The columns of one joint, shape (rows, columns): of q, or of v, vdot or tau."""
+        first_dims = {"q_name": (0, 1), "v_name": (2, 3)}
+        dims = CHANNELS[self._known(channel)].dims
+        if dims[-1] not in first_dims:
+            raise LogError(f"Channel {channel!r} has no joint columns; use q, v, vdot or tau.")
+        start, size = (self._joint_row(name)[i] for i in first_dims[dims[-1]])
+        return self._source.read(channel, self._rows, slice(start, start + size))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    # ---- names and origin -------------------------------------------------------------------
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        return self._source.channels
+
+    @property
+    def q_names(self) -> tuple[str, ...]:
+        return self._source.names.labels["q_name"]
+
+    @property
+    def v_names(self) -> tuple[str, ...]:
+        return self._source.names.labels["v_name"]
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        return self._source.names.labels["body"]
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        return self._source.names.joints
+
+    @property
+    def status(self) -> str:
+        """running, finished, failed or interrupted; a killed run stays "running"."""
+        return str(self._source.about()["status"])
+
+    @property
+    def message(self) -> str:
+        """Why the run failed, if it did."""
+        return str(self._source.about()["message"])
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What the run said of itself at its end."""
+        return dict(self._source.about()["summary"])
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What the run came from; see `io.provenance.collect`."""
+        return dict(self._source.about()["provenance"])
+
+    @property
+    def scenario_text(self) -> str:
+        return str(self.provenance.get("scenario", ""))
+
+    # ---- other packages ---------------------------------------------------------------------
+
+    def to_xarray(self) -> Any:
+        """All rows as an xarray.Dataset in memory, with named dimensions and coordinates.
+
+        To leave them on disk, use `xarray.open_dataset(path, engine="h5netcdf")`.
+        """
+        try:
+            import xarray
+        except ImportError:
+            raise LogError(
+                "to_xarray needs the package xarray; install it with: pip install 'skodyn[xarray]'"
+            ) from None
+        dims = {dim for name in self.channels for dim in CHANNELS[name].dims[1:]} | {"body"}
+        coordinates = {dim: list(self._source.names.labels[dim]) for dim in sorted(dims)}
+        with self:
+            data = {
+                name: (CHANNELS[name].dims, self[name], {"long_name": CHANNELS[name].meaning})
+                for name in self.channels
+            }
+        return xarray.Dataset(data, coords=coordinates, attrs={"status": self.status})
+
+    def __enter__(self) -> Self:
+        if isinstance(self._source, _LogFile):
+            self._source.hold()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file, if it is held open."""
+        if isinstance(self._source, _LogFile):
+            self._source.release()
+
+    def __repr__(self) -> str:
+        span = "empty"
+        if len(self):
+            ends = self[:: max(len(self) - 1, 1)].t
+            span = f"t = {ends[0]:g} … {ends[-1]:g} s"
+        what = f"{len(self)} rows, {span}, {self.status}; {', '.join(self.channels)}"
+        return f"<Trajectory {self._source.label}: {what}>"
+
+    # ---- how --------------------------------------------------------------------------------
+
+    def _known(self, channel: str) -> str:
+        if channel in self.channels:
+            return channel
+        if channel in CHANNELS:
+            raise LogError(
+                f"Channel {channel!r} was not logged in this run ({self._source.label}), "
+                f"which has {', '.join(self.channels)}; add it to the log's channels and run again."
+            )
+        raise LogError(f"There is no channel {channel!r}; this run has {', '.join(self.channels)}.")
+
+    def _joint_row(self, name: str) -> list[int]:
+        names = self._source.names
+        if name in names.joints:
+            row: list[int] = names.columns[names.joints.index(name)].tolist()
+            return row
+        close = get_close_matches(str(name), names.joints, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(names.joints[:5])} …"
+        raise LogError(f"This run ({self._source.label}) has no joint {name!r}; {hint}")
+
+
+class _Arrays:
+    """Rows in memory."""
+
+    label = "in memory"
+
+    def __init__(
+        self, names: Names, arrays: Mapping[str, NDArray[Any]], about: dict[str, Any]
+    ) -> None:
+        self.names, self._about = names, about
+        self.channels = chosen_channels(arrays)
+        self._arrays = {name: np.asarray(arrays[name]) for name in self.channels}
+        self.rows = len(self._arrays["t"])
+        for name, array in self._arrays.items():
+            if array.shape != (expected := (self.rows, *names.row_shape(name))):
+                raise LogError(f"Channel {name!r} has shape {array.shape}, it must be {expected}.")
+
+    def read(self, channel: str, rows: range, columns: slice) -> NDArray[Any]:
+        array = self._arrays[channel][_as_slice(rows)]
+        return array if columns == slice(None) else array[:, columns]
+
+    def about(self) -> dict[str, Any]:
+        return self._about
+
+
+class _LogFile:
+    """Rows in a log file; holds a handle only between `hold` and `release`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.label = path, repr(str(path))
+        self._handle: Any = None
+        with self._file() as file:
+            self.channels = tuple(name for name in CHANNELS if name in file)
+            self.rows = flushed_rows(file)
+            self.names = _read_names(file)
+
+    def hold(self) -> None:
+        if not self._handle:
+            self._handle = open_log(self.path)
+
+    def release(self) -> None:
+        if self._handle:
+            self._handle.close()
+        self._handle = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_handle": None}
+
+    @contextmanager
+    def _file(self) -> Iterator[Any]:
+        file = self._handle or open_log(self.path)
+        try:
+            yield file
+        except (OSError, KeyError) as error:
+            raise LogError(f"{self.path} is damaged: {error}; restore a copy.") from error
+        finally:
+            if file is not self._handle:
+                file.close()
+
+    def read(self, channel: str, rows: range, columns: slice) -> NDArray[Any]:
+        backward = rows.step < 0
+        chosen = _as_slice(rows[::-1] if backward else rows)
+        with self._file() as file:
+            data = file[channel]
+            array: NDArray[Any] = data[chosen] if data.ndim == 1 else data[chosen, columns]
+        return array[::-1] if backward else array
+
+    def about(self) -> dict[str, Any]:
+        with self._file() as file:
+            group = file["provenance"]
+            record = {"scenario": _text(group["scenario"]), **json.loads(_text(group["record"]))}
+            if resumed := _resumptions(group):
+                record["resumed"] = resumed
+            if ended := text_of(group.attrs["ended"]):
+                record["ended"] = ended
+            return {
+                "provenance": record,
+                "status": text_of(group.attrs["status"]),
+                "message": text_of(group.attrs["message"]),
+                "summary": json.loads(_text(group["summary"])) if "summary" in group else {},
+            }
+
+
+def _read_names(file: Any) -> Names:
+    dims = {dim for channel in CHANNELS.values() for dim in channel.dims[1:]}
+    labels = {dim: tuple(file[dim].asstr()[:]) for dim in dims}
+    group = file["model"]
+    joints = tuple(group["joint"].asstr()[:])
+    return Names(labels, joints, group["joint_columns"][:], group["parent"][:])
+
+
+def _resumptions(group: Any) -> list[dict[str, Any]]:
+    """The provenance of every session after the first, in order."""
+    numbers = sorted(int(name[7:]) for name in group if name.startswith("resume-"))
+    return [json.loads(_text(group[f"resume-{number}"])) for number in numbers]
+
+
+def _text(dataset: Any) -> str:
+    return text_of(dataset[()])
+
+
+def _as_slice(rows: range) -> slice:
+    """The slice that picks these rows; a range may stop before row 0, a slice may not."""
+    return slice(rows.start, rows.stop if rows.stop >= 0 else None, rows.step)

@@ -1,0 +1,163 @@
+"""[joints], [controllers] and [forces] of a scenario: what acts on the model besides gravity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from skodyn.model.columns import shown
+from skodyn.scenario.names import Names
+from skodyn.scenario.schema import CONTROLLERS, FORCES
+from skodyn.scenario.tables import At, Tables, Values, dotted
+from skodyn.simulate.elements import (
+    Element,
+    Forces,
+    JointProperties,
+    PointSpring,
+    Servo,
+    Sinusoid,
+    TorqueTable,
+    Wrench,
+)
+from skodyn.topology.wording import Spelling, listed
+
+__all__ = ["read_forces"]
+
+
+def read_forces(tables: Tables, top: dict[str, Any], names: Names | None) -> Forces:
+    """What acts; to be used only if no fault was found."""
+    joints = _joints(tables, top, names)
+    elements = (
+        *_elements(tables, top, "controllers", CONTROLLERS, names),
+        *_elements(tables, top, "forces", FORCES, names),
+    )
+    return Forces(joints, elements)
+
+
+# ---- joints -------------------------------------------------------------------------------------
+
+_NEEDS = {
+    "rest": ("stiffness",),
+    "friction_speed": ("friction",),
+    "stop_stiffness": ("lower", "upper"),
+    "stop_damping": ("lower", "upper"),
+}
+_NEED_ANGLES = ("stiffness", "rest", "lower", "upper", "stop_stiffness", "stop_damping")
+
+
+def _joints(tables: Tables, top: dict[str, Any], names: Names | None) -> dict[str, JointProperties]:
+    given = dict(tables.named(top, "joints"))
+    spoken_for = names.spoken_for(given, ("joints",)) if names else {}
+    properties: dict[str, JointProperties] = {}
+    for key, table in given.items():
+        at = ("joints", key)
+        values = tables.values(JointProperties, table, at)
+        _check_properties(tables, values, at)
+        for joint in spoken_for.get(key, []):
+            properties[joint] = JointProperties(**values)
+        if names:
+            _check_quaternions(tables, names, values, at, spoken_for.get(key, []))
+    return properties
+
+
+def _check_properties(tables: Tables, values: Values, at: At) -> None:
+    for key in (key for key in values if key in _NEEDS):
+        if values.given.isdisjoint(_NEEDS[key]):
+            remedy = f"give {' or '.join(_NEEDS[key])} too, or leave it out"
+            tables.fault((*at, key), f"{dotted(*at, key)} has no effect by itself; {remedy}.")
+    if "lower" in values and "upper" in values and values["lower"] >= values["upper"]:
+        tables.fault(
+            (*at, "lower"),
+            f"{dotted(*at, 'lower')} is {values['lower']}, not below upper = {values['upper']}; "
+            "exchange or correct them.",
+        )
+
+
+def _check_quaternions(
+    tables: Tables, names: Names, values: Values, at: At, joints: list[str]
+) -> None:
+    turning = [name for name in joints if names.joints[name].nq != names.joints[name].nv]
+    for key in (key for key in values if turning and key in _NEED_ANGLES):
+        kind = names.joints[turning[0]].type_name
+        tables.fault(
+            (*at, key),
+            f"{dotted(*at, key)} is for joints with angles or lengths, but {turning[0]!r} is "
+            f"{kind} and has a quaternion; leave it out, or use a point_spring.",
+        )
+
+
+# ---- controllers and forces ---------------------------------------------------------------------
+
+
+def _elements(
+    tables: Tables,
+    top: dict[str, Any],
+    group: str,
+    types: dict[str, type],
+    names: Names | None,
+) -> Iterator[Element]:
+    for name, table in tables.named(top, group):
+        at = (group, name)
+        cls = _type_of(tables, table, at, types)
+        if cls is None:
+            continue
+        before = len(tables.faults)
+        values = tables.values(cls, table, at, ("type",))
+        _CHECKS[cls](tables, names, values, at)
+        if len(tables.faults) == before:
+            yield cls(**values)
+
+
+def _type_of(tables: Tables, table: dict[str, Any], at: At, types: dict[str, type]) -> type | None:
+    given = table.get("type")
+    if isinstance(given, str) and given in types:
+        return types[given]
+    remedy = Spelling(types).remedy(given, f"give one of {', '.join(types)}")
+    if "type" in table:
+        tables.fault((*at, "type"), f"{dotted(*at, 'type')} is {shown(given)}; {remedy}")
+    else:
+        tables.fault(at, f"{dotted(*at)} has no type; {remedy}")
+    return None
+
+
+def _check_driven(tables: Tables, names: Names | None, values: Values, at: At) -> None:
+    if names and "joint" in values:
+        names.one_dof((*at, "joint"), values["joint"])
+
+
+def _check_torque_table(tables: Tables, names: Names | None, values: Values, at: At) -> None:
+    _check_driven(tables, names, values, at)
+    if "times" in values and "torques" in values:
+        times, torques = len(values["times"]), len(values["torques"])
+        if times != torques:
+            tables.fault(
+                (*at, "torques"),
+                f"{dotted(*at)} has {times} times and {torques} torques; give one torque for "
+                "each time.",
+            )
+
+
+def _check_wrench(tables: Tables, names: Names | None, values: Values, at: At) -> None:
+    if names and "body" in values:
+        names.body((*at, "body"), values["body"], ground=False)
+    if not values.given & {"force", "moment"}:
+        tables.fault(at, f"{dotted(*at)} has neither force nor moment; give one of them.")
+
+
+def _check_point_spring(tables: Tables, names: Names | None, values: Values, at: At) -> None:
+    ends = [key for key in ("body_a", "body_b") if key in values]
+    for key in ends:
+        if names:
+            names.body((*at, key), values[key], ground=True)
+    if len(ends) == 2 and values["body_a"] == values["body_b"]:
+        what = f"{dotted(*at)} has both ends on {listed([values['body_a']])}"
+        tables.fault((*at, "body_b"), f"{what}; name two different bodies.")
+
+
+_CHECKS: dict[type, Callable[[Tables, Names | None, Values, At], None]] = {
+    Servo: _check_driven,
+    Sinusoid: _check_driven,
+    TorqueTable: _check_torque_table,
+    Wrench: _check_wrench,
+    PointSpring: _check_point_spring,
+}

@@ -1,0 +1,87 @@
+"""The tables of keys in docs/scenarios.md, written from the schema.
+
+python -m skodyn.scenario.page docs/scenarios.md      # renew them in place
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+from skodyn.scenario.description import (
+    Bounds,
+    InitialSettings,
+    OutputSettings,
+    RunSettings,
+)
+from skodyn.scenario.schema import CONTROLLERS, FORCES, SCHEMA
+from skodyn.simulate.elements import JointProperties
+from skodyn.simulate.settings import IntegratorSettings
+
+__all__ = ["key_tables", "renewed"]
+
+BEGIN = "<!-- keys: written by `python -m skodyn.scenario.page docs/scenarios.md` -->"
+END = "<!-- end of keys -->"
+
+_SECTIONS: list[tuple[str, type]] = [
+    ("At the top of the file", RunSettings),
+    ("`[initial]`", InitialSettings),
+    ("`[joints.NAME]`", JointProperties),
+    *((f'`[controllers.NAME]`, `type = "{key}"`', cls) for key, cls in CONTROLLERS.items()),
+    *((f'`[forces.NAME]`, `type = "{key}"`', cls) for key, cls in FORCES.items()),
+    ("`[integrator]`", IntegratorSettings),
+    ("`[output]`", OutputSettings),
+    ("`[bounds]`", Bounds),
+]
+
+
+def key_tables() -> str:
+    """One Markdown table of keys for each table of a scenario file."""
+    return "\n\n".join(_section(title, cls) for title, cls in _SECTIONS)
+
+
+def renewed(page: str) -> str:
+    """The page with its tables as they should be."""
+    before, _, rest = page.partition(BEGIN)
+    after = rest.partition(END)[2]
+    return f"{before}{BEGIN}\n\n{key_tables()}\n\n{END}{after}"
+
+
+def _section(title: str, cls: type) -> str:
+    rows = [
+        f"### {title}",
+        "",
+        "| key | value | if left out | meaning |",
+        "| --- | --- | --- | --- |",
+    ]
+    for f in (f for f in fields(cls) if f.name in SCHEMA[cls]):
+        key = SCHEMA[cls][f.name]
+        form = key.kind.form.removesuffix(", or leave it out for no limit")
+        rows.append(f"| `{f.name}` | {form} | {_default(f.default)} | {key.meaning} |")
+    return "\n".join(rows)
+
+
+def _default(value: Any) -> str:
+    if value is MISSING:
+        return "**must be given**"
+    if value is None or value == ():
+        return "—"
+    if isinstance(value, float):
+        return "no limit" if math.isinf(value) else f"{value:g}"
+    if isinstance(value, tuple):
+        return f"[{', '.join(f'{x:g}' for x in value)}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def main(arguments: Sequence[str]) -> None:
+    for name in arguments:
+        page = Path(name).read_text(encoding="utf-8")
+        Path(name).write_text(renewed(page), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

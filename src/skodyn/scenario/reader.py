@@ -1,0 +1,74 @@
+"""One scenario file from text to Scenario; every fault at once, with file and line."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from skodyn.errors import ScenarioError
+from skodyn.io.toml_source import TomlSource
+from skodyn.scenario.acting import read_forces
+from skodyn.scenario.description import Bounds, RunSettings, Scenario
+from skodyn.scenario.model_table import read_model
+from skodyn.scenario.names import Names
+from skodyn.scenario.schema import SCHEMA
+from skodyn.scenario.start import read_start
+from skodyn.scenario.tables import Tables
+from skodyn.scenario.timing import read_timing
+
+__all__ = ["SECTIONS", "parse_scenario", "read_scenario"]
+
+SECTIONS = (
+    "model",
+    "initial",
+    "joints",
+    "controllers",
+    "forces",
+    "integrator",
+    "output",
+    "bounds",
+)
+
+
+def read_scenario(path: str | os.PathLike[str]) -> Scenario:
+    """The run described in a file; raises ScenarioError with every fault at once."""
+    file = Path(path)
+    return _scenario(TomlSource(file, ScenarioError), file.parent, file)
+
+
+def parse_scenario(text: str, folder: str | os.PathLike[str]) -> Scenario:
+    """The run described in a text; `folder` is where its model file is looked for."""
+    return _scenario(TomlSource("scenario", ScenarioError, text), Path(folder), None)
+
+
+def _scenario(source: TomlSource, folder: Path, path: Path | None) -> Scenario:
+    tables = Tables(source)
+    top = tables.known(source.data, (*SCHEMA[RunSettings], *SECTIONS), ())
+    run = tables.values(RunSettings, top, (), SECTIONS)
+    duration = run.get("duration")
+    model = read_model(tables, top, folder)
+    names = Names(model, tables) if model else None
+    start = read_start(tables, top, names, run.get("seed", 0))
+    forces = read_forces(tables, top, names)
+    bounds = Bounds(**tables.values(Bounds, tables.table(top, "bounds"), ("bounds",)))
+    integrator, output = read_timing(tables, top, duration)
+    if tables.faults:
+        raise ScenarioError(source.in_order(tables.faults))
+    assert model is not None
+    assert start is not None
+    settings = RunSettings(**run)
+    return Scenario(
+        title=settings.title or model.name,
+        path=path,
+        text=source.text,
+        model=model,
+        q0=start[0],
+        v0=start[1],
+        forces=forces,
+        integrator=replace(integrator, max_speed=bounds.max_speed),
+        duration=settings.duration,
+        output=output,
+        seed=settings.seed,
+        bounds=bounds,
+    )

@@ -1,0 +1,70 @@
+"""[integrator] and [output] of a scenario, and how they divide its duration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skodyn.scenario.description import OutputSettings
+from skodyn.scenario.schema import METHOD_KEYS
+from skodyn.scenario.tables import Tables, Values
+from skodyn.simulate.settings import IntegratorSettings
+
+__all__ = ["read_timing"]
+
+_MOST_STEPS = 1e12
+
+
+def read_timing(
+    tables: Tables, top: dict[str, Any], duration: float | None
+) -> tuple[IntegratorSettings, OutputSettings]:
+    """Both settings; to be used only if no fault was found."""
+    given = tables.values(IntegratorSettings, tables.table(top, "integrator"), ("integrator",))
+    wanted = tables.values(OutputSettings, tables.table(top, "output"), ("output",))
+    integrator, output = IntegratorSettings(**given), OutputSettings(**wanted)
+    if "method" in given.given and "method" not in given:
+        return integrator, output  # nobody knows which settings belong to it
+    _check_keys(tables, given, wanted, integrator)
+    if integrator.adaptive:
+        integrator = IntegratorSettings(**{**given, "dt": output.interval})
+    at, read = (
+        (("output", "interval"), wanted) if integrator.adaptive else (("integrator", "dt"), given)
+    )
+    sound = at[1] in read or at[1] not in read.given
+    if duration is not None and sound and _divides(tables, at, integrator.dt, duration):
+        _check_every(tables, output.every, round(duration / integrator.dt))
+    return integrator, output
+
+
+def _check_keys(
+    tables: Tables, given: Values, wanted: Values, integrator: IntegratorSettings
+) -> None:
+    method = integrator.method
+    for key in sorted(given.given - {"method", *METHOD_KEYS[method]}):
+        what = f"integrator.{key} is not for method {method!r}"
+        remedy = f"leave it out; the method takes {', '.join(METHOD_KEYS[method])}"
+        tables.fault(("integrator", key), f"{what}; {remedy}.")
+    right, wrong = ("interval", "every") if integrator.adaptive else ("every", "interval")
+    if wrong in wanted.given:
+        what = f"output.{wrong} is not for method {method!r}"
+        tables.fault(("output", wrong), f"{what}; give output.{right} instead.")
+
+
+def _divides(tables: Tables, at: tuple[str, str], part: float, duration: float) -> bool:
+    """Whether the duration is whole parts, to a millionth of itself and a hundredth of a part."""
+    key, count = ".".join(at), duration / part
+    if not 0.5 <= count <= _MOST_STEPS:
+        what = f"{key} is {part!r}, which divides {duration!r} s into {count:.3g} parts"
+        tables.fault(at, f"{what}; give a number that fits the duration.")
+        return False
+    if abs(round(count) * part - duration) > min(1e-6 * duration, 1e-2 * part):
+        what = f"duration is {duration!r}, which is {count:.9g} times {key} = {part!r}"
+        remedy = f"give {round(count) * part:.12g}, or change {key}"
+        tables.fault(("duration",), f"{what}; {remedy}.")
+        return False
+    return True
+
+
+def _check_every(tables: Tables, every: int, steps: int) -> None:
+    if every > steps:
+        what = f"output.every is {every}, but the run has only {steps} steps"
+        tables.fault(("output", "every"), f"{what}; give {steps} or less.")

@@ -1,0 +1,70 @@
+"""Time-domain simulation: steppers, forces, the run loop. `simulate` is the front door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skodyn.model.model import Model
+from skodyn.simulate.elements import (
+    Forces,
+    JointProperties,
+    PointSpring,
+    Servo,
+    Sinusoid,
+    TorqueTable,
+    Wrench,
+)
+from skodyn.simulate.session import Plan, Run
+from skodyn.simulate.session import run as _run
+from skodyn.simulate.settings import IntegratorSettings
+
+__all__ = [
+    "Forces",
+    "JointProperties",
+    "PointSpring",
+    "Run",
+    "Servo",
+    "Sinusoid",
+    "TorqueTable",
+    "Wrench",
+    "simulate",
+]
+
+
+def simulate(
+    model: Model,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    *,
+    duration: float,
+    dt: float = 1e-3,
+    integrator: str = "rk4",
+    log: str | Path | None = None,
+    joints: dict[str, JointProperties] | None = None,
+    elements: Iterable[Any] = (),
+    controller: Callable[..., None] | None = None,
+    controller_parameters: Iterable[float] = (),
+    every: int = 1,
+    channels: Iterable[str] = (),
+    overwrite: bool = False,
+    **settings: float,
+) -> Run:
+    """Simulate from (q0, v0) for `duration` seconds; rows go to an HDF5 log, or stay in memory.
+
+    integrator: semi_implicit_euler, rk4, implicit_midpoint with step dt, or dormand_prince, which
+    chooses its steps and writes rows at multiples of dt. every: a row after so many steps.
+    joints: passive forces by joint name. elements: servos, sinusoids, wrenches, springs.
+    controller: f(t, q, v, params, tau), compiled if numba can; it adds its torques to tau.
+    settings: rtol, atol, tolerance, max_step, max_speed, … of IntegratorSettings.
+    """
+    forces = Forces(dict(joints or {}), tuple(elements), controller, tuple(controller_parameters))
+    plan = Plan(
+        model, np.asarray(q0, dtype=np.float64), np.asarray(v0, dtype=np.float64), duration,
+        IntegratorSettings(method=integrator, dt=dt, **settings), forces, every, tuple(channels),
+    )  # fmt: skip
+    return _run(plan, log, overwrite=overwrite)

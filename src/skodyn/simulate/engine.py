@@ -1,0 +1,208 @@
+"""A simulation in progress: state, buffers, and `advance`, which runs one jitted chunk.
+
+An engine knows no files and no clocks. `memory_of_run` is all that must be kept to go on later,
+bit for bit; `restore` takes it back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from skodyn.jit import compiled
+from skodyn.kernels.workspace import workspace_lanes
+from skodyn.model.columns import Floats
+from skodyn.model.model import Model
+from skodyn.simulate import adaptive_step, fixed_step
+from skodyn.simulate.controllers import CONTROLLER_TYPE, prepare_controller
+from skodyn.simulate.elements import Forces
+from skodyn.simulate.evaluate_rows import evaluate_rows
+from skodyn.simulate.force_tables import pack_forces
+from skodyn.simulate.settings import IntegratorSettings
+
+__all__ = ["Block", "Engine"]
+
+_IN = types.Array(types.float64, 1, "C", readonly=True)
+_OUT = types.Array(types.float64, 1, "C")
+_CODES = types.Array(types.int64, 1, "C", readonly=True)
+_SYSTEM = (_CODES, _IN, _CODES, _IN, CONTROLLER_TYPE, _IN)
+_BUFFERS = (_OUT,) * 7
+_F, _I = types.float64, types.int64
+FIXED_SIGNATURE = (*_SYSTEM, _I, _I, _F, _F, _F, _I, *_BUFFERS)
+ADAPTIVE_SIGNATURE = (*_SYSTEM, _OUT, _I, _F, _F, _F, _F, _F, _F, *_BUFFERS)
+
+ROWS_SIGNATURE = (*_SYSTEM, _IN, _IN, _IN, _OUT, _OUT, _OUT, _OUT, _OUT)
+
+KERNELS = {
+    "rk4": fixed_step.rk4_run,
+    "semi_implicit_euler": fixed_step.euler_run,
+    "implicit_midpoint": fixed_step.midpoint_run,
+    "dormand_prince": adaptive_step.dormand_prince_run,
+}
+
+ROWS = 512
+"""Most rows that one chunk can collect."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows that a chunk produced, and what became of it."""
+
+    step: NDArray[np.int64]
+    t: Floats
+    q: Floats
+    y: Floats  # velocities, integrals of controllers, work done
+    status: int
+
+
+class Engine:
+    """One run at lane width 1."""
+
+    def __init__(
+        self,
+        model: Model,
+        q: Floats,
+        v: Floats,
+        duration: float,
+        settings: IntegratorSettings,
+        forces: Forces | None = None,
+        every: int = 1,
+    ) -> None:
+        described = forces or Forces()
+        self.model = model
+        self.settings = settings
+        self.tables = pack_forces(model, described)
+        self.duration = duration
+        self.every = every
+        self.controller = prepare_controller(described.controller)
+        self.parameters = np.array(described.controller_parameters, dtype=np.float64)
+        self.q = np.array(q, dtype=np.float64)
+        self.y = np.concatenate((v, np.zeros(self.tables.n_integrals)))
+        self.step = 0
+        self.total_steps = round(duration / settings.dt)
+        self.clock = np.zeros(adaptive_step.CLOCK)
+        self.clock[adaptive_step.STEP_LENGTH] = settings.first_step
+        self.clock[adaptive_step.PREVIOUS_ERROR] = 1e-4
+        self._allocate()
+        compiled(KERNELS[settings.method], self._signature)  # before anybody times a step
+
+    def _allocate(self) -> None:
+        model, nq, ny = self.model, self.q.size, self.y.size
+        self._scratch = np.zeros(nq + ny)
+        stages = 2 * 7 * ny
+        self._memory = np.zeros(
+            2 * model.nv + 6 * model.n_bodies + nq + 3 * ny + stages + 2 * ny + 8
+        )
+        self._ws = np.zeros(workspace_lanes(model.n_bodies, model.nv))
+        self._rows_q = np.zeros(ROWS * nq)
+        self._rows_y = np.zeros(ROWS * ny)
+
+    @property
+    def _signature(self) -> tuple[Any, ...]:
+        return ADAPTIVE_SIGNATURE if self.settings.adaptive else FIXED_SIGNATURE
+
+    @property
+    def t(self) -> float:
+        if self.settings.adaptive:
+            return float(self.clock[adaptive_step.TIME])
+        return self.step * self.settings.dt
+
+    @property
+    def v(self) -> Floats:
+        return self.y[: self.model.nv]
+
+    @property
+    def finished(self) -> bool:
+        if self.settings.adaptive:
+            return self.t >= self.duration
+        return self.step >= self.total_steps
+
+    def advance(self, budget: int) -> Block:
+        """At most `budget` steps (or attempts), fewer if the run ends or the rows are full."""
+        return self._advance_adaptive(budget) if self.settings.adaptive else self._advance(budget)
+
+    def _system(self) -> tuple[Any, ...]:
+        return (
+            self.model.kernel_tree,
+            self.model.parameters,
+            self.tables.codes,
+            self.tables.numbers,
+            self.controller,
+            self.parameters,
+        )
+
+    def _buffers(self) -> tuple[Floats, ...]:
+        return (
+            self.q,
+            self.y,
+            self._scratch,
+            self._memory,
+            self._ws,
+            self._rows_q,
+            self._rows_y,
+        )
+
+    def _advance(self, budget: int) -> Block:
+        s = self.settings
+        steps = min(budget, self.total_steps - self.step, ROWS * self.every)
+        done, rows, status = compiled(KERNELS[s.method], self._signature)(
+            *self._system(), self.step, steps, s.dt, s.tolerance, s.max_speed, self.every,
+            *self._buffers(),
+        )  # fmt: skip
+        first = (self.step // self.every + 1) * self.every
+        step = first + self.every * np.arange(rows, dtype=np.int64)
+        self.step += done
+        return self._block(step, step * s.dt, rows, status)
+
+    def _advance_adaptive(self, budget: int) -> Block:
+        s = self.settings
+        before = int(self.clock[adaptive_step.ROWS])
+        _, rows, status = compiled(KERNELS[s.method], self._signature)(
+            *self._system(), self.clock, budget, self.duration, s.rtol, s.atol, s.max_step,
+            s.max_speed, s.dt * self.every, *self._buffers(),
+        )  # fmt: skip
+        self.step = int(self.clock[adaptive_step.STEPS])
+        number = before + 1 + np.arange(rows, dtype=np.int64)
+        return self._block(number, number * (s.dt * self.every), rows, status)
+
+    def _block(self, step: NDArray[np.int64], t: Floats, rows: int, status: int) -> Block:
+        nq, ny = self.q.size, self.y.size
+        q = self._rows_q[: rows * nq].reshape(rows, nq).copy()
+        y = self._rows_y[: rows * ny].reshape(rows, ny).copy()
+        return Block(step, t, q, y, int(status))
+
+    def present(self) -> Block:
+        """The state as it is now, as a block of one row."""
+        step = np.array([self.step], dtype=np.int64)
+        return Block(step, np.array([self.t]), self.q[None].copy(), self.y[None].copy(), 0)
+
+    def rates(self, block: Block) -> tuple[Floats, Floats]:
+        """(v̇, applied generalised forces) of every row of a block."""
+        vdot, tau = np.empty((2, len(block.t), self.model.nv))
+        compiled(evaluate_rows, ROWS_SIGNATURE)(
+            *self._system(), block.t, block.q.reshape(-1), block.y.reshape(-1),
+            np.zeros(self.y.size), self._memory, self._ws, vdot.reshape(-1), tau.reshape(-1),
+        )  # fmt: skip
+        return vdot, tau
+
+    # ---- to go on later -----------------------------------------------------------------------
+
+    def memory_of_run(self) -> dict[str, NDArray[Any]]:
+        """Everything that decides the rest of the run."""
+        return {
+            "q": self.q.copy(),
+            "y": self.y.copy(),
+            "step": np.array([self.step], dtype=np.int64),
+            "clock": self.clock.copy(),
+        }
+
+    def restore(self, memory: dict[str, NDArray[Any]]) -> None:
+        """Take back what `memory_of_run` gave."""
+        self.q[:] = memory["q"]
+        self.y[:] = memory["y"]
+        self.step = int(memory["step"][0])
+        self.clock[:] = memory["clock"]

@@ -1,0 +1,94 @@
+"""Moving along a joint's manifold: what Runge–Kutta–Munthe-Kaas methods need of it.
+
+Coordinates near q are written q ⊞ u with u a velocity held for unit time. While they move with v,
+
+    u̇ = dexp⁻¹(u)·v = v + ½[u, v] + 1/12 [u, [u, v]] − 1/720 [u, [u, [u, [u, v]]]] + …
+
+for velocities in child axes (H. Munthe-Kaas, BIT 38, 1998; the sign of the second term is that of
+the left-trivialised differential). The next term is of sixth order in u, beyond what methods of
+order five can see. Joints without quaternions commute: u̇ = v.
+"""
+
+from __future__ import annotations
+
+from skodyn.jit import helper
+from skodyn.kernels.joint_motion import FREE, SPHERICAL
+from skodyn.kernels.workspace import body_count, entry, row3, row4, store_row3
+from skodyn.lanes import load_rows, store_rows
+from skodyn.model.layout import KIND, N_DOF, Q_START, V_START
+from skodyn.model.manifold import integrate_free, integrate_spherical
+from skodyn.spatial.linear3 import add_scaled, cross
+from skodyn.spatial.motion import cross_motion
+
+
+@helper
+def inverse_differential_turn(u, v):
+    """dexp⁻¹(u)·v for rotations."""
+    a = cross(u, v)
+    b = cross(u, a)
+    d = cross(u, cross(u, b))
+    return add_scaled(add_scaled(add_scaled(v, 0.5, a), 1.0 / 12.0, b), -1.0 / 720.0, d)
+
+
+@helper
+def inverse_differential_motion(u, v):
+    """dexp⁻¹(u)·v for rigid motions."""
+    a = cross_motion(u, v)
+    b = cross_motion(u, a)
+    d = cross_motion(u, cross_motion(u, b))
+    angular = add_scaled(add_scaled(v[0], 0.5, a[0]), 1.0 / 12.0, b[0])
+    linear = add_scaled(add_scaled(v[1], 0.5, a[1]), 1.0 / 12.0, b[1])
+    return add_scaled(angular, -1.0 / 720.0, d[0]), add_scaled(linear, -1.0 / 720.0, d[1])
+
+
+@helper
+def store_row4(w, a, first, stride, i, x):
+    store_rows(w, a, first, stride, i, x[0])
+    store_row3(w, a, first, stride, i + 1, (x[1], x[2], x[3]))
+
+
+@helper
+def move_coordinates(w, tree, nq, nv, q, u, scale, out):
+    """out = q ⊞ scale·u, joint by joint; tables of w rows."""
+    for k in range(body_count(tree)):
+        i, j = entry(tree, k, Q_START), entry(tree, k, V_START)
+        kind = entry(tree, k, KIND)
+        if kind == SPHERICAL:
+            turn = _scaled3(scale, row3(w, u, 0, nv, j))
+            store_row4(w, out, 0, nq, i, integrate_spherical(row4(w, q, 0, nq, i), turn))
+        elif kind == FREE:
+            turn = _scaled3(scale, row3(w, u, 0, nv, j))
+            slide = _scaled3(scale, row3(w, u, 0, nv, j + 3))
+            pose = row4(w, q, 0, nq, i), row3(w, q, 0, nq, i + 4)
+            p, x = integrate_free(pose[0], pose[1], turn, slide)
+            store_row4(w, out, 0, nq, i, p)
+            store_row3(w, out, 0, nq, i + 4, x)
+        else:
+            for d in range(entry(tree, k, N_DOF)):
+                step = scale * load_rows(w, u, 0, nv, j + d)
+                store_rows(w, out, 0, nq, i + d, load_rows(w, q, 0, nq, i + d) + step)
+
+
+@helper
+def _scaled3(s, a):
+    return (s * a[0], s * a[1], s * a[2])
+
+
+@helper
+def coordinate_rates(w, tree, nv, u, v, out):
+    """out = dexp⁻¹(u)·v, joint by joint; tables of w rows."""
+    for k in range(body_count(tree)):
+        j = entry(tree, k, V_START)
+        kind = entry(tree, k, KIND)
+        if kind == SPHERICAL:
+            rate = inverse_differential_turn(row3(w, u, 0, nv, j), row3(w, v, 0, nv, j))
+            store_row3(w, out, 0, nv, j, rate)
+        elif kind == FREE:
+            u6 = row3(w, u, 0, nv, j), row3(w, u, 0, nv, j + 3)
+            v6 = row3(w, v, 0, nv, j), row3(w, v, 0, nv, j + 3)
+            turn, slide = inverse_differential_motion(u6, v6)
+            store_row3(w, out, 0, nv, j, turn)
+            store_row3(w, out, 0, nv, j + 3, slide)
+        else:
+            for d in range(entry(tree, k, N_DOF)):
+                store_rows(w, out, 0, nv, j + d, load_rows(w, v, 0, nv, j + d))

@@ -1,0 +1,147 @@
+"""The run loop: jitted chunks, and between them logging, checkpoints, progress and signals."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from skodyn.conventions import JointKind
+from skodyn.kernels.status import NOT_FINITE, SINGULAR, decode
+from skodyn.simulate.adaptive_step import REJECTED, STEP_TOO_SMALL
+from skodyn.simulate.channels import channel_rows, total_energy
+from skodyn.simulate.engine import Engine
+from skodyn.simulate.fixed_step import OUT_OF_BOUNDS
+from skodyn.simulate.signals import StopRequest
+from skodyn.simulate.steppers.implicit_midpoint import NOT_CONVERGED
+
+__all__ = ["Outcome", "Sink", "drive"]
+
+CHUNK_SECONDS = 0.1
+FLUSH_SECONDS = 1.0
+MOST_STEPS = 1_000_000
+
+Progress = Callable[[Engine, float], None]
+
+
+class Sink(Protocol):
+    """Where rows go."""
+
+    def append(self, rows: dict[str, Any]) -> None: ...
+    def flush(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended."""
+
+    status: str  # finished, failed, interrupted
+    message: str
+    signal: int
+    summary: dict[str, Any] = field(default_factory=dict)
+
+
+def drive(
+    engine: Engine,
+    sink: Sink,
+    channels: tuple[str, ...],
+    *,
+    energy_at_start: float,
+    checkpoint: Callable[[], None] = lambda: None,
+    progress: Progress | None = None,
+    chunk: int | None = None,
+) -> Outcome:
+    """Run to the end, to a failure or to a signal. `chunk` fixes the steps per chunk, for tests."""
+    began, flushed = time.perf_counter(), time.perf_counter()
+    first_step = engine.step
+    budget, status, message = chunk or 1, "finished", ""
+    with StopRequest() as stop:
+        while not engine.finished:
+            before = time.perf_counter()
+            block = engine.advance(budget)
+            now = time.perf_counter()
+            if len(block.t):
+                sink.append(channel_rows(engine, block, channels))
+            if block.status != 0:
+                status, message = "failed", explain(engine, block.status)
+                break
+            budget = chunk or _next_budget(budget, now - before)
+            if now - flushed > FLUSH_SECONDS:
+                sink.flush()
+                checkpoint()
+                flushed = now
+            if progress is not None:
+                progress(engine, now - began)
+            if stop.received:
+                status = "interrupted"
+                message = f"interrupted at t = {engine.t:.9g} s, step {engine.step}"
+                break
+    sink.flush()
+    checkpoint()
+    summary = summarise(engine, first_step, time.perf_counter() - began, energy_at_start)
+    return Outcome(status, message, stop.received, summary)
+
+
+def _next_budget(budget: int, seconds: float) -> int:
+    """So many steps that a chunk takes about CHUNK_SECONDS; it grows tenfold at most."""
+    ideal = budget * CHUNK_SECONDS / max(seconds, 1e-6)
+    return int(min(max(ideal, 1), 10 * budget, MOST_STEPS))
+
+
+def summarise(
+    engine: Engine, first_step: int, wall: float, energy_at_start: float
+) -> dict[str, Any]:
+    """What a person wants to know at the end."""
+    steps = engine.step - first_step
+    energy, work = total_energy(engine), float(engine.y[-1])
+    scale = max(abs(energy), abs(energy_at_start), abs(work), 1e-300)
+    summary = {
+        "t": engine.t,
+        "steps": engine.step,
+        "steps_this_run": steps,
+        "wall_seconds": wall,
+        "steps_per_second": steps / max(wall, 1e-9),
+        "energy_start": energy_at_start,
+        "energy_end": energy,
+        "work_of_forces": work,
+        "energy_imbalance": (energy - energy_at_start - work) / scale,
+    }
+    if engine.settings.adaptive:
+        summary["steps_rejected"] = int(engine.clock[REJECTED])
+    return summary
+
+
+def explain(engine: Engine, status: int) -> str:
+    """One sentence for a step that failed: what, which joint, when, and what to try."""
+    code, which = decode(status)
+    when = f"at t = {engine.t:.9g} s, step {engine.step + 1}"
+    if code == OUT_OF_BOUNDS:
+        limit = engine.settings.max_speed
+        return f"joint {_joint_of_dof(engine, which)!r} is faster than {limit:g} {when}"
+    if code == NOT_CONVERGED:
+        return f"the implicit step did not converge {when}; use a smaller dt"
+    if code == STEP_TOO_SMALL:
+        return f"no step meets the tolerance {when}; loosen rtol and atol, or look for a shock"
+    name = engine.model.joint_names[min(which, engine.model.n_bodies - 1)]
+    if code == SINGULAR:
+        return f"joint {name!r} moves against no inertia {when}; give it mass or inertia"
+    if code == NOT_FINITE:
+        name = _fastest_joint(engine)
+        return f"joint {name!r} left the finite numbers {when}; use a smaller dt or more damping"
+    return f"joint {name!r} has a quaternion that is not of unit length {when}"
+
+
+def _joint_of_dof(engine: Engine, dof: int) -> str:
+    names = engine.model.joint_names
+    return next(n for n in names if dof in range(*engine.model.v_slice(n).indices(engine.model.nv)))
+
+
+def _fastest_joint(engine: Engine) -> str:
+    """The joint that was moving fastest in the last good state: where a blow-up begins."""
+    moving = [k for k, joint in enumerate(engine.model.joints) if joint.kind != JointKind.FIXED]
+    if not moving:
+        return engine.model.joint_names[0]
+    return _joint_of_dof(engine, int(np.argmax(np.abs(engine.v))))

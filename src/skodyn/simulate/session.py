@@ -1,0 +1,249 @@
+"""A run from its plan to its result: log or memory, checkpoints, resuming to the same bits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skodyn import jit
+from skodyn.errors import StateError
+from skodyn.model.columns import Floats
+from skodyn.model.model import Model
+from skodyn.simulate.channels import CHANNELS, channel_rows, data_sets, total_energy
+from skodyn.simulate.elements import Forces
+from skodyn.simulate.engine import Engine
+from skodyn.simulate.loop import Outcome, Progress, drive
+from skodyn.simulate.settings import IntegratorSettings
+
+__all__ = ["Plan", "Run", "checkpoint_path", "resume", "run"]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Everything that decides a run."""
+
+    model: Model
+    q0: Floats
+    v0: Floats
+    duration: float
+    settings: IntegratorSettings
+    forces: Forces = field(default_factory=Forces)
+    every: int = 1
+    channels: tuple[str, ...] = ()
+    seed: int | None = None
+    scenario_text: str = ""
+    scenario_folder: str = ""
+
+    def __post_init__(self) -> None:
+        faults = []
+        if not (np.isfinite(self.duration) and self.duration > 0.0):
+            faults.append(f"duration is {self.duration!r}; give seconds above 0.")
+        if not (isinstance(self.every, int) and self.every >= 1):
+            faults.append(f"every is {self.every!r}; give a whole number of steps from 1.")
+        unknown = [name for name in self.channels if name not in CHANNELS]
+        if unknown:
+            faults.append(f"Unknown channels {unknown}; choose from {', '.join(CHANNELS)}.")
+        if faults:
+            raise StateError(faults)
+
+    def engine(self) -> Engine:
+        return Engine(
+            self.model, self.model.check_q(self.q0), np.asarray(self.v0, dtype=np.float64),
+            self.duration, self.settings, self.forces, self.every,
+        )  # fmt: skip
+
+    @property
+    def rows(self) -> int:
+        """How many rows a complete run logs, the one at the start included."""
+        return 1 + round(self.duration / self.settings.dt) // self.every
+
+    def identity(self) -> dict[str, str]:
+        """Hashes by which a resumed run is recognised as the same."""
+        state = hashlib.sha256(np.concatenate((self.q0, self.v0)).tobytes())
+        numbers = repr((self.settings, self.duration, self.every, self.channels))
+        acting = repr((self.forces.joints, self.forces.elements, self.forces.controller_parameters))
+        return {
+            "model": self.model.content_hash,
+            "initial state": state.hexdigest(),
+            "settings": hashlib.sha256(numbers.encode()).hexdigest(),
+            "forces": hashlib.sha256(acting.encode()).hexdigest(),
+            "code": jit.source_hash(),
+        }
+
+    def provenance(self) -> dict[str, Any]:
+        from skodyn.io import provenance
+
+        return provenance.collect(
+            self.model, self.scenario_text, seed=self.seed, integrator=self.settings.method,
+            integrator_settings=asdict(self.settings), dt=self.settings.dt,
+            duration=self.duration, every=self.every, identity=self.identity(),
+            scenario_folder=self.scenario_folder,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run that has ended: how, and where its rows are."""
+
+    outcome: Outcome
+    trajectory: Any
+    log: Path | None = None
+
+    @property
+    def status(self) -> str:
+        return self.outcome.status
+
+    @property
+    def message(self) -> str:
+        return self.outcome.message
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        return self.outcome.summary
+
+    @property
+    def t(self) -> Floats:
+        return np.asarray(self.trajectory.t)
+
+    @property
+    def q(self) -> Floats:
+        return np.asarray(self.trajectory.q)
+
+    @property
+    def v(self) -> Floats:
+        return np.asarray(self.trajectory.v)
+
+    def __repr__(self) -> str:
+        where = f", {self.log}" if self.log else ""
+        return f"<Run {self.status}: {self.summary['steps']} steps{where}>"
+
+
+class _Memory:
+    """Rows kept as arrays, for runs without a log."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Mapping[str, Any]] = []
+
+    def append(self, rows: Mapping[str, Any]) -> None:
+        self.blocks.append(rows)
+
+    def flush(self) -> None:
+        pass
+
+    def arrays(self) -> dict[str, Any]:
+        return {name: np.concatenate([b[name] for b in self.blocks]) for name in self.blocks[0]}
+
+
+def checkpoint_path(log: Path) -> Path:
+    """Beside the log, named after it."""
+    return log.with_name(log.name + ".checkpoint")
+
+
+def run(
+    plan: Plan,
+    log: str | Path | None = None,
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    chunk: int | None = None,
+) -> Run:
+    """Run a plan from its start; rows go to a log file, or stay in memory without one."""
+    engine = plan.engine()
+    energy = total_energy(engine)
+    first = channel_rows(engine, engine.present(), plan.channels)
+    if log is None:
+        return _run_in_memory(plan, engine, energy, first, progress, chunk)
+    from skodyn.io import checkpoint
+    from skodyn.io.log import LogWriter
+
+    path = Path(log)
+    writer = LogWriter.create(
+        path, data_sets(plan.channels), plan.model, plan.provenance(),
+        expected_rows=plan.rows, overwrite=overwrite,
+    )  # fmt: skip
+    checkpoint.remove(checkpoint_path(path))  # of an older run with this name
+    writer.append(first)
+    return _run_logged(plan, engine, energy, writer, path, progress, chunk)
+
+
+def resume(
+    plan: Plan,
+    log: str | Path,
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+    chunk: int | None = None,
+) -> Run:
+    """Continue an interrupted run of the same plan from its last checkpoint, to the same bits."""
+    from skodyn.io import checkpoint
+    from skodyn.io.log import LogWriter
+
+    path = Path(log)
+    saved = checkpoint.load(checkpoint_path(path))
+    changed = [k for k, v in plan.identity().items() if saved.meta["identity"].get(k) != v]
+    if changed and not force:
+        raise StateError(
+            f"{path} cannot be resumed to the same bits: its {', '.join(changed)} changed since it "
+            "was written; restore what it was, or force it (the change is recorded in the log)."
+        )
+    engine = plan.engine()
+    engine.restore(saved.arrays)
+    writer = LogWriter.reopen(path, {**plan.provenance(), "changed": changed})
+    writer.truncate(saved.meta["rows"])
+    return _run_logged(plan, engine, saved.meta["energy_at_start"], writer, path, progress, chunk)
+
+
+def _run_in_memory(
+    plan: Plan,
+    engine: Engine,
+    energy: float,
+    first: dict[str, Any],
+    progress: Progress | None,
+    chunk: int | None,
+) -> Run:
+    from skodyn.io.trajectory import Trajectory
+
+    memory = _Memory()
+    memory.append(first)
+    outcome = drive(
+        engine, memory, plan.channels, energy_at_start=energy, progress=progress, chunk=chunk
+    )
+    trajectory = Trajectory.in_memory(
+        plan.model, memory.arrays(), plan.provenance(), status=outcome.status,
+        message=outcome.message, summary=outcome.summary,
+    )  # fmt: skip
+    return Run(outcome, trajectory)
+
+
+def _run_logged(
+    plan: Plan,
+    engine: Engine,
+    energy: float,
+    writer: Any,
+    path: Path,
+    progress: Progress | None,
+    chunk: int | None,
+) -> Run:
+    from skodyn.io import checkpoint
+    from skodyn.io.trajectory import open as open_trajectory
+
+    def save() -> None:
+        writer.flush(sync=True)
+        meta = {"identity": plan.identity(), "rows": writer.rows, "energy_at_start": energy}
+        checkpoint.save(checkpoint_path(path), engine.memory_of_run(), meta)
+
+    save()  # from the first moment there is something to resume from
+    with writer:
+        outcome = drive(
+            engine, writer, plan.channels, energy_at_start=energy, checkpoint=save,
+            progress=progress, chunk=chunk,
+        )  # fmt: skip
+        writer.finish(outcome.status, outcome.message, outcome.summary)
+    if outcome.status == "finished":
+        checkpoint.remove(checkpoint_path(path))
+    return Run(outcome, open_trajectory(path), path)

@@ -1,0 +1,28 @@
+"""Sums of tables: the vector arithmetic of steppers, element by element, the same at any width."""
+
+from __future__ import annotations
+
+from skodyn.jit import helper
+from skodyn.lanes import fma
+
+
+@helper
+def copy(count, out, a):
+    for i in range(count):
+        out[i] = a[i]
+
+
+@helper
+def add_scaled_table(count, out, a, s, b):
+    """out = a + s·b."""
+    for i in range(count):
+        out[i] = fma(s, b[i], a[i])
+
+
+@helper
+def all_finite(count, a):
+    """No NaN, no infinity."""
+    total = 0.0
+    for i in range(count):
+        total += abs(a[i])
+    return total < float("inf")

@@ -1,0 +1,231 @@
+"""Steppers: observed order on every manifold, the same bits at any chunk, lane or interruption."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import skodyn as sk
+from skodyn.jit import JIT_DISABLED, compiled
+from skodyn.kernels.workspace import workspace_lanes
+from skodyn.simulate import fixed_step
+from skodyn.simulate.controllers import no_controller
+from skodyn.simulate.elements import Forces, JointProperties, Servo
+from skodyn.simulate.engine import FIXED_SIGNATURE, Engine
+from skodyn.simulate.force_tables import pack_forces
+from skodyn.simulate.settings import METHODS, IntegratorSettings
+
+ORDERS = {"semi_implicit_euler": 1, "implicit_midpoint": 2, "rk4": 4}
+LANES = {
+    "semi_implicit_euler": (fixed_step.euler_run, fixed_step.euler_run_lanes),
+    "implicit_midpoint": (fixed_step.midpoint_run, fixed_step.midpoint_run_lanes),
+    "rk4": (fixed_step.rk4_run, fixed_step.rk4_run_lanes),
+}
+
+
+def flier() -> sk.Model:
+    """A free base, a ball joint, a hinge and a slider: every manifold there is."""
+    b = sk.ModelBuilder(gravity=(0.3, 0.0, -9.81))
+    b.add_body("base", joint=sk.Free(), mass=2.0, com=(0.1, 0, 0), inertia=(0.3, 0.2, 0.4))
+    b.add_body("arm", "base", sk.Spherical(), translation=(0.3, 0, 0), mass=1.0,
+               com=(0, 0.2, -0.4), inertia=(0.1, 0.12, 0.05))  # fmt: skip
+    b.add_body("tip", "arm", sk.Revolute((0, 1, 1)), translation=(0, 0, -0.8), mass=0.5,
+               com=(0.1, 0, -0.2), inertia=(0.02, 0.02, 0.01))  # fmt: skip
+    b.add_body("slide", "base", sk.Prismatic((0, 1, 0)), mass=0.3, inertia=(0.01, 0.01, 0.01))
+    return b.build()
+
+
+FORCES = Forces(
+    joints={
+        "tip": JointProperties(stiffness=2.0, damping=0.1),
+        "arm": JointProperties(damping=0.05),
+        "slide": JointProperties(stiffness=30.0, friction=0.1, lower=-0.2, upper=0.2),
+    },
+    elements=(Servo("tip", kp=3.0, kd=0.1, ki=1.0, target=0.5),),
+)
+
+
+def start(model, seed=1):
+    q, v = model.random_state(np.random.default_rng(seed))
+    q[model.q_slice("slide")] *= 0.1
+    return q, v
+
+
+def engine(method, dt, duration=1.0, forces=None, every=1, **numbers):
+    model = flier()
+    q, v = start(model)
+    settings = IntegratorSettings(method=method, dt=dt, **numbers)
+    return Engine(model, q, v, duration, settings, forces, every=every)
+
+
+def finish(run, chunk=1000):
+    blocks = []
+    while not run.finished:
+        blocks.append(run.advance(chunk))
+        assert blocks[-1].status == 0
+    return blocks
+
+
+def distance(a, b):
+    apart = np.concatenate((a.model.difference(a.q, b.q), a.v - b.v))
+    return float(np.linalg.norm(apart))
+
+
+@pytest.fixture(scope="module")
+def exact():
+    run = engine("dormand_prince", 1.0, rtol=1e-13, atol=1e-13)
+    finish(run)
+    return run
+
+
+@pytest.mark.parametrize("method", ORDERS)
+def test_the_observed_order_is_the_order_of_the_method(method, exact):
+    errors = []
+    for dt in (0.02, 0.01, 0.005):
+        run = engine(method, dt)
+        finish(run)
+        errors.append(distance(exact, run))
+    observed = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert observed == pytest.approx(ORDERS[method], abs=0.1)
+
+
+def test_the_error_of_dormand_prince_follows_its_tolerance(exact):
+    errors = []
+    for tolerance in (1e-6, 1e-8, 1e-10):
+        run = engine("dormand_prince", 1.0, rtol=tolerance, atol=tolerance)
+        finish(run)
+        errors.append(distance(exact, run))
+        assert errors[-1] < 100 * tolerance
+    assert errors[0] > 10 * errors[1] > 100 * errors[2]
+
+
+def test_dense_output_is_of_fourth_order_and_does_not_change_the_steps():
+    coarse = engine("dormand_prince", 1.0, rtol=1e-8, atol=1e-8)
+    dense = engine("dormand_prince", 0.01, rtol=1e-8, atol=1e-8)
+    finish(coarse)
+    rows = finish(dense)
+    assert (dense.q == coarse.q).all()
+    assert (dense.y == coarse.y).all()
+    t = np.concatenate([b.t for b in rows])
+    assert t == pytest.approx(0.01 * np.arange(1, 101), abs=1e-14)
+    fine = engine("dormand_prince", 0.01, rtol=1e-13, atol=1e-13)
+    true = finish(fine)
+    apart = np.concatenate([b.y for b in rows]) - np.concatenate([b.y for b in true])
+    assert np.abs(apart[:, :-1]).max() < 1e-6
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_quaternions_stay_unit_without_renormalisation(method):
+    run = engine(method, 1e-3)
+    finish(run)
+    q = run.model.check_q(run.q)
+    for joint in ("base", "arm"):
+        norm = np.linalg.norm(q[run.model.q_slice(joint)][:4])
+        assert norm == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_chunks_do_not_change_a_bit(method):
+    runs = [engine(method, 5e-3, 0.5, FORCES) for _ in range(3)]
+    rows = [finish(run, chunk) for run, chunk in zip(runs, (1, 7, 1000), strict=True)]
+    tables = [np.concatenate([np.hstack((b.q, b.y)) for b in block]) for block in rows]
+    assert (tables[0] == tables[1]).all()
+    assert (tables[0] == tables[2]).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_goes_on_from_its_memory_with_the_same_bits(method):
+    whole = engine(method, 5e-3, 0.5, FORCES)
+    finish(whole)
+    rng = np.random.default_rng(5)
+    for stop in rng.integers(1, 90, size=10):
+        first = engine(method, 5e-3, 0.5, FORCES)
+        first.advance(int(stop))
+        second = engine(method, 5e-3, 0.5, FORCES)
+        second.restore(first.memory_of_run())
+        finish(second)
+        assert (second.q == whole.q).all()
+        assert (second.y == whole.y).all()
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="lanes need the compiler")
+@pytest.mark.parametrize("method", LANES)
+def test_every_lane_has_the_bits_of_a_run_alone(method):
+    model = flier()
+    tables = pack_forces(model, FORCES)
+    nq, ny = model.nq, model.nv + tables.n_integrals
+    states = [start(model, seed) for seed in range(4)]
+    results = []
+    for lanes, kernel in zip((1, 4), LANES[method], strict=True):
+        loop = compiled(kernel, FIXED_SIGNATURE)
+        for group in range(0, 4, lanes):
+            q = np.concatenate([s[0] for s in states[group : group + lanes]])
+            y = np.concatenate(
+                [np.pad(s[1], (0, tables.n_integrals)) for s in states[group : group + lanes]]
+            )
+            done, _, status = loop(
+                model.kernel_tree, model.parameters, tables.codes, tables.numbers, no_controller(),
+                np.zeros(0), 0, 100, 2e-3, 1e-14, np.inf, 10**9, q, y,
+                np.zeros(lanes * (nq + ny)), np.zeros(lanes * (40 * (nq + ny) + 6 * 4 + 50)),
+                np.zeros(lanes * workspace_lanes(4, model.nv)), np.zeros(0), np.zeros(0),
+            )  # fmt: skip
+            assert (done, status) == (100, 0)
+            results.append(np.hstack((q.reshape(lanes, nq), y.reshape(lanes, ny))))
+    assert (np.concatenate(results[:4]) == results[4]).all()
+
+
+def test_the_energy_of_the_implicit_midpoint_rule_does_not_drift():
+    model = sk.load("scenarios/models/double_pendulum.toml")
+    settings = IntegratorSettings(method="implicit_midpoint", dt=2e-3)
+    run = Engine(model, np.array([0.8, 0.3]), np.zeros(2), 200.0, settings, every=10)
+    rows = finish(run, 5000)
+    q, y = (np.concatenate([getattr(b, n) for b in rows]) for n in ("q", "y"))
+    total = np.sum(sk.energy(model, q, np.ascontiguousarray(y[:, :2])), axis=0)
+    swing = np.ptp(total[:1000])
+    quarters = total.reshape(4, -1).mean(axis=1)
+    assert np.ptp(quarters) < 0.1 * swing  # it oscillates, it does not go anywhere
+
+
+def test_the_energy_drift_of_rk4_falls_with_the_fourth_power_of_dt():
+    model = sk.load("scenarios/models/double_pendulum.toml")
+    q0, v0 = np.array([0.8, 0.3]), np.zeros(2)
+    drift = []
+    for dt in (0.02, 0.01, 0.005):
+        run = Engine(model, q0, v0, 20.0, IntegratorSettings(dt=dt), every=10**6)
+        finish(run)
+        drift.append(
+            abs(sum(sk.energy(model, run.q, run.v.copy())) - sum(sk.energy(model, q0, v0)))
+        )
+    assert np.log2(np.array(drift[:-1]) / drift[1:]) == pytest.approx(4.5, abs=0.7)
+
+
+def test_a_step_that_cannot_converge_is_reported_and_not_taken():
+    run = engine("implicit_midpoint", 0.5, forces=FORCES)
+    before = run.q.copy(), run.y.copy()
+    assert run.advance(1).status != 0
+    assert (run.q == before[0]).all()
+    assert (run.y == before[1]).all()
+
+
+def test_a_velocity_beyond_its_bound_stops_the_run_at_that_step():
+    run = engine("rk4", 1e-2, 10.0, max_speed=8.0)
+    block = run.advance(1000)
+    assert block.status % 8 == fixed_step.OUT_OF_BOUNDS
+    assert np.abs(run.v).max() <= 8.0
+    assert 0 < run.step < 1000
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ({"method": "rk5"}, ["'rk5'", "rk4"]),
+        ({"dt": 0.0}, ["dt", "0.0", "above 0"]),
+        ({"dt": float("nan")}, ["dt", "nan"]),
+        ({"rtol": -1.0, "atol": 0.0}, ["2 faults", "rtol", "atol"]),
+        ({"max_speed": 0.0}, ["max_speed"]),
+    ],
+)
+def test_a_wrong_setting_is_named_with_its_value(numbers, words):
+    with pytest.raises(sk.StateError) as error:
+        IntegratorSettings(**numbers)
+    assert all(word in str(error.value) for word in words)
