@@ -15,6 +15,7 @@ import skodyn as sk
 from skodyn.dynamics import driver
 from skodyn.dynamics.functions import FORWARD, JOINT_FORCES
 from skodyn.kernels import workspace as ws_layout
+from skodyn.kernels.workspace import pack_block
 from skodyn.model import layout
 
 EPS = np.finfo(float).eps
@@ -59,12 +60,12 @@ def case(request):
 def run_kernel(algorithm, case, size, tau, f_ext):
     """What a kernel writes, and the workspace it leaves behind, at width 1."""
     lanes = driver._lanes(case.model)
-    out, ws = np.full(size, np.nan), np.zeros(lanes)
-    status = driver.compiled(algorithm.single, driver._SINGLE)(
-        case.model.kernel_tree, case.model.parameters, case.q, case.v, tau, f_ext, out, ws
-    )  # fmt: skip
+    block = pack_block(case.model.kernel_tree, case.model.parameters, lanes)
+    out = np.full(size, np.nan)
+    given = {"v": case.v, "x": tau, "f": f_ext}
+    status = algorithm.ready(block, case.q, *[given[letter] for letter in algorithm.takes], out)
     assert status == 0
-    return out, ws
+    return out, block[len(block) - lanes :]
 
 
 def within(actual, expected, bound):

@@ -1,17 +1,15 @@
 """From arguments to kernels: one path for all algorithms, single states and batches.
 
-The fast path trusts nothing and still costs well under a microsecond: the compiled kernel accepts
-only flat contiguous float64 arrays (numba's dispatcher turns anything else away), checks their
-lengths itself, and reports non-finite results. Whatever it turns away comes back to Python, where
+The fast path trusts nothing and still costs about a microsecond: the compiled kernel accepts only
+contiguous float64 arrays (numba's dispatcher turns anything else away), checks their lengths
+itself, and reports what is not finite. Whatever it turns away comes back to Python, where
 it is either brought into shape or refused with a sentence that names argument and index.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -23,30 +21,43 @@ from numpy.typing import ArrayLike
 from skodyn.dynamics import explain
 from skodyn.jit import JIT_DISABLED, compiled
 from skodyn.kernels.compliance import SCRATCH_LANES
-from skodyn.kernels.workspace import workspace_lanes
+from skodyn.kernels.workspace import pack_block, workspace_lanes
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 
 LANES = 4
+RANGES_PER_THREAD = 4
 NOTHING = explain.NOTHING
 
 _IN = types.Array(types.float64, 1, "C", readonly=True)
 _OUT = types.Array(types.float64, 1, "C")
 _TREE = types.Array(types.int64, 1, "C", readonly=True)
-_SINGLE = (_TREE, _IN, _IN, _IN, _IN, _IN, _OUT, _OUT)
+_BLOCK = types.Array(types.float64, 1, "C")
 _BATCH = (_TREE, _IN, types.int64, types.int64, _IN, _IN, _IN, _IN, types.int64, _OUT, _OUT)
 
 
-@dataclass(frozen=True)
 class Algorithm:
-    """A pair of kernels, and what their free argument is called in messages.
+    """A pair of kernels, and what they take.
 
-    `argument` has one row per state; without a name it is a table shared by all states.
+    takes: which of v, x and f_ext (written "vxf") the kernel of one state has between q and out.
+    argument: what x is called in messages; it has one row per state. Without a name x is a table
+    shared by all states. dimensions: of the result for one state.
     """
 
-    single: Callable[..., Any]
-    batch: Callable[..., Any]
-    argument: str | None = None
+    def __init__(
+        self, single: Any, batch: Any, takes: str, argument: str | None = None, dimensions: int = 1
+    ) -> None:
+        self.single, self.batch = single, batch
+        self.takes, self.argument, self.dimensions = takes, argument, dimensions
+        self._ready: Any = None
+
+    @property
+    def ready(self) -> Any:
+        """The kernel of one state, compiled or loaded from the cache on first use."""
+        if self._ready is None:
+            out = types.Array(types.float64, self.dimensions, "C")
+            self._ready = compiled(self.single, (_BLOCK, _IN, *[_IN] * len(self.takes), out))
+        return self._ready
 
 
 def run(
@@ -63,63 +74,71 @@ def run(
     """The result of an algorithm, of this shape for one state."""
     if threads is not None:
         explain.check_threads(threads)
-    if type(q) is np.ndarray and q.ndim == 1 and _is_one_state(model, shape, v, x, f_ext, out):
+    if type(q) is np.ndarray and q.ndim == 1 and not JIT_DISABLED:
         result = np.empty(shape) if out is None else out
-        forces = NOTHING if f_ext is None else f_ext
-        if try_single(algorithm, model, q, v, x, forces, result) == 0:
+        if try_single(algorithm, model, q, v, x, f_ext, result) == 0:
             return result
     return _run_slowly(algorithm, model, shape, q, v, x, f_ext, out, threads)
 
 
-def _is_one_state(
-    model: Model, shape: tuple[int, ...], v: Any, x: Any, f_ext: Any, out: Any
-) -> bool:
-    """Are the shapes right? The kernel sees flat arrays, and takes an empty one for zeros."""
-    return (
-        not JIT_DISABLED  # plain Python would not turn away what is not float64
-        and (v is NOTHING or (type(v) is np.ndarray and v.ndim == 1 and v.size > 0))
-        and (x is NOTHING or (type(x) is np.ndarray and x.ndim == 1 and x.size > 0))
-        and (f_ext is None or _has_shape(f_ext, (model.n_bodies, 6)))
-        and (out is None or _has_shape(out, shape))
-    )
-
-
-def _has_shape(array: Any, shape: tuple[int, ...]) -> bool:
-    return type(array) is np.ndarray and array.shape == shape
-
-
 TURNED_AWAY = -1
-"""What try_single says of something that is not a flat contiguous float64 array."""
+"""What try_single says of something that is not a contiguous float64 array of the right form."""
 
 
 def try_single(
     algorithm: Algorithm, model: Model, q: Any, v: Any, x: Any, f_ext: Any, out: Any
 ) -> int:
     """Run one state if everything is as the kernel wants it; the kernel's status."""
-    pool = model.__dict__.setdefault("_workspaces", [])
+    takes, kernel = algorithm.takes, algorithm._ready or algorithm.ready
+    blocks = model.kernel_blocks
     try:
-        workspace = pool.pop()
+        block = blocks.pop()
     except IndexError:  # other threads have them all
-        workspace = np.zeros(_lanes(model))
+        block = _new_block(model)
     try:
-        status = compiled(algorithm.single, _SINGLE)(
-            model.kernel_tree, model.parameters, q, v, _flat(x), _flat(f_ext), _flat(out), workspace
-        )
-    except TypeError:
+        if (v is not NOTHING and v.size == 0) or (x is not NOTHING and x.size == 0):
+            return TURNED_AWAY  # the kernel takes an empty array for zeros
+        if takes == "vxf":
+            forces = NOTHING if f_ext is None else _flat_forces(model, f_ext)
+            status = kernel(block, q, v, x, forces, out)
+        elif takes == "":
+            status = kernel(block, q, out)
+        elif takes == "v":
+            status = kernel(block, q, v, out)
+        elif takes == "x":
+            status = kernel(block, q, x, out)
+        else:
+            status = kernel(block, q, v, x, out)
+    except (TypeError, AttributeError):
         return TURNED_AWAY
-    pool.append(workspace)
-    return int(status)
+    finally:
+        blocks.append(block)
+    return status  # type: ignore[no-any-return]
 
 
-def _flat(array: Any) -> Any:
-    """A table as one row; what is not a contiguous array is left for the kernel to turn away."""
-    if type(array) is np.ndarray and array.ndim > 1 and array.flags.c_contiguous:
-        return array.reshape(-1)
-    return array
+def _flat_forces(model: Model, f_ext: Any) -> Any:
+    """f_ext as one row; None, which no kernel takes, if its shape is not (bodies, 6)."""
+    if type(f_ext) is np.ndarray and f_ext.shape == (model.n_bodies, 6):
+        return f_ext.reshape(-1)
+    return None
+
+
+def _new_block(model: Model) -> Floats:
+    block: Floats = pack_block(model.kernel_tree, model.parameters, _lanes(model))
+    return block
 
 
 def _lanes(model: Model) -> int:
     return workspace_lanes(model.n_bodies, model.nv) + SCRATCH_LANES
+
+
+def _call_single(
+    algorithm: Algorithm, block: Floats, inputs: explain.Inputs, row: int, out: Any
+) -> int:
+    """One row of checked inputs."""
+    q, v, x, f_ext = inputs.of_row(row)
+    given = [a for a, letter in ((v, "v"), (x, "x"), (f_ext, "f")) if letter in algorithm.takes]
+    return int(algorithm.ready(block, q, *given, out))
 
 
 # ---- everything that is not one well-formed state ---------------------------------------------
@@ -140,11 +159,10 @@ def _run_slowly(
     inputs = explain.read_arguments(algorithm, model, q, v, x, f_ext)
     full_shape = (*inputs.batch_shape, *shape)
     result = explain.check_out(out, full_shape, inputs)
-    flat = result.reshape(-1)
-    if inputs.rows < LANES:
-        status, row = _run_rows(algorithm, model, inputs, flat)
+    if inputs.rows < LANES or JIT_DISABLED:
+        status, row = _run_rows(algorithm, model, inputs, shape, result)
     else:
-        status, row = _run_lanes(algorithm, model, inputs, flat, threads)
+        status, row = _run_lanes(algorithm, model, inputs, shape, result, threads)
     if status != 0:
         explain.raise_failure(algorithm, model, inputs, status, row)
     if out is not None and out is not result:
@@ -154,15 +172,17 @@ def _run_slowly(
 
 
 def _run_rows(
-    algorithm: Algorithm, model: Model, inputs: explain.Inputs, flat: Floats
+    algorithm: Algorithm,
+    model: Model,
+    inputs: explain.Inputs,
+    shape: tuple[int, ...],
+    result: Floats,
 ) -> tuple[int, int]:
     """One state after another, at width 1."""
-    kernel = compiled(algorithm.single, _SINGLE)
-    workspace = np.zeros(_lanes(model))
-    length = flat.size // max(inputs.rows, 1)
+    block = _new_block(model)
+    results = result.reshape(inputs.rows, *shape)
     for row in range(inputs.rows):
-        out = flat[row * length : (row + 1) * length]
-        status = kernel(model.kernel_tree, model.parameters, *inputs.of_row(row), out, workspace)
+        status = _call_single(algorithm, block, inputs, row, results[row])
         if status != 0:
             return status, row
     return 0, 0
@@ -172,13 +192,12 @@ def _run_lanes(
     algorithm: Algorithm,
     model: Model,
     inputs: explain.Inputs,
-    flat: Floats,
+    shape: tuple[int, ...],
+    result: Floats,
     threads: int | None,
 ) -> tuple[int, int]:
-    """Four states at a time, on several threads; at width 1 where the compiler is switched off."""
-    if JIT_DISABLED:
-        return _run_rows(algorithm, model, inputs, flat)
-    kernel = compiled(algorithm.batch, _BATCH)
+    """Four states at a time, on several threads."""
+    kernel, flat = compiled(algorithm.batch, _BATCH), result.reshape(-1)
 
     def work(start: int, stop: int) -> tuple[int, int]:
         workspace = np.zeros(LANES * _lanes(model))
@@ -187,33 +206,35 @@ def _run_lanes(
         )
         return int(status), int(row)
 
-    length = flat.size // inputs.rows
-    ranges = _split(inputs.rows, threads or os.cpu_count() or 1)
+    workers = int(threads or os.cpu_count() or 1)
+    ranges = _split(inputs.rows, workers)
     if len(ranges) == 1:
         answers = [work(*ranges[0])]
     else:
-        answers = list(_executor(len(ranges)).map(lambda r: work(*r), ranges))
+        answers = list(_executor(workers).map(lambda r: work(*r), ranges))
     failed = [answer for answer in answers if answer[0] != 0]
-    return _pinpoint(algorithm, model, inputs, failed[0][1], length) if failed else (0, 0)
+    return _pinpoint(algorithm, model, inputs, shape, failed[0][1]) if failed else (0, 0)
 
 
 def _pinpoint(
-    algorithm: Algorithm, model: Model, inputs: explain.Inputs, first: int, length: int
+    algorithm: Algorithm,
+    model: Model,
+    inputs: explain.Inputs,
+    shape: tuple[int, ...],
+    first: int,
 ) -> tuple[int, int]:
     """Which of the four states that begin at `first` failed, and why."""
-    kernel = compiled(algorithm.single, _SINGLE)
-    workspace = np.zeros(_lanes(model))
-    out = np.empty(length)
+    block, out = _new_block(model), np.empty(shape)
     for row in range(first, first + LANES):
-        status = kernel(model.kernel_tree, model.parameters, *inputs.of_row(row), out, workspace)
+        status = _call_single(algorithm, block, inputs, row, out)
         if status != 0:
             return status, row
     raise AssertionError("a batch failed whose states pass one by one")
 
 
 def _split(rows: int, threads: int) -> list[tuple[int, int]]:
-    """Contiguous ranges of at least four rows, one per thread."""
-    parts = max(1, min(threads, rows // LANES))
+    """Contiguous ranges of at least four rows, several per thread to even out their pace."""
+    parts = max(1, min(RANGES_PER_THREAD * threads if threads > 1 else 1, rows // LANES))
     edges = [rows * i // parts for i in range(parts + 1)]
     return list(pairwise(edges))
 

@@ -149,9 +149,9 @@ def _real_array(
 
 
 def _finite(array: Floats, name: str, faults: list[str]) -> Floats | None:
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad) == 0:
+    if np.isfinite(array).all():
         return array
+    bad = np.argwhere(~np.isfinite(array))
     where = tuple(bad[0].tolist())
     faults.append(f"{name}{list(where)} is {array[where]}; give finite numbers.")
     return None

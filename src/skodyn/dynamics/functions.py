@@ -49,21 +49,25 @@ __all__ = [
 ]
 
 FORWARD = Algorithm(
-    _forward_dynamics.forward_dynamics, _forward_dynamics.forward_dynamics_batch, "tau"
+    _forward_dynamics.forward_dynamics, _forward_dynamics.forward_dynamics_batch, "vxf", "tau"
 )
 INVERSE = Algorithm(
-    _inverse_dynamics.inverse_dynamics, _inverse_dynamics.inverse_dynamics_batch, "vdot"
+    _inverse_dynamics.inverse_dynamics, _inverse_dynamics.inverse_dynamics_batch, "vxf", "vdot"
 )
-MASS_MATRIX = Algorithm(_mass_matrix.mass_matrix, _mass_matrix.mass_matrix_batch)
-SOLVE = Algorithm(_solve.mass_matrix_solve, _solve.mass_matrix_solve_batch, "rhs")
-MASS_INVERSE = Algorithm(_solve.mass_matrix_inverse, _solve.mass_matrix_inverse_batch)
-LOGDET = Algorithm(_logdet.mass_matrix_logdet, _logdet.mass_matrix_logdet_batch)
-KINEMATICS = Algorithm(_kinematics.forward_kinematics, _kinematics.forward_kinematics_batch)
-JACOBIAN = Algorithm(_jacobian.jacobian, _jacobian.jacobian_batch)
-JACOBIAN_DOT_V = Algorithm(_jacobian.jacobian_dot_v, _jacobian.jacobian_dot_v_batch)
-ENERGY = Algorithm(_energy.energy, _energy.energy_batch)
-COMPLIANCE = Algorithm(_compliance.compliance, _compliance.compliance_batch)
-JOINT_FORCES = Algorithm(_joint_forces.joint_forces, _joint_forces.joint_forces_batch, "tau")
+MASS_MATRIX = Algorithm(_mass_matrix.mass_matrix, _mass_matrix.mass_matrix_batch, "", dimensions=2)
+SOLVE = Algorithm(_solve.mass_matrix_solve, _solve.mass_matrix_solve_batch, "x", "rhs")
+MASS_INVERSE = Algorithm(
+    _solve.mass_matrix_inverse, _solve.mass_matrix_inverse_batch, "", dimensions=2
+)
+LOGDET = Algorithm(_logdet.mass_matrix_logdet, _logdet.mass_matrix_logdet_batch, "")
+KINEMATICS = Algorithm(
+    _kinematics.forward_kinematics, _kinematics.forward_kinematics_batch, "v", dimensions=2
+)
+JACOBIAN = Algorithm(_jacobian.jacobian, _jacobian.jacobian_batch, "x", dimensions=2)
+JACOBIAN_DOT_V = Algorithm(_jacobian.jacobian_dot_v, _jacobian.jacobian_dot_v_batch, "vx")
+ENERGY = Algorithm(_energy.energy, _energy.energy_batch, "v")
+COMPLIANCE = Algorithm(_compliance.compliance, _compliance.compliance_batch, "x", dimensions=2)
+JOINT_FORCES = Algorithm(_joint_forces.joint_forces, _joint_forces.joint_forces_batch, "vxf", "tau")
 
 
 def forward_dynamics(
@@ -150,8 +154,9 @@ def _solve_columns(model: Model, q: ArrayLike, rhs: ArrayLike, out: Floats | Non
     inputs = read_columns(model, q, rhs)
     result = check_out(out, inputs.x.T.shape, inputs)
     answers = np.empty(inputs.x.shape)
-    status = try_single(SOLVE, model, inputs.q, NOTHING, inputs.x, NOTHING, answers)
-    if status != 0:
+    rhs_rows, flat = inputs.x.reshape(-1), answers.reshape(-1)
+    status = try_single(SOLVE, model, inputs.q, NOTHING, rhs_rows, None, flat)
+    if status != 0 and flat.size > 0:
         raise_failure(SOLVE, model, inputs, status, 0)
     result = result if out is None else out
     result[...] = answers.T

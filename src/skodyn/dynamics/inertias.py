@@ -15,7 +15,7 @@ from skodyn.model.model import Model
 
 __all__ = ["BodyInertias", "body_inertias"]
 
-INERTIAS = Algorithm(kernel.body_inertias, kernel.body_inertias_batch)
+INERTIAS = Algorithm(kernel.body_inertias, kernel.body_inertias_batch, "")
 _SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
 
 

@@ -23,6 +23,7 @@ from skodyn.kernels.workspace import (
     load_articulated,
     load_matrix,
     store_row3,
+    unpack,
 )
 from skodyn.lanes import WIDTH_1, WIDTH_4, pointer, store_rows
 from skodyn.model.layout import N_BODIES, N_DOF, NQ, NV, V_START
@@ -97,11 +98,12 @@ def sweep(w, tree, p, row, q, out, ws):
 
 
 @kernel
-def body_inertias(tree, p, q, _v, _x, _f_ext, out, ws):
+def body_inertias(block, q, out):
     """One state."""
+    tree, p, ws = unpack(block)
     if q.size != tree[NQ] or out.size != row_length(tree):
         return BAD_INPUT
-    return sweep(WIDTH_1, pointer(tree), pointer(p), 0, pointer(q), pointer(out), pointer(ws))
+    return sweep(WIDTH_1, tree, p, 0, pointer(q), pointer(out), ws)
 
 
 @kernel

@@ -34,6 +34,7 @@ from skodyn.kernels.workspace import (
     load_matrix,
     store6,
     store_articulated,
+    unpack,
 )
 from skodyn.lanes import (
     WIDTH_1,
@@ -190,14 +191,19 @@ def sweep(w, tree, p, row, nq, nv, q, x, nodes, out, ws):
 
 
 @kernel
-def compliance(tree, p, q, _v, x, _f_ext, out, ws):
+def compliance(block, q, x, out):
     """One state."""
-    sizes = x.size % 4 == 0 and out.size == 36 * (x.size // 4) ** 2
+    tree, p, ws = unpack(block)
+    sizes = (
+        x.size % 4 == 0
+        and out.size == 36 * (x.size // 4) ** 2
+        and out.shape[0] == 6 * (x.size // 4)
+    )
     if not (sizes and coordinates_fit(tree, q) and finite(x)):
         return BAD_INPUT
     return sweep(
-        WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(x),
-        x.size // 4, pointer(out), pointer(ws),
+        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(x),
+        x.size // 4, pointer(out), ws,
     )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from skodyn.kernels.workspace import (
     load_matrix,
     parameter3,
     store_row3,
+    unpack,
 )
 from skodyn.lanes import WIDTH_1, WIDTH_4, absolute, all_lanes, fma, pointer, splat, store_rows
 from skodyn.model.layout import GRAVITY, NQ, NV
@@ -68,14 +69,15 @@ def sweep(w, tree, p, row, nq, nv, q, v, out, ws):
 
 
 @kernel
-def energy(tree, p, q, v, _x, _f_ext, out, ws):
+def energy(block, q, v, out):
     """One state."""
+    tree, p, ws = unpack(block)
     sizes = v.size == tree[NV] and out.size == ROW
     if not (sizes and coordinates_fit(tree, q) and finite(v)):
         return BAD_INPUT
     return sweep(
-        WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(v),
-        pointer(out), pointer(ws),
+        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(v),
+        pointer(out), ws,
     )  # fmt: skip
 
 

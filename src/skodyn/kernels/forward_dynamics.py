@@ -37,6 +37,7 @@ from skodyn.kernels.workspace import (
     load_matrix,
     row6,
     store6,
+    unpack,
 )
 from skodyn.lanes import (
     WIDTH_1,
@@ -125,15 +126,16 @@ def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, vdot, vdot_stride, ws):
 
 
 @kernel
-def forward_dynamics(tree, p, q, v, tau, f_ext, vdot, ws):
+def forward_dynamics(block, q, v, tau, f_ext, vdot):
     """One state."""
+    tree, p, ws = unpack(block)
     nv = tree[NV]
     sizes = v.size == nv and tau.size == nv and vdot.size == nv
     if not (sizes and state_fits(tree, q, v, f_ext) and finite(tau)):
         return BAD_INPUT
     return sweep(
-        WIDTH_1, pointer(tree), pointer(p), 0, pointer(q), pointer(v), pointer(tau),
-        pointer(f_ext), f_ext.size, pointer(vdot), nv, pointer(ws),
+        WIDTH_1, tree, p, 0, pointer(q), pointer(v), pointer(tau),
+        pointer(f_ext), f_ext.size, pointer(vdot), nv, ws,
     )  # fmt: skip
 
 

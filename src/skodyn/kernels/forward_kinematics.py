@@ -28,6 +28,7 @@ from skodyn.kernels.workspace import (
     store3,
     store6,
     store_row3,
+    unpack,
 )
 from skodyn.lanes import WIDTH_1, WIDTH_4, pointer, splat, store_rows
 from skodyn.model.layout import NQ, NV, PARENT
@@ -111,14 +112,19 @@ def sweep(w, tree, p, row, nq, nv, q, v, moving, out, ws):
 
 
 @kernel
-def forward_kinematics(tree, p, q, v, _x, _f_ext, out, ws):
+def forward_kinematics(block, q, v, out):
     """One state."""
-    sizes = v.size in (0, tree[NV]) and out.size == ROW * body_count(tree)
+    tree, p, ws = unpack(block)
+    sizes = (
+        v.size in (0, tree[NV])
+        and out.size == ROW * body_count(tree)
+        and out.shape[0] == body_count(tree)
+    )
     if not (sizes and coordinates_fit(tree, q) and finite(v)):
         return BAD_INPUT
     return sweep(
-        WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(v),
-        v.size > 0, pointer(out), pointer(ws),
+        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(v),
+        v.size > 0, pointer(out), ws,
     )  # fmt: skip
 
 

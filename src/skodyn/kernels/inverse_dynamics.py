@@ -28,6 +28,7 @@ from skodyn.kernels.workspace import (
     load_matrix,
     row6,
     store6,
+    unpack,
 )
 from skodyn.lanes import WIDTH_1, WIDTH_4, absolute, all_lanes, load_rows, pointer, store_rows
 from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
@@ -98,15 +99,16 @@ def sweep(w, tree, p, row, nq, nv, q, v, moving, vdot, driven, f_ext, f_stride, 
 
 
 @kernel
-def inverse_dynamics(tree, p, q, v, vdot, f_ext, tau, ws):
+def inverse_dynamics(block, q, v, vdot, f_ext, tau):
     """One state."""
+    tree, p, ws = unpack(block)
     sizes = vdot.size in (0, tree[NV]) and tau.size == tree[NV]
     if not (sizes and state_fits(tree, q, v, f_ext) and finite(vdot)):
         return BAD_INPUT
     return sweep(
-        WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(v),
+        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(v),
         v.size > 0, pointer(vdot), vdot.size > 0, pointer(f_ext), f_ext.size, pointer(tau),
-        pointer(ws),
+        ws,
     )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from skodyn.kernels.workspace import (
     load_matrix,
     store6,
     store_row3,
+    unpack,
 )
 from skodyn.lanes import WIDTH_1, WIDTH_4, pointer, store_rows
 from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
@@ -95,14 +96,15 @@ def sweep_bias(w, tree, p, row, nq, nv, q, v, x, out, ws):
 
 
 @kernel
-def jacobian(tree, p, q, _v, x, _f_ext, out, ws):
+def jacobian(block, q, x, out):
     """One state."""
-    sizes = x.size == 4 and out.size == 6 * tree[NV]
+    tree, p, ws = unpack(block)
+    sizes = x.size == 4 and out.size == 6 * tree[NV] and out.shape[0] == 6
     if not (sizes and coordinates_fit(tree, q) and finite(x)):
         return BAD_INPUT
     return sweep(
-        WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(x),
-        pointer(out), pointer(ws),
+        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(x),
+        pointer(out), ws,
     )  # fmt: skip
 
 
@@ -121,14 +123,15 @@ def jacobian_batch(tree, p, start, stop, q, _v, x, _f_ext, _f_stride, out, ws):
 
 
 @kernel
-def jacobian_dot_v(tree, p, q, v, x, _f_ext, out, ws):
+def jacobian_dot_v(block, q, v, x, out):
     """One state."""
+    tree, p, ws = unpack(block)
     sizes = v.size == tree[NV] and x.size == 4 and out.size == 6
     if not (sizes and coordinates_fit(tree, q) and finite(v) and finite(x)):
         return BAD_INPUT
     return sweep_bias(
-        WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(v),
-        pointer(x), pointer(out), pointer(ws),
+        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(v),
+        pointer(x), pointer(out), ws,
     )  # fmt: skip
 
 

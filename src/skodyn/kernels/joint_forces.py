@@ -32,6 +32,7 @@ from skodyn.kernels.workspace import (
     load6,
     load_matrix,
     store_row3,
+    unpack,
 )
 from skodyn.lanes import WIDTH_1, WIDTH_4, load, pointer
 from skodyn.model.layout import N_DOF, NV, PARENT, V_START
@@ -80,15 +81,16 @@ def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, out, ws):
 
 
 @kernel
-def joint_forces(tree, p, q, v, tau, f_ext, out, ws):
+def joint_forces(block, q, v, tau, f_ext, out):
     """One state."""
+    tree, p, ws = unpack(block)
     nv = tree[NV]
     sizes = v.size == nv and tau.size == nv and out.size == nv + ROW * body_count(tree)
     if not (sizes and state_fits(tree, q, v, f_ext) and finite(tau)):
         return BAD_INPUT
     return sweep(
-        WIDTH_1, pointer(tree), pointer(p), 0, pointer(q), pointer(v), pointer(tau),
-        pointer(f_ext), f_ext.size, pointer(out), pointer(ws),
+        WIDTH_1, tree, p, 0, pointer(q), pointer(v), pointer(tau),
+        pointer(f_ext), f_ext.size, pointer(out), ws,
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from skodyn.kernels.workspace import (
     load_inertia,
     load_matrix,
     store_inertia,
+    unpack,
 )
 from skodyn.lanes import WIDTH_1, WIDTH_4, load, pointer, store_rows
 from skodyn.model.layout import KIND, N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
@@ -110,13 +111,14 @@ def sweep(w, tree, p, row, nq, nv, q, mass, ws):
 
 
 @kernel
-def mass_matrix(tree, p, q, _v, _x, _f_ext, mass, ws):
+def mass_matrix(block, q, mass):
     """One state."""
-    if not (coordinates_fit(tree, q) and mass.size == tree[NV] ** 2):
+    tree, p, ws = unpack(block)
+    if not (coordinates_fit(tree, q) and mass.size == tree[NV] ** 2 and mass.shape[0] == tree[NV]):
         return BAD_INPUT
     return sweep(
-        WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(mass),
-        pointer(ws),
+        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(mass),
+        ws,
     )  # fmt: skip
 
 

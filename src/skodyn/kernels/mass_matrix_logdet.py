@@ -5,7 +5,7 @@ from __future__ import annotations
 from skodyn.jit import helper, kernel
 from skodyn.kernels.mass_matrix_solve import prepare
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
-from skodyn.kernels.workspace import PIVOT, body_count, dof_slot
+from skodyn.kernels.workspace import PIVOT, body_count, dof_slot, unpack
 from skodyn.lanes import (
     WIDTH_1,
     WIDTH_4,
@@ -36,13 +36,14 @@ def sweep(w, tree, p, row, nq, nv, q, out, ws):
 
 
 @kernel
-def mass_matrix_logdet(tree, p, q, _v, _x, _f_ext, out, ws):
+def mass_matrix_logdet(block, q, out):
     """One state."""
+    tree, p, ws = unpack(block)
     if not (coordinates_fit(tree, q) and out.size == 1):
         return BAD_INPUT
     return sweep(
-        WIDTH_1, pointer(tree), pointer(p), 0, tree[NQ], tree[NV], pointer(q), pointer(out),
-        pointer(ws),
+        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(out),
+        ws,
     )  # fmt: skip
 
 

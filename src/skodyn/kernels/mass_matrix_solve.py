@@ -34,6 +34,7 @@ from skodyn.kernels.workspace import (
     load6,
     load_matrix,
     store6,
+    unpack,
 )
 from skodyn.lanes import (
     WIDTH_1,
@@ -97,13 +98,14 @@ def solve(w, tree, p, rhs, first, nv, out, ws):
 
 
 @kernel
-def mass_matrix_solve(tree, p, q, _v, rhs, _f_ext, out, ws):
+def mass_matrix_solve(block, q, rhs, out):
     """One state, any number of right-hand sides, each a row of `rhs`."""
+    tree, p, ws = unpack(block)
     nv, rows = tree[NV], rhs.size // max(tree[NV], 1)
     sizes = rhs.size == rows * nv and out.size == rhs.size
     if not (sizes and coordinates_fit(tree, q) and finite(rhs)):
         return BAD_INPUT
-    t, c, x, y, s = pointer(tree), pointer(p), pointer(rhs), pointer(out), pointer(ws)
+    t, c, x, y, s = tree, p, pointer(rhs), pointer(out), ws
     status = prepare(WIDTH_1, t, c, pointer(q), 0, tree[NQ], s)
     for row in range(rows):
         answer = solve(WIDTH_1, t, c, x, row * nv, nv, y, s)
@@ -179,11 +181,12 @@ def invert(w, tree, p, first, nv, out, ws):
 
 
 @kernel
-def mass_matrix_inverse(tree, p, q, _v, _x, _f_ext, out, ws):
+def mass_matrix_inverse(block, q, out):
     """One state."""
-    if not (coordinates_fit(tree, q) and out.size == tree[NV] ** 2):
+    tree, p, ws = unpack(block)
+    if not (coordinates_fit(tree, q) and out.size == tree[NV] ** 2 and out.shape[0] == tree[NV]):
         return BAD_INPUT
-    t, c, s = pointer(tree), pointer(p), pointer(ws)
+    t, c, s = tree, p, ws
     status = prepare(WIDTH_1, t, c, pointer(q), 0, tree[NQ], s)
     return invert(WIDTH_1, t, c, 0, tree[NV], pointer(out), s) if status == OK else status
 

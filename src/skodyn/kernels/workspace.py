@@ -5,8 +5,23 @@ Record 0 belongs to the ground, so that the parent of a base body (−1) needs n
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from skodyn.jit import helper
-from skodyn.lanes import absolute, all_lanes, load, load_rows, parameter, store, store_rows
+from skodyn.lanes import (
+    absolute,
+    all_lanes,
+    integers,
+    load,
+    load_rows,
+    parameter,
+    pointer,
+    shift_pointer,
+    store,
+    store_rows,
+)
 from skodyn.model.layout import BODY_RECORD, DOF_RECORD, HEADER, INDEX_COLUMNS, N_BODIES
 
 # offsets in a body record, in lanes
@@ -25,6 +40,8 @@ GAIN = 6  # u = P·H*, before this degree of freedom has yielded
 PIVOT = 12  # 1/d with d = H·u
 RESIDUE = 13  # ε
 DOF_LANES = 14
+
+BLOCK_HEADER = 2  # where parameters and workspace begin
 
 _INFINITY = float("inf")
 
@@ -67,6 +84,29 @@ def body_parameters(k):
 def dof_parameters(n, i):
     """Where the constants of degree of freedom i begin."""
     return HEADER + n * BODY_RECORD + i * DOF_RECORD
+
+
+@helper
+def unpack(block):
+    """(tree, parameters, workspace) of the block that single calls take; see `pack_block`."""
+    data = pointer(block)
+    sizes = integers(data)
+    return (
+        shift_pointer(sizes, BLOCK_HEADER),
+        shift_pointer(data, sizes[0]),
+        shift_pointer(data, sizes[1]),
+    )
+
+
+def pack_block(tree: Any, parameters: Any, lanes: int) -> Any:
+    """A model and a workspace of width 1 in one array: an argument costs as much as a body."""
+    at = BLOCK_HEADER + tree.size
+    block = np.zeros(at + parameters.size + lanes)
+    whole = block.view(np.int64)
+    whole[:2] = at, at + parameters.size
+    whole[BLOCK_HEADER:at] = tree
+    block[at : at + parameters.size] = parameters
+    return block
 
 
 # ---- tuples in and out of the workspace -------------------------------------------------------

@@ -373,6 +373,21 @@ def _overload_pointer(array):
 
 
 @intrinsic
+def _as_integers(typingctx: Any, source: Any) -> Any:
+    result = types.CPointer(types.int64)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], context.get_value_type(result))
+
+    return signature(result, source), codegen
+
+
+@overload(plain.integers)
+def _overload_integers(source):
+    return lambda source: _as_integers(source)
+
+
+@intrinsic
 def _moved(typingctx: Any, source: Any, count: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.gep(args[0], [_as_int(context, builder, args[1], sig.args[1])])

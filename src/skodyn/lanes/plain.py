@@ -33,6 +33,11 @@ def pointer(array: Any) -> Any:
     return array
 
 
+def integers(source: Any) -> Any:
+    """The same memory read as 64-bit integers."""
+    return source.view("int64")
+
+
 def shift_pointer(source: Any, count: int) -> Any:
     """The data from element `count` on."""
     return source[count:]

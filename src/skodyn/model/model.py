@@ -96,6 +96,11 @@ class Model:
         return flat
 
     @cached_property
+    def kernel_blocks(self) -> list[Floats]:
+        """A pool of blocks for single calls (see kernels/workspace.py), filled as they return."""
+        return []
+
+    @cached_property
     def body_names(self) -> tuple[str, ...]:
         return tuple(str(name) for name in self.tree.names)
 

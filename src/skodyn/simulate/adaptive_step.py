@@ -1,7 +1,7 @@
 """The jitted loop of the adaptive method: one chunk of attempted steps.
 
-Rows for the log come from dense output at multiples of the interval, so that logging never changes
-the sequence of steps. `clock` holds what must survive between chunks, and in checkpoints: time,
+Rows for the log come from dense output at multiples of the interval, so that logging does not
+change the sequence of steps, unless one of them would fill all rows of a chunk. `clock` holds what must survive between chunks, and in checkpoints: time,
 next step length, previous error, steps taken, steps rejected, rows written so far.
 """
 
@@ -43,8 +43,10 @@ def dormand_prince_run(tree, p, codes, numbers, controller, settings, clock, att
         time = clock[TIME]
         if time >= end:
             return tried, row, OK
-        # enough room for every row this step can produce
-        dt = min(clock[STEP_LENGTH], max_step, end - time)
+        # a chunk has room for every row of its longest step
+        dt = min(clock[STEP_LENGTH], max_step, (capacity - 4) * interval)
+        if end - time <= dt * (1.0 + 1e-6):  # leave no remainder that time cannot resolve
+            dt = end - time
         if row + int(dt / interval) + 2 > capacity:
             return tried, row, OK
         if time + 1e-3 * dt == time:

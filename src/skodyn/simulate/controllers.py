@@ -1,5 +1,7 @@
 """User controllers: a Python function f(t, q, v, params, tau) that adds its torques to tau.
 
+q, v and params are read-only. What a controller raises ends the run with a ControllerError.
+
 The loop is compiled once and calls any controller through a function pointer, so a new controller
 does not recompile it. A function that numba can compile costs nanoseconds a call; any other
 callable works through a callback into Python, a few microseconds a call, and says so.
@@ -16,15 +18,24 @@ import numba
 import numpy as np
 from numba import types
 
+from skodyn.errors import SkodynError
 from skodyn.jit import JIT_DISABLED
 
-__all__ = ["CONTROLLER_TYPE", "SlowControllerWarning", "no_controller", "prepare_controller"]
+__all__ = [
+    "CONTROLLER_TYPE",
+    "ControllerError",
+    "SlowControllerWarning",
+    "no_controller",
+    "prepare_controller",
+]
 
 _POINTER = types.CPointer(types.float64)
 _SIGNATURE = types.void(
     types.float64, _POINTER, _POINTER, _POINTER, _POINTER, types.int64, types.int64, types.int64
 )
 CONTROLLER_TYPE = types.FunctionType(_SIGNATURE)
+_READ_ONLY = types.Array(types.float64, 1, "C", readonly=True)
+_INNER_SIGNATURE = (types.float64, _READ_ONLY, _READ_ONLY, _READ_ONLY, types.float64[::1])
 
 _C_POINTER = ctypes.POINTER(ctypes.c_double)
 _C_SIGNATURE = ctypes.CFUNCTYPE(
@@ -36,6 +47,10 @@ class SlowControllerWarning(UserWarning):
     """The controller could not be compiled and is called through Python."""
 
 
+class ControllerError(SkodynError):
+    """A controller raised; `__cause__` is what it raised."""
+
+
 class PythonController(types.WrapperAddressProtocol):  # type: ignore[misc]
     """A plain Python callable behind a C function pointer; keeps the first exception it raises."""
 
@@ -43,18 +58,22 @@ class PythonController(types.WrapperAddressProtocol):  # type: ignore[misc]
         self.error: BaseException | None = None
 
         def call(t: float, q: Any, v: Any, p: Any, tau: Any, nq: int, nv: int, n: int) -> None:
-            if self.error is not None:
-                return
             try:
-                arrays = [np.ctypeslib.as_array(a, (s,)) for a, s in ((q, nq), (v, nv), (tau, nv))]
-                settings = np.ctypeslib.as_array(p, (n,)) if n else np.zeros(0)
-                function(t, arrays[0], arrays[1], settings, arrays[2])
+                if self.error is None:
+                    given = (_read_only(a, size) for a, size in ((q, nq), (v, nv), (p, n)))
+                    function(t, *given, np.ctypeslib.as_array(tau, (nv,)))
             except BaseException as error:  # it must not cross the compiled loop
                 self.error = error
+            if self.error is not None:
                 for i in range(nv):
                     tau[i] = float("nan")  # stops the run at this step
 
         self._callback = _C_SIGNATURE(call)
+
+    def take_error(self) -> BaseException | None:
+        """What the controller raised since the last time this was asked."""
+        error, self.error = self.error, None
+        return error
 
     def __wrapper_address__(self) -> int:
         return ctypes.cast(self._callback, ctypes.c_void_p).value or 0
@@ -63,8 +82,20 @@ class PythonController(types.WrapperAddressProtocol):  # type: ignore[misc]
         return _SIGNATURE
 
 
+def _read_only(address: Any, size: int) -> Any:
+    array = np.ctypeslib.as_array(address, (size,)) if size else np.zeros(0)
+    array.flags.writeable = False
+    return array
+
+
 def _compile(function: Callable[..., None]) -> Any:
-    inner = function if hasattr(function, "py_func") else numba.njit(error_model="numpy")(function)
+    """Compiled with q, v and params read-only: a controller cannot change the state by mistake."""
+    options = {"error_model": "numpy"}
+    if hasattr(function, "py_func"):
+        options |= {k: v for k, v in function.targetoptions.items() if v is not None}
+        function = function.py_func
+    options.pop("nopython", None)
+    inner = numba.njit(_INNER_SIGNATURE, **options)(function)
 
     @numba.cfunc(_SIGNATURE)
     def controller(t, q, v, p, tau, nq, nv, n):  # type: ignore[no-untyped-def]

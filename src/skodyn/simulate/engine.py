@@ -13,12 +13,17 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from skodyn.errors import StateError
 from skodyn.jit import compiled
 from skodyn.kernels.workspace import workspace_lanes
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulate import adaptive_step, fixed_step
-from skodyn.simulate.controllers import CONTROLLER_TYPE, prepare_controller
+from skodyn.simulate.controllers import (
+    CONTROLLER_TYPE,
+    PythonController,
+    prepare_controller,
+)
 from skodyn.simulate.elements import Forces
 from skodyn.simulate.evaluate_rows import evaluate_rows
 from skodyn.simulate.force_tables import pack_forces
@@ -180,9 +185,15 @@ class Engine:
         step = np.array([self.step], dtype=np.int64)
         return Block(step, np.array([self.t]), self.q[None].copy(), self.y[None].copy(), 0)
 
+    def take_controller_error(self) -> BaseException | None:
+        """What a controller in Python raised during the last chunk; compiled ones cannot."""
+        return (
+            self.controller.take_error() if isinstance(self.controller, PythonController) else None
+        )
+
     def rates(self, block: Block) -> tuple[Floats, Floats]:
         """(v̇, applied generalised forces) of every row of a block."""
-        vdot, tau = np.empty((2, len(block.t), self.model.nv))
+        vdot, tau = np.full((2, len(block.t), self.model.nv), np.nan)
         compiled(evaluate_rows, ROWS_SIGNATURE)(
             *self._system(), block.t, block.q.reshape(-1), block.y.reshape(-1),
             np.zeros(self.y.size), self._memory, self._ws, vdot.reshape(-1), tau.reshape(-1),
@@ -202,6 +213,12 @@ class Engine:
 
     def restore(self, memory: dict[str, NDArray[Any]]) -> None:
         """Take back what `memory_of_run` gave."""
+        if memory["q"].shape != self.q.shape or memory["y"].shape != self.y.shape:
+            raise StateError(
+                f"The checkpoint holds {memory['q'].size} coordinates and {memory['y'].size} "
+                f"velocities and integrals, this run has {self.q.size} and {self.y.size}; it is "
+                "of another model or other controllers."
+            )
         self.q[:] = memory["q"]
         self.y[:] = memory["y"]
         self.step = int(memory["step"][0])

@@ -13,6 +13,7 @@ from skodyn.conventions import JointKind
 from skodyn.kernels.status import NOT_FINITE, SINGULAR, decode
 from skodyn.simulate.adaptive_step import REJECTED, STEP_TOO_SMALL
 from skodyn.simulate.channels import channel_rows, total_energy
+from skodyn.simulate.controllers import ControllerError
 from skodyn.simulate.engine import Engine
 from skodyn.simulate.fixed_step import OUT_OF_BOUNDS
 from skodyn.simulate.signals import StopRequest
@@ -63,8 +64,10 @@ def drive(
             before = time.perf_counter()
             block = engine.advance(budget)
             now = time.perf_counter()
+            raised = engine.take_controller_error()
             if len(block.t):
                 sink.append(channel_rows(engine, block, channels))
+            _raise_controller_error(engine, raised or engine.take_controller_error())
             if block.status != 0:
                 status, message = "failed", explain(engine, block.status)
                 break
@@ -83,6 +86,17 @@ def drive(
     checkpoint()
     summary = summarise(engine, first_step, time.perf_counter() - began, energy_at_start)
     return Outcome(status, message, stop.received, summary)
+
+
+def _raise_controller_error(engine: Engine, raised: BaseException | None) -> None:
+    if raised is None:
+        return
+    if not isinstance(raised, Exception):  # Ctrl-C, sys.exit
+        raise raised
+    raise ControllerError(
+        f"the controller raised {type(raised).__name__} after t = {engine.t:.9g} s, "
+        f"step {engine.step}: {raised}"
+    ) from raised
 
 
 def _next_budget(budget: int, seconds: float) -> int:

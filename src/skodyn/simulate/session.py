@@ -66,7 +66,11 @@ class Plan:
         """Hashes by which a resumed run is recognised as the same."""
         state = hashlib.sha256(np.concatenate((self.q0, self.v0)).tobytes())
         numbers = repr((self.settings, self.duration, self.every, self.channels))
-        acting = repr((self.forces.joints, self.forces.elements, self.forces.controller_parameters))
+        acting = repr((
+            sorted((name, asdict(given)) for name, given in self.forces.joints.items()),
+            [(type(e).__name__, _exact(asdict(e))) for e in self.forces.elements],
+            _exact(self.forces.controller_parameters),
+        ))  # fmt: skip
         return {
             "model": self.model.content_hash,
             "initial state": state.hexdigest(),
@@ -121,6 +125,13 @@ class Run:
     def __repr__(self) -> str:
         where = f", {self.log}" if self.log else ""
         return f"<Run {self.status}: {self.summary['steps']} steps{where}>"
+
+
+def _exact(value: Any) -> Any:
+    """Plain lists and numbers: the repr of an array leaves out its middle, and digits."""
+    if isinstance(value, dict):
+        return {key: _exact(entry) for key, entry in value.items()}
+    return value if isinstance(value, str) else np.asarray(value).tolist()
 
 
 class _Memory:
@@ -193,8 +204,13 @@ def resume(
         )
     engine = plan.engine()
     engine.restore(saved.arrays)
-    writer = LogWriter.reopen(path, {**plan.provenance(), "changed": changed})
-    writer.truncate(saved.meta["rows"])
+    record = {**plan.provenance(), "changed": changed, "checkpoint": saved.note or "newest"}
+    writer = LogWriter.reopen(path, record)
+    try:
+        writer.truncate(saved.meta["rows"])
+    except BaseException:
+        writer.close()
+        raise
     return _run_logged(plan, engine, saved.meta["energy_at_start"], writer, path, progress, chunk)
 
 
