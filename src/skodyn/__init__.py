@@ -1,5 +1,6 @@
 """skodyn: multibody dynamics at compiled speed, with the operator algebra typed literally."""
 
+from skodyn import interop
 from skodyn.dynamics import (
     BodyInertias,
     bias_force,
@@ -24,12 +25,15 @@ from skodyn.dynamics import (
 from skodyn.errors import (
     DynamicsError,
     FaultsError,
+    LogError,
     ModelError,
+    ScenarioError,
     SkodynError,
     StateError,
     TopologyError,
 )
 from skodyn.io import load
+from skodyn.io.trajectory import open
 from skodyn.jit import package_version as _package_version
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import (
@@ -45,6 +49,15 @@ from skodyn.model.joints import (
     Universal,
 )
 from skodyn.model.model import Model
+from skodyn.simulate import (
+    JointProperties,
+    PointSpring,
+    Servo,
+    Sinusoid,
+    TorqueTable,
+    Wrench,
+    simulate,
+)
 
 __version__ = _package_version()
 
@@ -56,18 +69,26 @@ __all__ = [
     "Fixed",
     "Free",
     "Helical",
+    "JointProperties",
+    "LogError",
     "Model",
     "ModelBuilder",
     "ModelError",
     "Planar",
+    "PointSpring",
     "Prismatic",
     "Revolute",
+    "ScenarioError",
+    "Servo",
+    "Sinusoid",
     "SkodynError",
     "Spherical",
     "StateError",
     "TopologyError",
+    "TorqueTable",
     "Translation",
     "Universal",
+    "Wrench",
     "__version__",
     "bias_force",
     "body_inertias",
@@ -76,6 +97,7 @@ __all__ = [
     "forward_dynamics",
     "forward_kinematics",
     "gravity_force",
+    "interop",
     "inverse_dynamics",
     "jacobian",
     "jacobian_dot_v",
@@ -86,6 +108,8 @@ __all__ = [
     "mass_matrix_logdet",
     "mass_matrix_solve",
     "momentum",
+    "open",
     "operational_space_compliance",
+    "simulate",
     "velocities",
 ]

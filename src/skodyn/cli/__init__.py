@@ -87,6 +87,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.set_defaults(command=_check)
 
+    words = "time the main algorithms on this machine, no other library needed"
+    bench = commands.add_parser("bench", help=words, description=words, allow_abbrev=False)
+    bench.add_argument("--quick", action="store_true", help="fewer models and repeats")
+    bench.set_defaults(command=_bench)
+
     cache = commands.add_parser("cache", help="look after the compiled kernels")
     actions = cache.add_subparsers(title="actions", metavar="ACTION", required=True)
     for name, command, words in (
@@ -121,6 +126,12 @@ def _check(options: argparse.Namespace) -> None:
         print(f"{options.model}: sound after {count}; nothing was written")
     else:
         print(f"{options.model}: sound ({size_words(model)})")
+
+
+def _bench(options: argparse.Namespace) -> None:
+    from skodyn.bench import run_benchmarks
+
+    print(run_benchmarks(options.quick))
 
 
 def _cache_info(options: argparse.Namespace) -> None:

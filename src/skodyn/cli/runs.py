@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def _progress(options: argparse.Namespace, title: str) -> Any:
 def _report(run: Any, options: argparse.Namespace) -> int:
     """Print how it ended; the exit code says it too."""
     data = {"status": run.status, "message": run.message, "log": str(run.log), **run.summary}
-    print(json.dumps(data, indent=2) if options.json else _in_words(data))
+    print(_as_json(data) if options.json else _in_words(data))
     if run.status == "finished":
         return 0
     print(f"{run.status}: {run.message}", file=sys.stderr)
@@ -73,6 +74,19 @@ def _report(run: Any, options: argparse.Namespace) -> int:
         print(f"go on with: skodyn resume {run.log}", file=sys.stderr)
         return int(EXIT_OF_SIGNAL + run.outcome.signal)
     return EXIT_FAILED
+
+
+def _as_json(data: dict[str, Any]) -> str:
+    return json.dumps(_finite(data), indent=2, default=str, ensure_ascii=False)
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity and no NaN: null stands for them."""
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _in_words(data: dict[str, Any]) -> str:
@@ -110,7 +124,7 @@ def log_info(path: str, as_json: bool) -> str:
         "provenance": {k: v for k, v in source.items() if k != "scenario"},
     }
     if as_json:
-        return json.dumps(data, indent=2, default=str)
+        return _as_json(data)
     drift = log.summary.get("energy_imbalance")
     lines = [
         f"{path}: {log.status}{', ' + log.message if log.message else ''}",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -27,7 +27,10 @@ from skodyn.model.model import Model
 
 LANES = 4
 RANGES_PER_THREAD = 4
+BODIES_PER_RANGE = 2000
 NOTHING = explain.NOTHING
+COMPILED: Any = object() if JIT_DISABLED else np.ndarray
+"""The type of what compiled kernels take; plain Python would not turn other arrays away."""
 
 _IN = types.Array(types.float64, 1, "C", readonly=True)
 _OUT = types.Array(types.float64, 1, "C")
@@ -49,15 +52,12 @@ class Algorithm:
     ) -> None:
         self.single, self.batch = single, batch
         self.takes, self.argument, self.dimensions = takes, argument, dimensions
-        self._ready: Any = None
 
-    @property
+    @cached_property
     def ready(self) -> Any:
         """The kernel of one state, compiled or loaded from the cache on first use."""
-        if self._ready is None:
-            out = types.Array(types.float64, self.dimensions, "C")
-            self._ready = compiled(self.single, (_BLOCK, _IN, *[_IN] * len(self.takes), out))
-        return self._ready
+        out = types.Array(types.float64, self.dimensions, "C")
+        return compiled(self.single, (_BLOCK, _IN, *[_IN] * len(self.takes), out))
 
 
 def run(
@@ -74,46 +74,37 @@ def run(
     """The result of an algorithm, of this shape for one state."""
     if threads is not None:
         explain.check_threads(threads)
-    if type(q) is np.ndarray and q.ndim == 1 and not JIT_DISABLED:
+    if type(q) is COMPILED and q.ndim == 1:
         result = np.empty(shape) if out is None else out
-        if try_single(algorithm, model, q, v, x, f_ext, result) == 0:
+        takes, kernel, blocks = algorithm.takes, algorithm.ready, model.kernel_blocks
+        try:
+            block = blocks.pop()
+        except IndexError:  # other threads have them all
+            block = new_block(model)
+        try:
+            if takes == "vxf":
+                forces = NOTHING if f_ext is None else _flat_forces(model, f_ext)
+                status = kernel(block, q, v, x, forces, result)
+            elif takes == "":
+                status = kernel(block, q, result)
+            elif takes == "v":
+                status = kernel(block, q, v, result)
+            elif takes == "x":
+                status = kernel(block, q, x, result)
+            elif takes == "vf":
+                forces = NOTHING if f_ext is None else _flat_forces(model, f_ext)
+                status = kernel(block, q, v, forces, result)
+            else:
+                status = kernel(block, q, v, x, result)
+        except TypeError:  # not contiguous float64 arrays of the right number of axes
+            status = TURNED_AWAY
+        blocks.append(block)
+        if status == 0:
             return result
     return _run_slowly(algorithm, model, shape, q, v, x, f_ext, out, threads)
 
 
 TURNED_AWAY = -1
-"""What try_single says of something that is not a contiguous float64 array of the right form."""
-
-
-def try_single(
-    algorithm: Algorithm, model: Model, q: Any, v: Any, x: Any, f_ext: Any, out: Any
-) -> int:
-    """Run one state if everything is as the kernel wants it; the kernel's status."""
-    takes, kernel = algorithm.takes, algorithm._ready or algorithm.ready
-    blocks = model.kernel_blocks
-    try:
-        block = blocks.pop()
-    except IndexError:  # other threads have them all
-        block = _new_block(model)
-    try:
-        if (v is not NOTHING and v.size == 0) or (x is not NOTHING and x.size == 0):
-            return TURNED_AWAY  # the kernel takes an empty array for zeros
-        if takes == "vxf":
-            forces = NOTHING if f_ext is None else _flat_forces(model, f_ext)
-            status = kernel(block, q, v, x, forces, out)
-        elif takes == "":
-            status = kernel(block, q, out)
-        elif takes == "v":
-            status = kernel(block, q, v, out)
-        elif takes == "x":
-            status = kernel(block, q, x, out)
-        else:
-            status = kernel(block, q, v, x, out)
-    except (TypeError, AttributeError):
-        return TURNED_AWAY
-    finally:
-        blocks.append(block)
-    return status  # type: ignore[no-any-return]
 
 
 def _flat_forces(model: Model, f_ext: Any) -> Any:
@@ -123,7 +114,7 @@ def _flat_forces(model: Model, f_ext: Any) -> Any:
     return None
 
 
-def _new_block(model: Model) -> Floats:
+def new_block(model: Model) -> Floats:
     block: Floats = pack_block(model.kernel_tree, model.parameters, _lanes(model))
     return block
 
@@ -179,7 +170,7 @@ def _run_rows(
     result: Floats,
 ) -> tuple[int, int]:
     """One state after another, at width 1."""
-    block = _new_block(model)
+    block = new_block(model)
     results = result.reshape(inputs.rows, *shape)
     for row in range(inputs.rows):
         status = _call_single(algorithm, block, inputs, row, results[row])
@@ -207,7 +198,7 @@ def _run_lanes(
         return int(status), int(row)
 
     workers = int(threads or os.cpu_count() or 1)
-    ranges = _split(inputs.rows, workers)
+    ranges = _split(inputs.rows, model.n_bodies, workers)
     if len(ranges) == 1:
         answers = [work(*ranges[0])]
     else:
@@ -224,7 +215,7 @@ def _pinpoint(
     first: int,
 ) -> tuple[int, int]:
     """Which of the four states that begin at `first` failed, and why."""
-    block, out = _new_block(model), np.empty(shape)
+    block, out = new_block(model), np.empty(shape)
     for row in range(first, first + LANES):
         status = _call_single(algorithm, block, inputs, row, out)
         if status != 0:
@@ -232,9 +223,13 @@ def _pinpoint(
     raise AssertionError("a batch failed whose states pass one by one")
 
 
-def _split(rows: int, threads: int) -> list[tuple[int, int]]:
-    """Contiguous ranges of at least four rows, several per thread to even out their pace."""
-    parts = max(1, min(RANGES_PER_THREAD * threads if threads > 1 else 1, rows // LANES))
+def _split(rows: int, bodies: int, threads: int) -> list[tuple[int, int]]:
+    """Contiguous ranges of at least four rows, several per thread to even out their pace.
+
+    A range costs some 20 µs to hand over, so it should hold a few times as much work.
+    """
+    worth = min(rows // LANES, rows * bodies // BODIES_PER_RANGE)
+    parts = max(1, min(RANGES_PER_THREAD * threads if threads > 1 else 1, worth))
     edges = [rows * i // parts for i in range(parts + 1)]
     return list(pairwise(edges))
 

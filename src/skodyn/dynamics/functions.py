@@ -3,6 +3,10 @@
 Every function takes one state (q of shape (nq,)) or a batch (q of shape (B, nq)), which runs four
 states at a time in SIMD lanes, on `threads` threads (all cores by default). A state's result does
 not depend on its neighbours, on the lane it lands in or on the number of threads.
+
+`driver.run` serves them all. The three that are called in tight loops, forward and inverse dynamics
+and the mass matrix, have its single-state path written out at their head: for a 7-joint arm the
+detour through a general function would cost a third of the call.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skodyn.dynamics.driver import NOTHING, Algorithm, run, try_single
+from skodyn.dynamics.driver import COMPILED, NOTHING, TURNED_AWAY, Algorithm, new_block, run
 from skodyn.dynamics.explain import check_out, raise_failure, read_columns, read_point
 from skodyn.errors import DynamicsError, ModelError, StateError
 from skodyn.kernels import compliance as _compliance
@@ -60,8 +64,13 @@ MASS_INVERSE = Algorithm(
     _solve.mass_matrix_inverse, _solve.mass_matrix_inverse_batch, "", dimensions=2
 )
 LOGDET = Algorithm(_logdet.mass_matrix_logdet, _logdet.mass_matrix_logdet_batch, "")
+BIAS = Algorithm(_inverse_dynamics.bias_force, _inverse_dynamics.inverse_dynamics_batch, "vf")
+GRAVITY = Algorithm(_inverse_dynamics.gravity_force, _inverse_dynamics.inverse_dynamics_batch, "")
 KINEMATICS = Algorithm(
-    _kinematics.forward_kinematics, _kinematics.forward_kinematics_batch, "v", dimensions=2
+    _kinematics.forward_kinematics, _kinematics.forward_kinematics_batch, "", dimensions=2
+)
+VELOCITIES = Algorithm(
+    _kinematics.velocities, _kinematics.forward_kinematics_batch, "v", dimensions=2
 )
 JACOBIAN = Algorithm(_jacobian.jacobian, _jacobian.jacobian_batch, "x", dimensions=2)
 JACOBIAN_DOT_V = Algorithm(_jacobian.jacobian_dot_v, _jacobian.jacobian_dot_v_batch, "vx")
@@ -81,6 +90,26 @@ def forward_dynamics(
     threads: int | None = None,
 ) -> Floats:
     """v̇ under the generalised forces tau, gravity and external forces; O(N)."""
+    if (
+        f_ext is None
+        and threads is None
+        and type(q) is np.ndarray
+        and q.ndim == 1
+        and not JIT_DISABLED
+    ):
+        result = np.empty(model.nv) if out is None else out
+        blocks = model.kernel_blocks
+        try:
+            block = blocks.pop()
+        except IndexError:  # other threads have them all
+            block = new_block(model)
+        try:
+            status = FORWARD.ready(block, q, v, tau, NOTHING, result)
+        except TypeError:  # not contiguous float64 arrays of the right number of axes
+            status = TURNED_AWAY
+        blocks.append(block)
+        if status == 0:
+            return result
     return run(FORWARD, model, (model.nv,), q, v, tau, f_ext, out, threads)
 
 
@@ -95,6 +124,26 @@ def inverse_dynamics(
     threads: int | None = None,
 ) -> Floats:
     """The generalised forces tau that produce v̇ against gravity and external forces; O(N)."""
+    if (
+        f_ext is None
+        and threads is None
+        and type(q) is np.ndarray
+        and q.ndim == 1
+        and not JIT_DISABLED
+    ):
+        result = np.empty(model.nv) if out is None else out
+        blocks = model.kernel_blocks
+        try:
+            block = blocks.pop()
+        except IndexError:  # other threads have them all
+            block = new_block(model)
+        try:
+            status = INVERSE.ready(block, q, v, vdot, NOTHING, result)
+        except TypeError:  # not contiguous float64 arrays of the right number of axes
+            status = TURNED_AWAY
+        blocks.append(block)
+        if status == 0:
+            return result
     return run(INVERSE, model, (model.nv,), q, v, vdot, f_ext, out, threads)
 
 
@@ -108,20 +157,34 @@ def bias_force(
     threads: int | None = None,
 ) -> Floats:
     """tau that keeps v̇ = 0: Coriolis, gyroscopic and gravity terms, less external forces."""
-    return run(INVERSE, model, (model.nv,), q, v, NOTHING, f_ext, out, threads)
+    return run(BIAS, model, (model.nv,), q, v, NOTHING, f_ext, out, threads)
 
 
 def gravity_force(
     model: Model, q: ArrayLike, *, out: Floats | None = None, threads: int | None = None
 ) -> Floats:
     """tau that holds the system at rest against gravity."""
-    return run(INVERSE, model, (model.nv,), q, NOTHING, NOTHING, None, out, threads)
+    return run(GRAVITY, model, (model.nv,), q, out=out, threads=threads)
 
 
 def mass_matrix(
     model: Model, q: ArrayLike, *, out: Floats | None = None, threads: int | None = None
 ) -> Floats:
     """𝓜 (nv × nv), both triangles; only related pairs are computed."""
+    if threads is None and type(q) is COMPILED and q.ndim == 1:
+        result = np.empty((model.nv, model.nv)) if out is None else out
+        blocks = model.kernel_blocks
+        try:
+            block = blocks.pop()
+        except IndexError:  # other threads have them all
+            block = new_block(model)
+        try:
+            status = MASS_MATRIX.ready(block, q, result)
+        except TypeError:  # not contiguous float64 arrays of the right number of axes
+            status = TURNED_AWAY
+        blocks.append(block)
+        if status == 0:
+            return result
     return run(MASS_MATRIX, model, (model.nv, model.nv), q, out=out, threads=threads)
 
 
@@ -155,8 +218,8 @@ def _solve_columns(model: Model, q: ArrayLike, rhs: ArrayLike, out: Floats | Non
     result = check_out(out, inputs.x.T.shape, inputs)
     answers = np.empty(inputs.x.shape)
     rhs_rows, flat = inputs.x.reshape(-1), answers.reshape(-1)
-    status = try_single(SOLVE, model, inputs.q, NOTHING, rhs_rows, None, flat)
-    if status != 0 and flat.size > 0:
+    status = SOLVE.ready(new_block(model), inputs.q, rhs_rows, flat) if flat.size else 0
+    if status != 0:
         raise_failure(SOLVE, model, inputs, status, 0)
     result = result if out is None else out
     result[...] = answers.T
@@ -180,7 +243,8 @@ def forward_kinematics(
     model: Model, q: ArrayLike, *, threads: int | None = None
 ) -> tuple[Floats, Floats]:
     """(rotations (n, 3, 3), positions (n, 3)) of the body frames in the world."""
-    table = _body_table(model, q, NOTHING, threads)
+    shape = (model.n_bodies, _kinematics.ROW)
+    table = run(KINEMATICS, model, shape, q, threads=threads)
     return _user_rotations(model, table), np.ascontiguousarray(table[..., 9:12])
 
 
@@ -191,7 +255,8 @@ def velocities(
 
     World axes, at each body's origin.
     """
-    table = _body_table(model, q, v, threads)
+    shape = (model.n_bodies, _kinematics.ROW)
+    table = run(VELOCITIES, model, shape, q, v, threads=threads)
     parts = (table[..., 12:18], table[..., 18:24], table[..., 24:30])
     velocity, coriolis, gyroscopic = (np.ascontiguousarray(part) for part in parts)
     return velocity, coriolis, gyroscopic
@@ -294,11 +359,6 @@ def _check_mass(model: Model, table: Floats) -> None:
         raise DynamicsError(
             f"Model {model.name!r} has no mass and so no centre of mass; give a body mass."
         )
-
-
-def _body_table(model: Model, q: ArrayLike, v: ArrayLike, threads: int | None) -> Floats:
-    shape = (model.n_bodies, _kinematics.ROW)
-    return run(KINEMATICS, model, shape, q, v, NOTHING, None, None, threads)
 
 
 def _user_rotations(model: Model, table: Floats) -> Floats:

@@ -18,6 +18,7 @@ from skodyn.kernels.kinematics import body_inertia
 from skodyn.kernels.status import NOT_FINITE, OK, SINGULAR, failure
 from skodyn.kernels.workspace import (
     ARM,
+    CARRIED,
     GAIN,
     INERTIA,
     PIVOT,
@@ -109,14 +110,27 @@ def joint_trouble(w, tree, k, ws):
 def gathered_inertia(w, tree, k, inertia, ws):
     """P(k): the body's own inertia and what its children have passed inward."""
     p = articulated_from_inertia(inertia)
-    if entry(tree, k, SUBTREE_END) > k + 1:  # it has children, and they have come by
+    if entry(tree, k, SUBTREE_END) > k + 1:  # it has children, and k + 1 has just come by
+        p = add_articulated(p, load_articulated(w, ws, CARRIED + INERTIA))
+    return p
+
+
+@helper
+def kept_inertia(w, tree, k, inertia, ws):
+    """P(k) after a gather that was told to keep the sums."""
+    p = articulated_from_inertia(inertia)
+    if entry(tree, k, SUBTREE_END) > k + 1:
         p = add_articulated(p, load_articulated(w, ws, body_slot(k) + INERTIA))
     return p
 
 
 @helper
-def pass_inertia_inward(w, tree, k, p_plus, ws):
-    """Add φ P⁺ φ* to the parent's sum; its last child comes first and starts it."""
+def pass_inertia_inward(w, tree, k, p_plus, keep, ws):
+    """Add φ P⁺ φ* to the parent's sum; its last child comes first and starts it.
+
+    The first child comes last, right before its parent: the sum is then carried in one place that
+    stays in the fastest cache, and `keep` says whether the parent's record should have it too.
+    """
     parent = entry(tree, k, PARENT)
     if parent < 0:
         return
@@ -124,7 +138,10 @@ def pass_inertia_inward(w, tree, k, p_plus, ws):
     slot = body_slot(parent) + INERTIA
     if entry(tree, k, SUBTREE_END) != entry(tree, parent, SUBTREE_END):
         shifted = add_articulated(shifted, load_articulated(w, ws, slot))
-    store_articulated(w, ws, slot, shifted)
+    if parent == k - 1:
+        store_articulated(w, ws, CARRIED + INERTIA, shifted)
+    if keep or parent != k - 1:
+        store_articulated(w, ws, slot, shifted)
 
 
 @helper
@@ -137,7 +154,7 @@ def gather_articulated_inertias(w, tree, parameters, ws):
         r = load_matrix(w, ws, body_slot(k) + ROTATION)
         p = gathered_inertia(w, tree, k, body_inertia(w, parameters, k, r), ws)
         p_plus, sound = yield_joint(w, tree, parameters, k, r, p, ws)
-        pass_inertia_inward(w, tree, k, p_plus, ws)
+        pass_inertia_inward(w, tree, k, p_plus, False, ws)
         if status == OK and not sound:
             status = joint_trouble(w, tree, k, ws)
     return status

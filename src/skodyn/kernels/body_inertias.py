@@ -69,7 +69,7 @@ def write_articulated_inertias(w, tree, p, out, first, stride, ws):
         r = load_matrix(w, ws, body_slot(k) + ROTATION)
         big_p = gathered_inertia(w, tree, k, body_inertia(w, p, k, r), ws)
         p_plus, sound = yield_joint(w, tree, p, k, r, big_p, ws)
-        pass_inertia_inward(w, tree, k, p_plus, ws)
+        pass_inertia_inward(w, tree, k, p_plus, False, ws)
         write_articulated(w, out, first, stride, ROW * k + ARTICULATED, big_p)
         write_articulated(w, out, first, stride, ROW * k + PASSED_ON, p_plus)
         for i in range(entry(tree, k, N_DOF)):

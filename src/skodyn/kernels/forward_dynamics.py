@@ -71,7 +71,7 @@ def outer_force(w, k, inertia, f_ext, f_first, f_stride, ws):
 
 
 @helper
-def gather_residuals(w, tree, p, tau, v_first, nv, f_ext, f_first, f_stride, ws):
+def gather_residuals(w, tree, p, tau, v_first, nv, f_ext, f_first, f_stride, keep, ws):
     """Tips to base: P, z, and per degree of freedom u, 1/d and ε."""
     n = body_count(tree)
     status = OK
@@ -85,8 +85,8 @@ def gather_residuals(w, tree, p, tau, v_first, nv, f_ext, f_first, f_stride, ws)
         z = add_spatial(gathered_force(w, tree, k, b, ws), pa)
         p_plus, sound = yield_joint(w, tree, p, k, r, big_p, ws)
         z_plus = take_residue(w, tree, p, k, r, z, tau, v_first, nv, ws)
-        pass_inertia_inward(w, tree, k, p_plus, ws)
-        pass_force_inward(w, tree, k, z_plus, ws)
+        pass_inertia_inward(w, tree, k, p_plus, keep, ws)
+        pass_force_inward(w, tree, k, z_plus, keep, ws)
         if status == OK and not sound:
             status = joint_trouble(w, tree, k, ws)
     return status
@@ -113,12 +113,12 @@ def scatter_accelerations(w, tree, p, vdot, first, stride, ws):
 
 
 @helper
-def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, vdot, vdot_stride, ws):
-    """v̇ of the states that begin at `row`."""
+def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, vdot, vdot_stride, keep, ws):
+    """v̇ of the states that begin at `row`; `keep` leaves P and z of every body behind."""
     nq, nv = tree[NQ], tree[NV]
     v_first, f_first = row * nv, row * f_stride
     first = scatter_rates(w, tree, p, q, row * nq, nq, v, v_first, nv, ws)
-    second = gather_residuals(w, tree, p, tau, v_first, nv, f_ext, f_first, f_stride, ws)
+    second = gather_residuals(w, tree, p, tau, v_first, nv, f_ext, f_first, f_stride, keep, ws)
     third = scatter_accelerations(w, tree, p, vdot, row * vdot_stride, vdot_stride, ws)
     if first != OK:
         return first
@@ -135,7 +135,7 @@ def forward_dynamics(block, q, v, tau, f_ext, vdot):
         return BAD_INPUT
     return sweep(
         WIDTH_1, tree, p, 0, pointer(q), pointer(v), pointer(tau),
-        pointer(f_ext), f_ext.size, pointer(vdot), nv, ws,
+        pointer(f_ext), f_ext.size, pointer(vdot), nv, False, ws,
     )  # fmt: skip
 
 
@@ -146,7 +146,7 @@ def forward_dynamics_batch(tree, p, start, stop, q, v, tau, f_ext, f_stride, vdo
         first = min(row, stop - 4)
         status = sweep(
             WIDTH_4, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(tau),
-            pointer(f_ext), f_stride, pointer(vdot), tree[NV], pointer(ws),
+            pointer(f_ext), f_stride, pointer(vdot), tree[NV], False, pointer(ws),
         )  # fmt: skip
         if status != OK:
             return status, first

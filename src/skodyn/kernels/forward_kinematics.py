@@ -111,21 +111,31 @@ def sweep(w, tree, p, row, nq, nv, q, v, moving, out, ws):
     return status
 
 
+@helper
+def rows_fit(tree, out):
+    return out.size == ROW * body_count(tree) and out.shape[0] == body_count(tree)
+
+
 @kernel
-def forward_kinematics(block, q, v, out):
-    """One state."""
+def forward_kinematics(block, q, out):
+    """One state, poses only."""
     tree, p, ws = unpack(block)
-    sizes = (
-        v.size in (0, tree[NV])
-        and out.size == ROW * body_count(tree)
-        and out.shape[0] == body_count(tree)
-    )
-    if not (sizes and coordinates_fit(tree, q) and finite(v)):
+    if not (rows_fit(tree, out) and coordinates_fit(tree, q)):
         return BAD_INPUT
     return sweep(
-        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(v),
-        v.size > 0, pointer(out), ws,
-    )  # fmt: skip
+        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(q), False, pointer(out), ws
+    )
+
+
+@kernel
+def velocities(block, q, v, out):
+    """One state, poses and everything of its motion."""
+    tree, p, ws = unpack(block)
+    if not (v.size == tree[NV] and rows_fit(tree, out) and coordinates_fit(tree, q) and finite(v)):
+        return BAD_INPUT
+    return sweep(
+        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(v), True, pointer(out), ws
+    )
 
 
 @kernel

@@ -16,7 +16,16 @@ from skodyn.kernels.kinematics import (
     place_body,
 )
 from skodyn.kernels.residuals import add_scaled_spatial, gathered_force, pass_force_inward
-from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, NOT_UNIT, OK, failure, finite, state_fits
+from skodyn.kernels.status import (
+    BAD_INPUT,
+    NOT_FINITE,
+    NOT_UNIT,
+    OK,
+    coordinates_fit,
+    failure,
+    finite,
+    state_fits,
+)
 from skodyn.kernels.workspace import (
     INERTIA,
     MOTION,
@@ -85,7 +94,7 @@ def gather_torques(w, tree, p, f_ext, f_first, f_stride, tau, v_first, nv, ws):
             store_rows(w, tau, v_first, nv, entry(tree, k, V_START) + i, torque)
             if status == OK and not all_lanes(absolute(torque) < _INFINITY):
                 status = failure(NOT_FINITE, k)
-        pass_force_inward(w, tree, k, f, ws)
+        pass_force_inward(w, tree, k, f, False, ws)
     return status
 
 
@@ -102,13 +111,39 @@ def sweep(w, tree, p, row, nq, nv, q, v, moving, vdot, driven, f_ext, f_stride, 
 def inverse_dynamics(block, q, v, vdot, f_ext, tau):
     """One state."""
     tree, p, ws = unpack(block)
-    sizes = vdot.size in (0, tree[NV]) and tau.size == tree[NV]
+    nv = tree[NV]
+    sizes = v.size == nv and vdot.size == nv and tau.size == nv
     if not (sizes and state_fits(tree, q, v, f_ext) and finite(vdot)):
         return BAD_INPUT
     return sweep(
-        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(v),
-        v.size > 0, pointer(vdot), vdot.size > 0, pointer(f_ext), f_ext.size, pointer(tau),
-        ws,
+        WIDTH_1, tree, p, 0, tree[NQ], nv, pointer(q), pointer(v), True, pointer(vdot), True,
+        pointer(f_ext), f_ext.size, pointer(tau), ws,
+    )  # fmt: skip
+
+
+@kernel
+def bias_force(block, q, v, f_ext, tau):
+    """One state, v̇ = 0."""
+    tree, p, ws = unpack(block)
+    nv = tree[NV]
+    if not (v.size == nv and tau.size == nv and state_fits(tree, q, v, f_ext)):
+        return BAD_INPUT
+    return sweep(
+        WIDTH_1, tree, p, 0, tree[NQ], nv, pointer(q), pointer(v), True, pointer(v), False,
+        pointer(f_ext), f_ext.size, pointer(tau), ws,
+    )  # fmt: skip
+
+
+@kernel
+def gravity_force(block, q, tau):
+    """One state at rest."""
+    tree, p, ws = unpack(block)
+    if not (tau.size == tree[NV] and coordinates_fit(tree, q)):
+        return BAD_INPUT
+    none = pointer(tau)
+    return sweep(
+        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), none, False, none, False, none, 0,
+        pointer(tau), ws,
     )  # fmt: skip
 
 

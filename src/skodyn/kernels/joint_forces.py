@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from skodyn.jit import helper, kernel
 from skodyn.kernels import forward_dynamics as fd
-from skodyn.kernels.articulated_inertia import gathered_inertia
+from skodyn.kernels.articulated_inertia import kept_inertia
 from skodyn.kernels.kinematics import body_inertia
-from skodyn.kernels.residuals import add_scaled_spatial, gathered_force
+from skodyn.kernels.residuals import add_scaled_spatial, kept_force
 from skodyn.kernels.status import BAD_INPUT, OK, finite, state_fits
 from skodyn.kernels.workspace import (
     ARM,
@@ -47,10 +47,10 @@ def both_sides(w, tree, p, k, f_ext, f_first, f_stride, ws):
     """f(k) from P and z, and from P⁺ and z⁺."""
     slot = body_slot(k)
     inertia = body_inertia(w, p, k, load_matrix(w, ws, slot + ROTATION))
-    big_p = gathered_inertia(w, tree, k, inertia, ws)
+    big_p = kept_inertia(w, tree, k, inertia, ws)
     a = load6(w, ws, slot + CORIOLIS)
     b = fd.outer_force(w, k, inertia, f_ext, f_first, f_stride, ws)
-    z = add_spatial(gathered_force(w, tree, k, b, ws), apply_articulated(big_p, a))
+    z = add_spatial(kept_force(w, tree, k, b, ws), apply_articulated(big_p, a))
     motion = subtract_spatial(load6(w, ws, slot + MOTION), a)
     outboard = add_spatial(apply_articulated(big_p, motion), z)
     for d_back in range(entry(tree, k, N_DOF)):
@@ -69,7 +69,7 @@ def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, out, ws):
     """v̇ and both forms of f for the states that begin at `row`: rows of nv + 12·n numbers."""
     n, nv = body_count(tree), tree[NV]
     stride = nv + ROW * n
-    status = fd.sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, out, stride, ws)
+    status = fd.sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, out, stride, True, ws)
     for k in range(n):
         outboard, inboard = both_sides(w, tree, p, k, f_ext, row * f_stride, f_stride, ws)
         at = nv + ROW * k

@@ -42,6 +42,7 @@ from skodyn.lanes import (
     absolute,
     all_lanes,
     load,
+    load_rows,
     pointer,
     splat,
     store,
@@ -63,12 +64,12 @@ def prepare(w, tree, p, q, q_first, nq, ws):
 
 
 @helper
-def scatter_answers(w, tree, p, out, first, stride, step, ws):
-    """Base to tips: x from the residuals ε; element i goes to column i·step of the row."""
+def scatter_answers(w, tree, p, stop, out, first, stride, step, ws):
+    """Base to tips, up to body `stop`: x from the residuals ε; element i goes to column i·step."""
     status = OK
     zero = zero3(w)
     store6(w, ws, MOTION, (zero, zero))
-    for k in range(body_count(tree)):
+    for k in range(stop):
         slot = body_slot(k)
         r = load_matrix(w, ws, slot + ROTATION)
         alpha = load6(w, ws, body_slot(entry(tree, k, PARENT)) + MOTION)
@@ -93,8 +94,8 @@ def solve(w, tree, p, rhs, first, nv, out, ws):
         r = load_matrix(w, ws, body_slot(k) + ROTATION)
         z = gathered_force(w, tree, k, (zero, zero), ws)
         z = take_residue(w, tree, p, k, r, z, rhs, first, nv, ws)
-        pass_force_inward(w, tree, k, z, ws)
-    return scatter_answers(w, tree, p, out, first, nv, 1, ws)
+        pass_force_inward(w, tree, k, z, False, ws)
+    return scatter_answers(w, tree, p, n, out, first, nv, 1, ws)
 
 
 @kernel
@@ -168,16 +169,39 @@ def _take_unit_residues(w, tree, p, k, stop, r, z, ws):
 
 @helper
 def invert(w, tree, p, first, nv, out, ws):
-    """Every column of 𝓜⁻¹; `prepare` has run."""
+    """Every column of 𝓜⁻¹ down to its diagonal, and by symmetry the rest; `prepare` has run.
+
+    Bodies are numbered base first, so the scatter to body k needs only those before it.
+    """
     status = OK
+    clear_residues(w, tree, nv, ws)
     for k in range(body_count(tree)):
         for i in range(entry(tree, k, N_DOF)):
-            clear_residues(w, tree, nv, ws)
+            column = entry(tree, k, V_START) + i
             leave_unit_residues(w, tree, p, k, i, ws)
-            at = first + entry(tree, k, V_START) + i
-            answer = scatter_answers(w, tree, p, out, at, nv * nv, nv, ws)
+            answer = scatter_answers(w, tree, p, k + 1, out, first + column, nv * nv, nv, ws)
             status = status if status != OK else answer
+            mirror(w, out, first, nv, column)
+            clear_path(w, tree, k, ws)
     return status
+
+
+@helper
+def mirror(w, out, first, nv, column):
+    """Copy a column above the diagonal into its row."""
+    for row in range(column):
+        x = load_rows(w, out, first, nv * nv, row * nv + column)
+        store_rows(w, out, first, nv * nv, column * nv + row, x)
+
+
+@helper
+def clear_path(w, tree, k, ws):
+    """Take the residuals back that a unit right-hand side at body k left on its way to the base."""
+    while k >= 0:
+        for i in range(entry(tree, k, N_DOF)):
+            record = dof_slot(body_count(tree), entry(tree, k, V_START) + i)
+            store(w, ws, record + RESIDUE, splat(w, 0.0))
+        k = entry(tree, k, PARENT)
 
 
 @kernel

@@ -11,6 +11,7 @@ from skodyn.jit import helper
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.workspace import (
     ARM,
+    CARRIED,
     FORCE,
     GAIN,
     PIVOT,
@@ -73,14 +74,22 @@ def yield_force(w, tree, p, k, r, f, ws):
 @helper
 def gathered_force(w, tree, k, f, ws):
     """A body's own force and what its children have passed inward."""
+    if entry(tree, k, SUBTREE_END) > k + 1:  # k + 1 has just come by
+        f = add_spatial(f, load6(w, ws, CARRIED + FORCE))
+    return f
+
+
+@helper
+def kept_force(w, tree, k, f, ws):
+    """The same after a gather that was told to keep the sums."""
     if entry(tree, k, SUBTREE_END) > k + 1:
         f = add_spatial(f, load6(w, ws, body_slot(k) + FORCE))
     return f
 
 
 @helper
-def pass_force_inward(w, tree, k, f, ws):
-    """Add φ·f to the parent's sum; its last child comes first and starts it."""
+def pass_force_inward(w, tree, k, f, keep, ws):
+    """Add φ·f to the parent's sum, carried and kept as in pass_inertia_inward."""
     parent = entry(tree, k, PARENT)
     if parent < 0:
         return
@@ -88,4 +97,7 @@ def pass_force_inward(w, tree, k, f, ws):
     slot = body_slot(parent) + FORCE
     if entry(tree, k, SUBTREE_END) != entry(tree, parent, SUBTREE_END):
         shifted = add_spatial(shifted, load6(w, ws, slot))
-    store6(w, ws, slot, shifted)
+    if parent == k - 1:
+        store6(w, ws, CARRIED + FORCE, shifted)
+    if keep or parent != k - 1:
+        store6(w, ws, slot, shifted)

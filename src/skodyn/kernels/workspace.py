@@ -34,6 +34,8 @@ FORCE = 27  # f(k), z(k)
 INERTIA = 33  # R(k) as (m, h, J) or P(k) as (A, B, C): up to 21 lanes
 BODY_LANES = 54
 
+CARRIED = 0  # the ground gathers nothing: its record holds the sum that is on its way to a parent
+
 # offsets in a dof record, in lanes
 COLUMN = 0  # a column of H*, world axes, about the body origin
 GAIN = 6  # u = P·H*, before this degree of freedom has yielded

@@ -1,8 +1,9 @@
 """The jitted loop of the adaptive method: one chunk of attempted steps.
 
 Rows for the log come from dense output at multiples of the interval, so that logging does not
-change the sequence of steps, unless one of them would fill all rows of a chunk. `clock` holds what must survive between chunks, and in checkpoints: time,
-next step length, previous error, steps taken, steps rejected, rows written so far.
+change the sequence of steps, unless one of them would fill all rows of a chunk. `clock` holds what
+must survive between chunks, and in checkpoints: time, next step length, previous error, steps
+taken, steps rejected, rows written so far.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def dormand_prince_run(tree, p, codes, numbers, controller, settings, clock, att
             dt = end - time
         if row + int(dt / interval) + 2 > capacity:
             return tried, row, OK
-        if time + 1e-3 * dt == time:
+        if time + 1e-3 * dt == time or dt < 1e-18 * end:  # the second is for time 0
             return tried, row, STEP_TOO_SMALL
         status = attempt(
             t, pointer(p), c, pointer(numbers), controller, pointer(settings), settings.size,

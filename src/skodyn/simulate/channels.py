@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from skodyn import dynamics
+from skodyn.errors import DynamicsError
+from skodyn.model.columns import Floats
+from skodyn.model.model import Model
 from skodyn.simulate.engine import Block, Engine
 
 __all__ = ["CHANNELS", "channel_rows", "data_sets", "total_energy"]
@@ -20,16 +25,33 @@ def channel_rows(engine: Engine, block: Block, channels: tuple[str, ...]) -> dic
     model, v = engine.model, np.ascontiguousarray(block.y[:, : engine.model.nv])
     rows: dict[str, Any] = {"t": block.t, "step": block.step, "q": block.q, "v": v}
     if "energy" in channels:
-        rows["energy"] = np.stack(dynamics.energy(model, block.q, v, threads=1), axis=-1)
+        rows["energy"] = np.stack(_each_row(dynamics.energy, model, block.q, v), axis=-1)
     if "momentum" in channels:
-        rows["momentum"] = dynamics.momentum(model, block.q, v, threads=1)
+        (rows["momentum"],) = _each_row(dynamics.momentum, model, block.q, v)
     if "poses" in channels:
-        poses = dynamics.forward_kinematics(model, block.q, threads=1)
+        poses = _each_row(dynamics.forward_kinematics, model, block.q)
         rows["rotations"], rows["positions"] = poses
     if "vdot" in channels or "tau" in channels:
         vdot, tau = engine.rates(block)
         rows.update({n: r for n, r in (("vdot", vdot), ("tau", tau)) if n in channels})
     return rows
+
+
+def _each_row(function: Callable[..., Any], model: Model, *states: Floats) -> tuple[Any, ...]:
+    """The results of all rows; NaN where they overflow, as on the way to a blow-up."""
+    try:
+        results = function(model, *states, threads=1)
+        return results if isinstance(results, tuple) else (results,)
+    except DynamicsError:
+        if len(states[0]) > 1:
+            single = [
+                _each_row(function, model, *(s[i : i + 1] for s in states))
+                for i in range(len(states[0]))
+            ]
+            return tuple(np.concatenate(rows) for rows in zip(*single, strict=True))
+        neutral = (model.neutral()[None], np.zeros((1, model.nv)))[: len(states)]
+        known = _each_row(function, model, *neutral)
+        return tuple(np.full_like(result, np.nan) for result in known)
 
 
 def data_sets(channels: tuple[str, ...]) -> tuple[str, ...]:
@@ -39,6 +61,9 @@ def data_sets(channels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def total_energy(engine: Engine) -> float:
-    """Kinetic and potential energy of the present state."""
-    kinetic, potential = dynamics.energy(engine.model, engine.q, np.ascontiguousarray(engine.v))
+    """Kinetic and potential energy of the present state; NaN if it is too large for a number."""
+    try:
+        kinetic, potential = dynamics.energy(engine.model, engine.q, np.ascontiguousarray(engine.v))
+    except DynamicsError:
+        return math.nan
     return float(kinetic) + float(potential)

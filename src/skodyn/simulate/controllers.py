@@ -88,9 +88,9 @@ def _read_only(address: Any, size: int) -> Any:
     return array
 
 
-def _compile(function: Callable[..., None]) -> Any:
+def _compile(function: Any) -> Any:
     """Compiled with q, v and params read-only: a controller cannot change the state by mistake."""
-    options = {"error_model": "numpy"}
+    options: dict[str, Any] = {"error_model": "numpy"}
     if hasattr(function, "py_func"):
         options |= {k: v for k, v in function.targetoptions.items() if v is not None}
         function = function.py_func
@@ -122,7 +122,7 @@ def prepare_controller(function: Callable[..., None] | None) -> Any:
             SlowControllerWarning,
             stacklevel=3,
         )
-        return PythonController(function)
+        return PythonController(getattr(function, "py_func", function))
 
 
 def no_controller() -> Any:

@@ -52,10 +52,13 @@ class Plan:
             raise StateError(faults)
 
     def engine(self) -> Engine:
-        return Engine(
-            self.model, self.model.check_q(self.q0), np.asarray(self.v0, dtype=np.float64),
-            self.duration, self.settings, self.forces, self.every,
-        )  # fmt: skip
+        v = np.asarray(self.v0, dtype=np.float64)
+        if v.shape != (self.model.nv,) or not np.isfinite(v).all():
+            raise StateError(
+                f"v0 is {self.v0!r}; this model takes {self.model.nv} finite velocities."
+            )
+        q = self.model.check_q(self.q0)
+        return Engine(self.model, q, v, self.duration, self.settings, self.forces, self.every)
 
     @property
     def rows(self) -> int:

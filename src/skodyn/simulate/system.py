@@ -93,7 +93,7 @@ def evaluate(w, lanes, tree, p, codes, numbers, controller, settings, n_settings
             )  # fmt: skip
     store_rows(w, rates, 0, ny, ny - 1, power(w, tree, y, ny, tau, nv, f_ext, f_stride, ws))
     first = scatter_rates(w, tree, p, q, 0, nq, y, 0, ny, ws)
-    second = gather_residuals(w, tree, p, tau, 0, nv, f_ext, 0, f_stride, ws)
+    second = gather_residuals(w, tree, p, tau, 0, nv, f_ext, 0, f_stride, False, ws)
     third = scatter_accelerations(w, tree, p, rates, 0, ny, ws)
     if first != OK:
         return first

@@ -1,0 +1,472 @@
+"""`skodyn run`, `resume`, `check` and `info` on runs: output, exit codes, trouble on the way."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from skodyn.cli import main, progress
+from skodyn.io.trajectory import open as open_trajectory
+from skodyn.scenario import parse_scenario
+from skodyn.scenario.running import run_scenario
+from skodyn.simulate import loop
+from skodyn.simulate.session import checkpoint_path
+
+ROOT = Path(__file__).parent.parent
+SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
+
+PENDULUM = """
+title = "one rod"
+duration = {duration}
+[model]
+name = "rod"
+[model.bodies.rod]
+parent = "world"
+joint = {{ type = "revolute", axis = [0, 1, 0], name = "pivot" }}
+mass = 1
+com = [0, 0, -0.5]
+inertia = [0.1, 0.1, 0.02]
+[initial.q]
+pivot = 0.5
+[joints.pivot]
+stiffness = {stiffness}
+damping = 0.01
+[integrator]
+method = "{method}"
+dt = {dt}
+[output]
+every = {every}
+channels = ["energy"]
+"""
+
+
+def text_of(duration=0.5, stiffness=0.0, method="rk4", dt=0.001, every=10):
+    text = PENDULUM.format(
+        duration=duration, stiffness=stiffness, method=method, dt=dt, every=every
+    )
+    return text.replace("stiffness = 0.0\n", "")
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    path = tmp_path / "rod.toml"
+    path.write_text(text_of())
+    return path
+
+
+@pytest.fixture
+def log(scenario, tmp_path, capsys):
+    """The log of a finished run."""
+    path = tmp_path / "done.h5"
+    assert main(["run", str(scenario), "-o", str(path)]) == 0
+    capsys.readouterr()
+    return path
+
+
+def refused(capsys, *arguments):
+    """What is said on stderr by a command that must end with 2 and print nothing else."""
+    assert main([str(a) for a in arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Traceback" not in err
+    assert err.strip()
+    return err
+
+
+# ---- run ----------------------------------------------------------------------------------------
+
+
+def test_run_writes_the_log_and_says_how_it_went(scenario, tmp_path, capsys):
+    target = tmp_path / "out.h5"
+    assert main(["run", str(scenario), "-o", str(target)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    lines = out.splitlines()
+    assert lines[0] == "finished: t = 0.5 s after 500 steps"
+    assert re.search(r"^speed +[\d,]+ steps/s", lines[1])
+    assert lines[2].startswith("energy")
+    assert "work of forces" in out
+    assert lines[-1] == f"log      {target}"
+    run = open_trajectory(target)
+    assert (run.status, len(run)) == ("finished", 51)
+    assert run.scenario_text == scenario.read_text()
+
+
+def test_run_names_its_log_after_the_scenario(scenario, tmp_path, capsys, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert main(["run", "../rod.toml", "--quiet"]) == 0
+    assert [p.name for p in (tmp_path / "elsewhere").iterdir()] == ["rod.h5"]
+
+
+def test_run_as_json_is_data(scenario, tmp_path, capsys):
+    assert main(["run", str(scenario), "-o", str(tmp_path / "out.h5"), "--json"]) == 0
+    out, err = capsys.readouterr()
+    data = json.loads(out)
+    assert (data["status"], data["message"], data["steps"]) == ("finished", "", 500)
+    assert data["log"] == str(tmp_path / "out.h5")
+    assert abs(data["energy_imbalance"]) < 1e-9
+    assert err == ""
+
+
+def test_progress_is_on_stderr_and_quiet_means_none(scenario, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    assert main(["run", str(scenario), "-o", str(tmp_path / "a.h5")]) == 0
+    out, err = capsys.readouterr()
+    assert re.search(r"^one rod: t = \S+ of 0.5 s, [\d,]+ steps/s, \S+ s/s, \d+ s left$", err, re.M)
+    assert "left" not in out
+    assert main(["run", str(scenario), "-o", str(tmp_path / "b.h5"), "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_person_at_a_terminal_sees_a_bar(scenario, tmp_path, capsys, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert main(["run", str(scenario), "-o", str(tmp_path / "a.h5"), "--json"]) == 0
+    json.loads(capsys.readouterr().out)
+    assert "one rod" in screen.getvalue()
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_every_scenario_runs(path, tmp_path, capsys):
+    text = path.read_text()
+    scenario = parse_scenario(text, path.parent)
+    interval = scenario.integrator.dt * scenario.output.every
+    shorter = re.sub(r"(?m)^duration = .*$", f"duration = {5 * interval:.12g}", text)
+    shorter = shorter.replace('file = "models/', f'file = "{path.parent}/models/')
+    copy = tmp_path / path.name
+    copy.write_text(shorter)
+    assert main(["check", str(copy)]) == 0
+    assert "sound" in capsys.readouterr().out
+    assert main(["run", str(copy), "-o", str(tmp_path / "out.h5")]) == 0
+    assert capsys.readouterr().out.startswith("finished")
+    run = open_trajectory(tmp_path / "out.h5")
+    assert len(run) == 6
+    for name in run.channels:
+        assert np.isfinite(run[name]).all()
+
+
+# ---- refusals -----------------------------------------------------------------------------------
+
+
+def test_a_faulty_scenario_is_refused_with_all_its_faults(tmp_path, capsys):
+    path = tmp_path / "bad.toml"
+    path.write_text(text_of().replace("damping", "dampign").replace('"rk4"', '"rk9"'))
+    for command in ("run", "check"):
+        said = refused(capsys, command, path)
+        assert "dampign" in said
+        assert "rk9" in said
+        assert str(path) in said
+    assert [p.name for p in tmp_path.iterdir()] == ["bad.toml"]
+
+
+def test_a_missing_scenario_is_refused(tmp_path, capsys):
+    assert "none.toml" in refused(capsys, "run", tmp_path / "none.toml")
+    assert "none.toml" in refused(capsys, "check", tmp_path / "none.toml")
+
+
+def test_an_existing_log_is_kept_unless_overwrite_is_asked(scenario, log, capsys):
+    before = log.read_bytes()
+    assert "exists" in refused(capsys, "run", scenario, "-o", log)
+    assert log.read_bytes() == before
+    assert main(["run", str(scenario), "-o", str(log), "--overwrite"]) == 0
+
+
+def test_overwrite_does_not_destroy_what_is_no_log(scenario, tmp_path, capsys):
+    precious = tmp_path / "thesis.txt"
+    precious.write_text("years of work")
+    assert "not an HDF5 file" in refused(capsys, "run", scenario, "-o", precious, "--overwrite")
+    assert precious.read_text() == "years of work"
+
+
+def test_a_place_that_cannot_hold_a_log_is_refused(scenario, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    said = refused(capsys, "run", scenario, "-o", tmp_path / "file" / "out.h5")
+    assert "does not exist" in said
+    assert "is a folder" in refused(capsys, "run", scenario, "-o", tmp_path)
+    assert "does not exist" in refused(capsys, "run", scenario, "-o", tmp_path / "no" / "out.h5")
+
+
+def test_a_folder_where_nobody_may_write_is_refused(scenario, capsys):
+    said = refused(capsys, "run", scenario, "-o", "/proc/out.h5")
+    assert "/proc/out.h5" in said
+
+
+@pytest.mark.parametrize("command", ["resume", "info"])
+def test_what_is_no_log_is_refused(command, tmp_path, capsys):
+    path = tmp_path / "x.h5"
+    assert "no such file" in refused(capsys, command, path)
+    path.write_text("not HDF5")
+    assert "not an HDF5 file" in refused(capsys, command, path)
+    with h5py.File(path, "w") as file:
+        file["other"] = np.arange(3)
+    assert "not a skodyn log" in refused(capsys, command, path)
+    path.write_bytes(b"")
+    assert "not an HDF5 file" in refused(capsys, command, path)
+
+
+@pytest.mark.parametrize("command", ["resume", "info"])
+@pytest.mark.parametrize("part", [0.02, 0.3, 0.5, 0.9, 0.999])
+def test_a_truncated_log_is_refused(command, part, log, capsys):
+    content = log.read_bytes()
+    log.write_bytes(content[: int(part * len(content))])
+    assert str(log) in refused(capsys, command, log)
+
+
+def test_resume_of_a_finished_run_is_refused(log, capsys):
+    before = log.read_bytes()
+    assert "finished run; there is nothing to resume" in refused(capsys, "resume", log)
+    assert log.read_bytes() == before
+
+
+# ---- runs that fail -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unstable(tmp_path):
+    path = tmp_path / "unstable.toml"
+    path.write_text(text_of(500, 1e6, "semi_implicit_euler", dt=0.5, every=1))
+    return path
+
+
+def test_a_failed_run_ends_with_1_and_says_why(unstable, tmp_path, capsys):
+    assert main(["run", str(unstable), "-o", str(tmp_path / "out.h5")]) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("failed: t = ")
+    assert err.startswith("failed: joint 'pivot' left the finite numbers at t = ")
+    run = open_trajectory(tmp_path / "out.h5")
+    assert (run.status, run.message) == ("failed", err.strip().removeprefix("failed: "))
+    assert np.isfinite(run.q).all()
+    assert main(["info", str(tmp_path / "out.h5")]) == 0
+    assert "failed, joint 'pivot'" in capsys.readouterr().out
+
+
+def test_the_data_of_a_failed_run_are_json_for_every_reader(unstable, tmp_path, capsys):
+    def no_such_number(word):
+        raise AssertionError(f"{word} is not JSON")
+
+    log = str(tmp_path / "out.h5")
+    assert main(["run", str(unstable), "-o", log, "--json"]) == 1
+    data = json.loads(capsys.readouterr().out, parse_constant=no_such_number)
+    assert data["status"] == "failed"
+    assert main(["info", log, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out, parse_constant=no_such_number)
+    assert data["summary"]["steps"] > 0
+
+
+# ---- interruptions ------------------------------------------------------------------------------
+
+LONG = {"duration": 4000.0, "dt": 0.001, "every": 1000}
+
+
+def command_line(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "skodyn", *map(str, arguments)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
+    )  # fmt: skip
+
+
+def wait_for(path, process):
+    patience = time.monotonic() + 60.0
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < patience
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_leaves_a_log_that_resumes(number, code, tmp_path, capsys):
+    scenario, log = tmp_path / "long.toml", tmp_path / "long.h5"
+    scenario.write_text(text_of(**LONG))
+    process = command_line("run", scenario, "-o", log)
+    wait_for(checkpoint_path(log), process)
+    time.sleep(0.3)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == code, err
+    assert out.startswith("interrupted: t = ")
+    assert f"skodyn resume {log}" in err
+    before = open_trajectory(log)
+    assert before.status == "interrupted"
+    assert "interrupted at t = " in before.message
+    rows, step = len(before), int(before.summary["steps"])
+    assert 1 <= rows < 4001
+    assert checkpoint_path(log).exists()
+    assert main(["info", str(log)]) == 0
+    assert "interrupted" in capsys.readouterr().out
+    # going on, until the next signal, in this process
+    sent = []
+
+    def stop(_stream, _title):
+        class Stop:
+            def __enter__(self):
+                return self.show
+
+            def __exit__(self, *_error):
+                pass
+
+            def show(self, engine, _wall):
+                if engine.step > step and not sent:
+                    sent.append(os.kill(os.getpid(), number))
+
+        return Stop()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress, "shown_on", stop)
+        assert main(["resume", str(log)]) == code
+    assert open_trajectory(log).summary["steps"] > step
+    assert len(open_trajectory(log)) >= rows
+
+
+def test_resume_finishes_an_interrupted_run_to_the_same_bits(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(loop, "MOST_STEPS", 50)
+    scenario, log = tmp_path / "s.toml", tmp_path / "s.h5"
+    scenario.write_text(text_of(duration=2.0))
+    sent = []
+
+    def show(_self, engine, _wall):
+        if engine.step > 700 and not sent:
+            sent.append(os.kill(os.getpid(), signal.SIGINT))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress._Lines, "show", show)
+        assert main(["run", str(scenario), "-o", str(log)]) == 130
+    capsys.readouterr()
+    assert main(["resume", str(log), "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    data = json.loads(out)
+    assert (data["status"], data["steps"]) == ("finished", 2000)
+    assert data["steps_this_run"] < 1300
+    whole = run_scenario(parse_scenario(scenario.read_text(), tmp_path), None)
+    after = open_trajectory(log)
+    for name in after.channels:
+        assert np.array_equal(after[name], whole.trajectory[name])
+    assert not checkpoint_path(log).exists()
+    assert "nothing to resume" in refused(capsys, "resume", log)
+
+
+def test_a_model_file_changed_since_is_refused_unless_forced(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(loop, "MOST_STEPS", 50)
+    shutil.copy(ROOT / "scenarios" / "models" / "double_pendulum.toml", tmp_path / "model.toml")
+    text = text_of(duration=1.0)
+    start = text.index("[model]")
+    text = text[:start] + '[model]\nfile = "model.toml"\n' + text[text.index("[integrator]") :]
+    (tmp_path / "s.toml").write_text(text)
+    log = tmp_path / "s.h5"
+    sent = []
+
+    def show(_self, engine, _wall):
+        if engine.step > 300 and not sent:
+            sent.append(os.kill(os.getpid(), signal.SIGINT))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress._Lines, "show", show)
+        assert main(["run", str(tmp_path / "s.toml"), "-o", str(log)]) == 130
+    capsys.readouterr()
+    model = (tmp_path / "model.toml").read_text()
+    (tmp_path / "model.toml").write_text(model.replace("mass = 1.0", "mass = 1.5", 1))
+    assert (tmp_path / "model.toml").read_text() != model
+    assert "its model changed" in refused(capsys, "resume", log)
+    assert main(["resume", str(log), "--force"]) == 0
+    assert open_trajectory(log).provenance["resumed"][0]["changed"] == ["model"]
+
+
+# ---- check and info -----------------------------------------------------------------------------
+
+
+def test_check_says_what_a_scenario_will_do(scenario, tmp_path, capsys):
+    assert main(["check", str(scenario)]) == 0
+    out, err = capsys.readouterr()
+    assert out == f"{scenario}: sound (1 bodies, 0.5 s by rk4, 51 rows)\n"
+    assert err == ""
+    assert [p.name for p in tmp_path.iterdir()] == ["rod.toml"]
+
+
+def test_info_describes_a_log(log, capsys):
+    assert main(["info", str(log)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    lines = out.splitlines()
+    assert lines[0] == f"{log}: finished"
+    assert lines[1] == "rows     51, t = 0 … 0.5 s"
+    assert lines[2] == "channels t, step, q, v, energy"
+    assert lines[3].startswith("model    rod ")
+    assert lines[4] == "method   rk4, dt = 0.001"
+    assert lines[5].startswith("energy   imbalance ")
+
+
+def test_info_as_json_is_data(log, capsys):
+    assert main(["info", str(log), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["status"], data["rows"], data["t"]) == ("finished", 51, [0.0, 0.5])
+    assert data["channels"] == ["t", "step", "q", "v", "energy"]
+    assert data["summary"]["steps"] == 500
+    assert data["provenance"]["integrator"] == "rk4"
+    assert "scenario" not in data["provenance"]
+
+
+def test_info_reads_a_log_that_is_being_written(tmp_path, capsys):
+    scenario, log = tmp_path / "long.toml", tmp_path / "long.h5"
+    scenario.write_text(text_of(**LONG))
+    process = command_line("run", scenario, "-o", log)
+    try:
+        wait_for(checkpoint_path(log), process)
+        assert main(["info", str(log)]) == 0
+        out = capsys.readouterr().out
+        assert out.startswith(f"{log}: running")
+        assert "energy   not balanced yet" in out
+        said = refused(capsys, "run", scenario, "-o", log, "--overwrite")
+        assert "in use" in said
+    finally:
+        process.kill()
+        process.communicate()
+    assert "in use" not in said or process.returncode == -signal.SIGKILL
+
+
+# ---- no room ------------------------------------------------------------------------------------
+
+
+def test_a_disk_that_fills_up_ends_in_words_and_a_readable_log(tmp_path):
+    """A limit on file size stands for the full disk: both refuse the next block of rows."""
+    scenario, log = tmp_path / "wide.toml", tmp_path / "wide.h5"
+    scenario.write_text(text_of(duration=100.0, dt=0.0005, every=1))
+    limit = 2_000_000
+    process = command_line(
+        "run", scenario, "-o", log,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )  # fmt: skip
+    out, err = process.communicate(timeout=120)
+    assert process.returncode in (1, 2)
+    assert "Traceback" not in err
+    assert str(log) in err
+    assert "file size limit" in err
+    assert out == ""
+    run = open_trajectory(log)
+    assert run.status == "failed"
+    assert 1000 < len(run) < 200_000
+    assert np.isfinite(run.q).all()
+    assert np.array_equal(run.step, np.arange(len(run)))
+    # with room again, it goes on from its checkpoint
+    assert main(["resume", str(log), "--quiet"]) == 0
+    whole = run_scenario(parse_scenario(scenario.read_text(), tmp_path), None)
+    after = open_trajectory(log)
+    assert np.array_equal(after.q, whole.q)
+    assert np.array_equal(after.v, whole.v)
