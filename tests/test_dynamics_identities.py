@@ -13,7 +13,7 @@ import adapters
 import naive
 import skodyn as sk
 from skodyn.dynamics import driver
-from skodyn.dynamics.functions import FORWARD, JOINT_FORCES
+from skodyn.dynamics.functions import JOINT_FORCES
 from skodyn.kernels import workspace as ws_layout
 from skodyn.kernels.workspace import pack_block
 from skodyn.model import layout
@@ -86,7 +86,8 @@ def read_articulated(record):
 def kernel_articulated(case):
     """P, P⁺, τ̄ and the pivots of every packed body, read from a workspace of forward dynamics."""
     model, n = case.model, case.model.n_bodies
-    _, ws = run_kernel(FORWARD, case, model.nv, case.tau, NOTHING)
+    size = model.nv + 12 * model.n_bodies  # this kernel keeps the sums that others only carry
+    _, ws = run_kernel(JOINT_FORCES, case, size, case.tau, NOTHING)
     order = adapters.packed_order(model)
     own = naive.body_inertias(case.bodies, case.listed_q)[order]
     maps = naive.hinge_maps(case.bodies, case.listed_q)

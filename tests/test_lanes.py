@@ -30,6 +30,7 @@ from skodyn.lanes import (
     any_lane,
     floor,
     fma,
+    integers,
     lane_at,
     load,
     load_rows,
@@ -37,6 +38,7 @@ from skodyn.lanes import (
     parameter,
     pointer,
     select,
+    shift_pointer,
     sincos,
     splat,
     sqrt,
@@ -240,6 +242,20 @@ def test_pointers_serve_as_well_as_arrays(w):
     run(memory_by_pointers, w, rows, constants, out_too, back_too, 5)
     same_bits(out_too, out)
     same_bits(back_too[5:], back.reshape(-1))
+
+
+def shifted_sum(w, numbers, counts):
+    """The third number on, added to the integer whose bits the second one has."""
+    rest = shift_pointer(pointer(numbers), 2)
+    whole = integers(pointer(numbers))
+    store(w, pointer(counts), 0, load(w, rest, 0) + whole[1])
+
+
+def test_pointers_move_and_can_be_read_as_integers():
+    numbers, out = np.arange(4.0), np.zeros(1)
+    numbers.view(np.int64)[1] = 41
+    run(helper(shifted_sum), WIDTH_1, numbers, out)
+    assert out[0] == 43.0
 
 
 def test_an_array_with_gaps_has_no_pointer():

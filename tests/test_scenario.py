@@ -14,11 +14,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import skodyn as sk
 from skodyn.scenario import Scenario, ScenarioError, page, parse_scenario, read_scenario
 from skodyn.scenario.description import Bounds
 from skodyn.scenario.schema import CONTROLLERS, FORCES, METHOD_KEYS, SCHEMA
-from skodyn.simulate.elements import JointProperties, PointSpring, Servo, TorqueTable, Wrench
+from skodyn.simulate.elements import (
+    Forces,
+    JointProperties,
+    PointSpring,
+    Servo,
+    TorqueTable,
+    Wrench,
+)
 from skodyn.simulate.settings import METHODS, IntegratorSettings
 
 ROOT = Path(__file__).parent.parent
@@ -171,7 +177,7 @@ def test_what_is_left_out_has_the_default_of_its_dataclass():
     s = parse_scenario('duration = 1\n[model]\nfile = "models/double_pendulum.toml"', FOLDER)
     assert s.title == "double pendulum"
     assert s.integrator == IntegratorSettings()
-    assert s.forces == sk.simulate.elements.Forces()
+    assert s.forces == Forces()
     assert s.bounds == Bounds(math.inf)
     np.testing.assert_array_equal(s.q0, s.model.neutral())
 

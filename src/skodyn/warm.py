@@ -17,6 +17,9 @@ from skodyn.dynamics.driver import LANES
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import CATALOGUE
 from skodyn.model.model import Model
+from skodyn.simulate import simulate
+from skodyn.simulate.channels import CHANNELS
+from skodyn.simulate.settings import METHODS
 
 __all__ = ["STEPS", "every_joint_model", "warm"]
 
@@ -54,6 +57,38 @@ _add("jacobian_dot_v", dynamics.jacobian_dot_v, 1, 0)
 _add("compliance", dynamics.operational_space_compliance, 0, [(0, (0.0, 0.0, 0.0))])
 _add("joint forces", dynamics.joint_forces, 2)
 _add("energy", dynamics.energy, 1)
+
+
+def _pushed(name: str, function: Callable[..., object]) -> None:
+    """The kernel of one state with external forces."""
+
+    def call(model: Model) -> object:
+        zero = np.zeros(model.nv)
+        return function(model, model.neutral(), zero, zero, np.zeros((model.n_bodies, 6)))
+
+    STEPS.append((f"{name}, with forces", call))
+
+
+_pushed("forward dynamics", dynamics.forward_dynamics)
+_pushed("inverse dynamics", dynamics.inverse_dynamics)
+_add("bias force", dynamics.bias_force, 1)
+_add("gravity force", dynamics.gravity_force, 0)
+_add("velocities", dynamics.velocities, 1)
+
+
+def _simulate(method: str) -> None:
+    def call(model: Model) -> object:
+        still = np.zeros(model.nv)
+        channels = CHANNELS if method == "rk4" else ()
+        return simulate(
+            model, model.neutral(), still, duration=1e-3, integrator=method, channels=channels
+        )
+
+    STEPS.append((f"simulation, {method}", call))
+
+
+for _method in METHODS:
+    _simulate(_method)
 STEPS.append(("body inertias", lambda model: dynamics.body_inertias(model, model.neutral())))
 
 

@@ -74,7 +74,7 @@ def run(
     """The result of an algorithm, of this shape for one state."""
     if threads is not None:
         explain.check_threads(threads)
-    if type(q) is COMPILED and q.ndim == 1:
+    if type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(shape) if out is None else out
         takes, kernel, blocks = algorithm.takes, algorithm.ready, model.kernel_blocks
         try:

@@ -53,10 +53,22 @@ __all__ = [
 ]
 
 FORWARD = Algorithm(
-    _forward_dynamics.forward_dynamics, _forward_dynamics.forward_dynamics_batch, "vxf", "tau"
+    _forward_dynamics.forward_dynamics, _forward_dynamics.forward_dynamics_batch, "vx", "tau"
+)
+FORWARD_PUSHED = Algorithm(
+    _forward_dynamics.forward_dynamics_pushed,
+    _forward_dynamics.forward_dynamics_batch,
+    "vxf",
+    "tau",
 )
 INVERSE = Algorithm(
-    _inverse_dynamics.inverse_dynamics, _inverse_dynamics.inverse_dynamics_batch, "vxf", "vdot"
+    _inverse_dynamics.inverse_dynamics, _inverse_dynamics.inverse_dynamics_batch, "vx", "vdot"
+)
+INVERSE_PUSHED = Algorithm(
+    _inverse_dynamics.inverse_dynamics_pushed,
+    _inverse_dynamics.inverse_dynamics_batch,
+    "vxf",
+    "vdot",
 )
 MASS_MATRIX = Algorithm(_mass_matrix.mass_matrix, _mass_matrix.mass_matrix_batch, "", dimensions=2)
 SOLVE = Algorithm(_solve.mass_matrix_solve, _solve.mass_matrix_solve_batch, "x", "rhs")
@@ -90,13 +102,7 @@ def forward_dynamics(
     threads: int | None = None,
 ) -> Floats:
     """v̇ under the generalised forces tau, gravity and external forces; O(N)."""
-    if (
-        f_ext is None
-        and threads is None
-        and type(q) is np.ndarray
-        and q.ndim == 1
-        and not JIT_DISABLED
-    ):
+    if f_ext is None and threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(model.nv) if out is None else out
         blocks = model.kernel_blocks
         try:
@@ -104,13 +110,14 @@ def forward_dynamics(
         except IndexError:  # other threads have them all
             block = new_block(model)
         try:
-            status = FORWARD.ready(block, q, v, tau, NOTHING, result)
+            status = FORWARD.ready(block, q, v, tau, result)
         except TypeError:  # not contiguous float64 arrays of the right number of axes
             status = TURNED_AWAY
         blocks.append(block)
         if status == 0:
             return result
-    return run(FORWARD, model, (model.nv,), q, v, tau, f_ext, out, threads)
+    algorithm = FORWARD if f_ext is None else FORWARD_PUSHED
+    return run(algorithm, model, (model.nv,), q, v, tau, f_ext, out, threads)
 
 
 def inverse_dynamics(
@@ -124,13 +131,7 @@ def inverse_dynamics(
     threads: int | None = None,
 ) -> Floats:
     """The generalised forces tau that produce v̇ against gravity and external forces; O(N)."""
-    if (
-        f_ext is None
-        and threads is None
-        and type(q) is np.ndarray
-        and q.ndim == 1
-        and not JIT_DISABLED
-    ):
+    if f_ext is None and threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(model.nv) if out is None else out
         blocks = model.kernel_blocks
         try:
@@ -138,13 +139,14 @@ def inverse_dynamics(
         except IndexError:  # other threads have them all
             block = new_block(model)
         try:
-            status = INVERSE.ready(block, q, v, vdot, NOTHING, result)
+            status = INVERSE.ready(block, q, v, vdot, result)
         except TypeError:  # not contiguous float64 arrays of the right number of axes
             status = TURNED_AWAY
         blocks.append(block)
         if status == 0:
             return result
-    return run(INVERSE, model, (model.nv,), q, v, vdot, f_ext, out, threads)
+    algorithm = INVERSE if f_ext is None else INVERSE_PUSHED
+    return run(algorithm, model, (model.nv,), q, v, vdot, f_ext, out, threads)
 
 
 def bias_force(
@@ -171,7 +173,7 @@ def mass_matrix(
     model: Model, q: ArrayLike, *, out: Floats | None = None, threads: int | None = None
 ) -> Floats:
     """𝓜 (nv × nv), both triangles; only related pairs are computed."""
-    if threads is None and type(q) is COMPILED and q.ndim == 1:
+    if threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty((model.nv, model.nv)) if out is None else out
         blocks = model.kernel_blocks
         try:

@@ -232,6 +232,7 @@ class LogWriter:
         self.channels = tuple(name for name in CHANNELS if name in file)
         self._data = {name: file[name] for name in self.channels}
         self._rows = flushed_rows(file)
+        self._unwritten = 0  # bytes of chunks that HDF5 still keeps, with no place in the file yet
 
     @classmethod
     def create(
@@ -291,7 +292,8 @@ class LogWriter:
         arrays = self._checked(block)
         start, stop = self._rows, self._rows + len(arrays["t"])
         with _in_words(self.path, "write"):
-            self._reserve(self._growth(stop))
+            self._unwritten += self._growth(stop)
+            self._reserve(self._unwritten)
             for name, array in arrays.items():
                 self._data[name].resize(stop, axis=0)
                 self._data[name][start:stop] = array
@@ -305,6 +307,7 @@ class LogWriter:
         self._check_open()
         with _in_words(self.path, "write"):
             self._file.flush()
+            self._unwritten = 0
             self._file.attrs.modify("rows", np.int64(self._rows))
             self._file.flush()
             if sync:

@@ -22,7 +22,15 @@ from skodyn.kernels.residuals import (
     pass_force_inward,
     take_residue,
 )
-from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, failure, finite, state_fits
+from skodyn.kernels.status import (
+    BAD_INPUT,
+    NOT_FINITE,
+    OK,
+    coordinates_fit,
+    failure,
+    finite,
+    state_fits,
+)
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
@@ -126,16 +134,30 @@ def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, vdot, vdot_stride, keep, 
 
 
 @kernel
-def forward_dynamics(block, q, v, tau, f_ext, vdot):
-    """One state."""
+def forward_dynamics(block, q, v, tau, vdot):
+    """One state without external forces: an argument less is 5 % of a small robot's call."""
+    tree, p, ws = unpack(block)
+    nv = tree[NV]
+    sizes = v.size == nv and tau.size == nv and vdot.size == nv
+    if not (sizes and coordinates_fit(tree, q) and finite(v) and finite(tau)):
+        return BAD_INPUT
+    return sweep(
+        WIDTH_1, tree, p, 0, pointer(q), pointer(v), pointer(tau), pointer(v), 0, pointer(vdot),
+        nv, False, ws,
+    )  # fmt: skip
+
+
+@kernel
+def forward_dynamics_pushed(block, q, v, tau, f_ext, vdot):
+    """One state with external forces."""
     tree, p, ws = unpack(block)
     nv = tree[NV]
     sizes = v.size == nv and tau.size == nv and vdot.size == nv
     if not (sizes and state_fits(tree, q, v, f_ext) and finite(tau)):
         return BAD_INPUT
     return sweep(
-        WIDTH_1, tree, p, 0, pointer(q), pointer(v), pointer(tau),
-        pointer(f_ext), f_ext.size, pointer(vdot), nv, False, ws,
+        WIDTH_1, tree, p, 0, pointer(q), pointer(v), pointer(tau), pointer(f_ext), f_ext.size,
+        pointer(vdot), nv, False, ws,
     )  # fmt: skip
 
 

@@ -134,7 +134,17 @@ def velocities(block, q, v, out):
     if not (v.size == tree[NV] and rows_fit(tree, out) and coordinates_fit(tree, q) and finite(v)):
         return BAD_INPUT
     return sweep(
-        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(v), True, pointer(out), ws
+        WIDTH_1,
+        tree,
+        p,
+        0,
+        tree[NQ],
+        tree[NV],
+        pointer(q),
+        pointer(v),
+        v.size > 0,
+        pointer(out),
+        ws,
     )
 
 
