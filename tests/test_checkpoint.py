@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from skodyn.errors import LogError
 from skodyn.io import checkpoint
-from skodyn.io.log import LogError
 
 ARRAYS: dict[str, Any] = {
     "q": np.array([0.1, -0.0, np.nan, np.inf, 5e-324, np.nextafter(1.0, 2.0)]),

@@ -20,10 +20,12 @@ import numpy as np
 import pytest
 
 import skodyn as sk
+from skodyn.errors import LogError
 from skodyn.io import log as log_module
 from skodyn.io import trajectory
-from skodyn.io.log import CHANNELS, LogError, LogWriter, Names
+from skodyn.io.log import LogWriter
 from skodyn.io.provenance import collect
+from skodyn.io.schema import CHANNELS, Names
 from skodyn.io.trajectory import Trajectory
 from skodyn.model.joints import CATALOGUE
 

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn.io.log import LogError, plain
+from skodyn.errors import LogError
+from skodyn.io.log import plain
 
 __all__ = ["Checkpoint", "load", "previous", "remove", "save"]
 

@@ -13,15 +13,9 @@ from typing import Any, Protocol, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn.io.log import (
-    CHANNELS,
-    LogError,
-    Names,
-    chosen_channels,
-    flushed_rows,
-    open_log,
-    text_of,
-)
+from skodyn.errors import LogError
+from skodyn.io.log import flushed_rows, open_log, text_of
+from skodyn.io.schema import CHANNELS, Names, chosen_channels
 from skodyn.model.model import Model
 
 __all__ = ["Trajectory", "open"]

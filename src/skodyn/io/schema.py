@@ -1,0 +1,110 @@
+"""What a log holds: its channels, and the names along their dimensions (docs/hdf5-schema.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.errors import LogError
+from skodyn.model.model import Model
+
+__all__ = ["ALWAYS", "CHANNELS", "Channel", "Names", "chosen_channels"]
+
+
+class Channel(NamedTuple):
+    """A dataset with a leading time axis: its dimensions and what it means."""
+
+    dims: tuple[str, ...]
+    meaning: str
+    dtype: str = "<f8"
+
+
+CHANNELS: dict[str, Channel] = {
+    "t": Channel(("t",), "time [s]"),
+    "step": Channel(("t",), "number of integration steps done", "<i8"),
+    "q": Channel(("t", "q_name"), "coordinates [rad, m, unit quaternions]"),
+    "v": Channel(("t", "v_name"), "velocities [rad/s, m/s]"),
+    "vdot": Channel(("t", "v_name"), "accelerations [rad/s2, m/s2]"),
+    "tau": Channel(("t", "v_name"), "joint forces [N m, N]"),
+    "positions": Channel(("t", "body", "axis"), "body origins in world axes [m]"),
+    "rotations": Channel(("t", "body", "axis", "body_axis"), "rotation matrices, body to world"),
+    "energy": Channel(("t", "energy_part"), "energy [J]"),
+    "momentum": Channel(("t", "momentum_part"), "spatial momentum in world axes [N m s, N s]"),
+}
+ALWAYS = ("t", "step", "q", "v")
+
+_FIXED_LABELS: dict[str, tuple[str, ...]] = {
+    "axis": ("x", "y", "z"),
+    "body_axis": ("x", "y", "z"),
+    "energy_part": ("kinetic", "potential"),
+    "momentum_part": tuple(f"{part}.{c}" for part in ("angular", "linear") for c in "xyz"),
+}
+
+_Q_PARTS = {
+    "cylindrical": ("angle", "length"),
+    "universal": ("angle1", "angle2"),
+    "planar": ("x", "y", "angle"),
+    "translation": ("x", "y", "z"),
+    "spherical": ("w", "x", "y", "z"),
+    "free": ("w", "x", "y", "z", "px", "py", "pz"),
+}
+_V_PARTS = _Q_PARTS | {
+    "spherical": ("wx", "wy", "wz"),
+    "free": ("wx", "wy", "wz", "vx", "vy", "vz"),
+}
+
+
+class Names(NamedTuple):
+    """The labels of every dimension but time, and where in q and v each joint lies."""
+
+    labels: dict[str, tuple[str, ...]]
+    joints: tuple[str, ...]
+    columns: NDArray[np.int64]  # one row per joint: q start, nq, v start, nv
+    parents: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, model: Model) -> Self:
+        labels = {
+            "q_name": _coordinate_names(model, _Q_PARTS, [joint.nq for joint in model.joints]),
+            "v_name": _coordinate_names(model, _V_PARTS, [joint.nv for joint in model.joints]),
+            "body": model.body_names,
+        }
+        columns = [
+            (q.start, q.stop - q.start, v.start, v.stop - v.start)
+            for q, v in ((model.q_slice(n), model.v_slice(n)) for n in model.joint_names)
+        ]
+        table = np.array(columns, dtype=np.int64).reshape(-1, 4)
+        parents = np.asarray(model.parent, dtype=np.int64)
+        return cls(labels | _FIXED_LABELS, model.joint_names, table, parents)
+
+    def row_shape(self, channel: str) -> tuple[int, ...]:
+        """The shape of one row of a channel."""
+        return tuple(len(self.labels[dim]) for dim in CHANNELS[channel].dims[1:])
+
+    def row_bytes(self, channel: str) -> int:
+        return 8 * int(np.prod(self.row_shape(channel)))
+
+
+def _coordinate_names(
+    model: Model, parts: Mapping[str, tuple[str, ...]], sizes: list[int]
+) -> tuple[str, ...]:
+    """Names: "shoulder" for a joint with one coordinate, "ball.w" … for several."""
+    found: list[str] = []
+    for name, joint, size in zip(model.joint_names, model.joints, sizes, strict=True):
+        several = tuple(f"{name}.{part}" for part in parts.get(joint.type_name, ()))
+        found += several if size != 1 else (name,)
+    return tuple(found)
+
+
+def chosen_channels(extra: Iterable[str]) -> tuple[str, ...]:
+    """t, step, q, v and the channels asked for, in the order of the schema."""
+    wanted = {*ALWAYS, *extra}
+    for name in sorted(wanted - set(CHANNELS)):
+        close = get_close_matches(name, CHANNELS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(CHANNELS)}."
+        raise LogError(f"There is no log channel {name!r}; {hint}")
+    return tuple(name for name in CHANNELS if name in wanted)
