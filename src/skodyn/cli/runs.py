@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from skodyn import jit
 from skodyn.errors import LogError
 
 __all__ = ["add_commands", "check_scenario", "is_scenario", "log_info"]
@@ -60,7 +61,11 @@ def _resume(options: argparse.Namespace) -> int:
 def _progress(options: argparse.Namespace, title: str) -> Any:
     from skodyn.cli.progress import Silent, shown_on
 
-    return Silent() if options.quiet else shown_on(sys.stderr, title)
+    if options.quiet:
+        return Silent()
+    if not jit.JIT_DISABLED and not any(jit.cache_folder().rglob("*.nbc")):
+        print("compiling kernels, once for this version: half a minute or so", file=sys.stderr)
+    return shown_on(sys.stderr, title)
 
 
 def _report(run: Any, options: argparse.Namespace) -> int:

@@ -180,10 +180,11 @@ class Engine:
         y = self._rows_y[: rows * ny].reshape(rows, ny).copy()
         return Block(step, t, q, y, int(status))
 
-    def present(self) -> Block:
-        """The state as it is now, as a block of one row."""
-        step = np.array([self.step], dtype=np.int64)
-        return Block(step, np.array([self.t]), self.q[None].copy(), self.y[None].copy(), 0)
+    def present(self, rows: int = 1) -> Block:
+        """The state as it is now, as a block of one row, or of several that are the same."""
+        step = np.full(rows, self.step, dtype=np.int64)
+        q, y = np.tile(self.q, (rows, 1)), np.tile(self.y, (rows, 1))
+        return Block(step, np.full(rows, self.t), q, y, 0)
 
     def take_controller_error(self) -> BaseException | None:
         """What a controller in Python raised during the last chunk; compiled ones cannot."""
