@@ -93,13 +93,14 @@ def kernel_articulated(case):
     maps = naive.hinge_maps(case.bodies, case.listed_q)
     found = []
     for k in range(n):
-        slot = (k + 1) * ws_layout.BODY_LANES + ws_layout.INERTIA
+        slot = (n + 1) * ws_layout.BODY_LANES + (k + 1) * ws_layout.SUM_LANES + ws_layout.INERTIA
         has_children = model.indices[k, layout.SUBTREE_END] > k + 1
         P = own[k] + (read_articulated(ws[slot : slot + 21]) if has_children else 0.0)
         P_plus, tau_bar, pivots = P.copy(), np.eye(6), []
         start, dofs = model.indices[k, layout.V_START], model.indices[k, layout.N_DOF]
         for i in reversed(range(dofs)):
-            record = (n + 1) * ws_layout.BODY_LANES + (start + i) * ws_layout.DOF_LANES
+            both = ws_layout.BODY_LANES + ws_layout.SUM_LANES
+            record = (n + 1) * both + (start + i) * ws_layout.DOF_LANES
             u = ws[record + ws_layout.GAIN : record + ws_layout.GAIN + 6]
             inverse = ws[record + ws_layout.PIVOT]
             P_plus -= np.outer(u, u) * inverse

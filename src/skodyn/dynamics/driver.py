@@ -191,6 +191,8 @@ def _run_lanes(
     kernel, flat = compiled(algorithm.batch, _BATCH), result.reshape(-1)
 
     def work(start: int, stop: int) -> tuple[int, int]:
+        if not inputs.finite(start, stop):
+            return TURNED_AWAY, start
         workspace = np.zeros(LANES * _lanes(model))
         status, row = kernel(
             model.kernel_tree, model.parameters, start, stop, *inputs.tables(), flat, workspace
@@ -204,6 +206,8 @@ def _run_lanes(
     else:
         answers = list(_executor(workers).map(lambda r: work(*r), ranges))
     failed = [answer for answer in answers if answer[0] != 0]
+    if failed:
+        explain.check_finite(algorithm, inputs)
     return _pinpoint(algorithm, model, inputs, shape, failed[0][1]) if failed else (0, 0)
 
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from skodyn.dynamics.driver import Algorithm
 
 
+CHECKED_BY_KERNEL = 4
+"""Tables of so many states or more are looked through by the threads that work on them."""
+
 NOTHING: Floats = np.zeros(0)
 """Stands for an argument that is not there."""
 
@@ -60,6 +63,11 @@ class Inputs:
             self.f_ext.reshape(-1),
             self.f_stride,
         )
+
+    def finite(self, start: int, stop: int) -> bool:
+        """Are all arguments of these states finite?"""
+        tables = (self.q, self.v, self.f_ext) + (() if self.x_is_shared else (self.x,))
+        return all(bool(np.isfinite(t[start:stop]).all()) for t in tables)
 
     def overlap(self, array: Floats) -> bool:
         """May writing to the array change an argument?"""
@@ -132,7 +140,21 @@ def _table(
             f"{name} has shape {array.shape}; the model needs {shape} or (batch, {batch})."
         )
         return None
+    if array.ndim > len(shape) and len(array) >= CHECKED_BY_KERNEL:
+        return array
     return _finite(array, name, faults)
+
+
+def check_finite(algorithm: Algorithm, inputs: Inputs) -> None:
+    """A StateError that names the first number of each argument that is not finite, if any."""
+    faults: list[str] = []
+    named = {"q": inputs.q, "v": inputs.v, "f_ext": inputs.f_ext}
+    if algorithm.argument is not None:
+        named[algorithm.argument] = inputs.x
+    for name, table in named.items():
+        _finite(table, name, faults)
+    if faults:
+        raise StateError(faults)
 
 
 def _real_array(

@@ -18,7 +18,6 @@ from skodyn.kernels.kinematics import body_inertia
 from skodyn.kernels.status import NOT_FINITE, OK, SINGULAR, failure
 from skodyn.kernels.workspace import (
     ARM,
-    CARRIED,
     GAIN,
     INERTIA,
     PIVOT,
@@ -32,6 +31,7 @@ from skodyn.kernels.workspace import (
     load_matrix,
     store6,
     store_articulated,
+    sum_slot,
 )
 from skodyn.lanes import absolute, all_lanes, fma, load, store
 from skodyn.model.layout import KIND, N_DOF, PARENT, SUBTREE_END, V_START
@@ -111,7 +111,7 @@ def gathered_inertia(w, tree, k, inertia, ws):
     """P(k): the body's own inertia and what its children have passed inward."""
     p = articulated_from_inertia(inertia)
     if entry(tree, k, SUBTREE_END) > k + 1:  # it has children, and k + 1 has just come by
-        p = add_articulated(p, load_articulated(w, ws, CARRIED + INERTIA))
+        p = add_articulated(p, load_articulated(w, ws, sum_slot(tree, -1) + INERTIA))
     return p
 
 
@@ -120,7 +120,7 @@ def kept_inertia(w, tree, k, inertia, ws):
     """P(k) after a gather that was told to keep the sums."""
     p = articulated_from_inertia(inertia)
     if entry(tree, k, SUBTREE_END) > k + 1:
-        p = add_articulated(p, load_articulated(w, ws, body_slot(k) + INERTIA))
+        p = add_articulated(p, load_articulated(w, ws, sum_slot(tree, k) + INERTIA))
     return p
 
 
@@ -135,11 +135,11 @@ def pass_inertia_inward(w, tree, k, p_plus, keep, ws):
     if parent < 0:
         return
     shifted = shift_articulated(p_plus, load3(w, ws, body_slot(k) + ARM))
-    slot = body_slot(parent) + INERTIA
+    slot = sum_slot(tree, parent) + INERTIA
     if entry(tree, k, SUBTREE_END) != entry(tree, parent, SUBTREE_END):
         shifted = add_articulated(shifted, load_articulated(w, ws, slot))
     if parent == k - 1:
-        store_articulated(w, ws, CARRIED + INERTIA, shifted)
+        store_articulated(w, ws, sum_slot(tree, -1) + INERTIA, shifted)
     if keep or parent != k - 1:
         store_articulated(w, ws, slot, shifted)
 

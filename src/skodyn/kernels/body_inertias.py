@@ -23,6 +23,7 @@ from skodyn.kernels.workspace import (
     load_articulated,
     load_matrix,
     store_row3,
+    sum_slot,
     unpack,
 )
 from skodyn.lanes import WIDTH_1, WIDTH_4, pointer, store_rows
@@ -92,7 +93,7 @@ def sweep(w, tree, p, row, q, out, ws):
     answer = write_articulated_inertias(w, tree, p, out, first, stride, ws)
     scatter_compliances(w, tree, p, ws)
     for k in range(body_count(tree)):
-        y = load_articulated(w, ws, body_slot(k) + INERTIA)
+        y = load_articulated(w, ws, sum_slot(tree, k) + INERTIA)
         write_articulated(w, out, first, stride, ROW * k + COMPLIANCE, y)
     return status if status != OK else answer
 

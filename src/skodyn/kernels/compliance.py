@@ -34,6 +34,7 @@ from skodyn.kernels.workspace import (
     load_matrix,
     store6,
     store_articulated,
+    sum_slot,
     unpack,
 )
 from skodyn.lanes import (
@@ -106,17 +107,17 @@ def scatter_compliances(w, tree, p, ws):
     n = body_count(tree)
     zero = splat(w, 0.0)
     none = (zero, zero, zero, zero, zero, zero)
-    store_articulated(w, ws, INERTIA, (none, (*none, zero, zero, zero), none))
+    store_articulated(w, ws, sum_slot(tree, -1) + INERTIA, (none, (*none, zero, zero, zero), none))
     for k in range(n):
         slot = body_slot(k)
         r = load_matrix(w, ws, slot + ROTATION)
-        y = load_articulated(w, ws, body_slot(entry(tree, k, PARENT)) + INERTIA)
+        y = load_articulated(w, ws, sum_slot(tree, entry(tree, k, PARENT)) + INERTIA)
         y = shift_compliance(y, load3(w, ws, slot + ARM))
         for i in range(entry(tree, k, N_DOF)):
             record = dof_slot(n, entry(tree, k, V_START) + i)
             h = joint_column(w, tree, p, k, i, r, ws)
             y = yield_compliance(y, h, load6(w, ws, record + GAIN), load(w, ws, record + PIVOT))
-        store_articulated(w, ws, slot + INERTIA, y)
+        store_articulated(w, ws, sum_slot(tree, k) + INERTIA, y)
 
 
 @helper
@@ -166,7 +167,7 @@ def write_block(w, tree, p, a, b, nodes, x, first, out, nv, ws):
         for i in range(6):
             value = splat(w, 0.0)
             if c >= 0:
-                y = load_articulated(w, ws, body_slot(c) + INERTIA)
+                y = load_articulated(w, ws, sum_slot(tree, c) + INERTIA)
                 carried = apply_articulated(y, load6(w, ws, right + 6 * j))
                 value = dot_spatial(load6(w, ws, left + 6 * i), carried)
             row, column = 6 * a + i, 6 * b + j

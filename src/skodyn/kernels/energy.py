@@ -23,6 +23,7 @@ from skodyn.kernels.workspace import (
     load_matrix,
     parameter3,
     store_row3,
+    sum_slot,
     unpack,
 )
 from skodyn.lanes import WIDTH_1, WIDTH_4, absolute, all_lanes, fma, pointer, splat, store_rows
@@ -41,7 +42,7 @@ def sweep(w, tree, p, row, nq, nv, q, v, out, ws):
     status = scatter_rates(w, tree, p, q, row * nq, nq, v, row * nv, nv, ws)
     scatter_positions(w, tree, ws)
     scatter_velocities(w, tree, p, v, row * nv, nv, ws)
-    reference = load3(w, ws, body_slot(0) + POSITION)
+    reference = load3(w, ws, sum_slot(tree, 0) + POSITION)
     kinetic, mass = splat(w, 0.0), splat(w, 0.0)
     angular, linear, moment = zero3(w), zero3(w), zero3(w)
     for k in range(body_count(tree)):
@@ -49,7 +50,7 @@ def sweep(w, tree, p, row, nq, nv, q, v, out, ws):
         inertia = body_inertia(w, p, k, load_matrix(w, ws, slot + ROTATION))
         velocity = load6(w, ws, slot + MOTION)
         momentum = apply_inertia(inertia, velocity)
-        arm = subtract(load3(w, ws, slot + POSITION), reference)
+        arm = subtract(load3(w, ws, sum_slot(tree, k) + POSITION), reference)
         kinetic = fma(0.5, dot_spatial(velocity, momentum), kinetic)
         angular = add_cross(add(angular, momentum[0]), arm, momentum[1])
         linear = add(linear, momentum[1])

@@ -28,6 +28,7 @@ from skodyn.kernels.workspace import (
     store3,
     store6,
     store_row3,
+    sum_slot,
     unpack,
 )
 from skodyn.lanes import WIDTH_1, WIDTH_4, pointer, splat, store_rows
@@ -45,11 +46,10 @@ ROW = 30
 def scatter_positions(w, tree, ws):
     """Origins in world axes, from the arms."""
     zero = splat(w, 0.0)
-    store3(w, ws, POSITION, (zero, zero, zero))
+    store3(w, ws, sum_slot(tree, -1) + POSITION, (zero, zero, zero))
     for k in range(body_count(tree)):
-        slot = body_slot(k)
-        inner = load3(w, ws, body_slot(entry(tree, k, PARENT)) + POSITION)
-        store3(w, ws, slot + POSITION, add(inner, load3(w, ws, slot + ARM)))
+        inner = load3(w, ws, sum_slot(tree, entry(tree, k, PARENT)) + POSITION)
+        store3(w, ws, sum_slot(tree, k) + POSITION, add(inner, load3(w, ws, body_slot(k) + ARM)))
 
 
 @helper
@@ -75,7 +75,7 @@ def write_body(w, tree, p, k, moving, out, first, stride, ws):
     store_row3(w, out, first, stride, at, (r[0], r[1], r[2]))
     store_row3(w, out, first, stride, at + 3, (r[3], r[4], r[5]))
     store_row3(w, out, first, stride, at + 6, (r[6], r[7], r[8]))
-    position = load3(w, ws, slot + POSITION)
+    position = load3(w, ws, sum_slot(tree, k) + POSITION)
     store_row3(w, out, first, stride, at + 9, position)
     sound = finite3(position)
     if moving:

@@ -27,7 +27,7 @@ from skodyn.kernels.status import (
     state_fits,
 )
 from skodyn.kernels.workspace import (
-    INERTIA,
+    CORIOLIS,
     MOTION,
     ROTATION,
     body_count,
@@ -46,7 +46,7 @@ from skodyn.spatial.motion import add_spatial, dot_spatial, shift_motion, subtra
 
 _INFINITY = float("inf")
 
-OWN_FORCE = INERTIA  # this algorithm gathers no inertia
+OWN_FORCE = CORIOLIS  # this algorithm uses a(k) at once
 
 
 @helper
@@ -70,7 +70,7 @@ def scatter_forces(w, tree, p, q, q_first, nq, v, vdot, v_first, nv, moving, dri
         else:
             f = apply_inertia(inertia, alpha)
         store6(w, ws, body_slot(k) + MOTION, alpha)
-        store6(w, ws, body_slot(k) + OWN_FORCE, f)  # FORCE is where the children add up
+        store6(w, ws, body_slot(k) + OWN_FORCE, f)
         if not sound:
             status = failure(NOT_UNIT, k)
     return status

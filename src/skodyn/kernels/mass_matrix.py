@@ -12,7 +12,6 @@ from skodyn.kernels.kinematics import body_inertia, scatter_poses
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
 from skodyn.kernels.workspace import (
     ARM,
-    CARRIED,
     INERTIA,
     ROTATION,
     body_count,
@@ -23,6 +22,7 @@ from skodyn.kernels.workspace import (
     load_inertia,
     load_matrix,
     store_inertia,
+    sum_slot,
     unpack,
 )
 from skodyn.lanes import WIDTH_1, WIDTH_4, load, pointer, store_rows
@@ -38,15 +38,15 @@ def gather_composite_inertia(w, tree, p, k, r, ws):
     slot = body_slot(k)
     composite = body_inertia(w, p, k, r)
     if entry(tree, k, SUBTREE_END) > k + 1:
-        composite = add_inertia(composite, load_inertia(w, ws, CARRIED + INERTIA))
+        composite = add_inertia(composite, load_inertia(w, ws, sum_slot(tree, -1) + INERTIA))
     parent = entry(tree, k, PARENT)
     if parent >= 0:
         shifted = shift_inertia(composite, load3(w, ws, slot + ARM))
-        inner = body_slot(parent) + INERTIA
+        inner = sum_slot(tree, parent) + INERTIA
         if entry(tree, k, SUBTREE_END) != entry(tree, parent, SUBTREE_END):
             shifted = add_inertia(shifted, load_inertia(w, ws, inner))
         # the first child comes right before its parent: its sum is carried, see articulated_inertia
-        store_inertia(w, ws, CARRIED + INERTIA if parent == k - 1 else inner, shifted)
+        store_inertia(w, ws, sum_slot(tree, -1) + INERTIA if parent == k - 1 else inner, shifted)
     return composite
 
 

@@ -11,7 +11,6 @@ from skodyn.jit import helper
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.workspace import (
     ARM,
-    CARRIED,
     FORCE,
     GAIN,
     PIVOT,
@@ -23,6 +22,7 @@ from skodyn.kernels.workspace import (
     load3,
     load6,
     store6,
+    sum_slot,
 )
 from skodyn.lanes import load, load_rows, store
 from skodyn.model.layout import N_DOF, PARENT, SUBTREE_END, V_START
@@ -75,7 +75,7 @@ def yield_force(w, tree, p, k, r, f, ws):
 def gathered_force(w, tree, k, f, ws):
     """A body's own force and what its children have passed inward."""
     if entry(tree, k, SUBTREE_END) > k + 1:  # k + 1 has just come by
-        f = add_spatial(f, load6(w, ws, CARRIED + FORCE))
+        f = add_spatial(f, load6(w, ws, sum_slot(tree, -1) + FORCE))
     return f
 
 
@@ -83,7 +83,7 @@ def gathered_force(w, tree, k, f, ws):
 def kept_force(w, tree, k, f, ws):
     """The same after a gather that was told to keep the sums."""
     if entry(tree, k, SUBTREE_END) > k + 1:
-        f = add_spatial(f, load6(w, ws, body_slot(k) + FORCE))
+        f = add_spatial(f, load6(w, ws, sum_slot(tree, k) + FORCE))
     return f
 
 
@@ -94,10 +94,10 @@ def pass_force_inward(w, tree, k, f, keep, ws):
     if parent < 0:
         return
     shifted = shift_force(load3(w, ws, body_slot(k) + ARM), f)
-    slot = body_slot(parent) + FORCE
+    slot = sum_slot(tree, parent) + FORCE
     if entry(tree, k, SUBTREE_END) != entry(tree, parent, SUBTREE_END):
         shifted = add_spatial(shifted, load6(w, ws, slot))
     if parent == k - 1:
-        store6(w, ws, CARRIED + FORCE, shifted)
+        store6(w, ws, sum_slot(tree, -1) + FORCE, shifted)
     if keep or parent != k - 1:
         store6(w, ws, slot, shifted)

@@ -1,4 +1,6 @@
-"""Where a sweep keeps what it computes: a flat array of lanes, one record per body and per dof.
+"""Where a sweep keeps what it computes: a flat array of lanes.
+
+One record per body for its motion, one for the sums it gathers, one per degree of freedom.
 
 Record 0 belongs to the ground, so that the parent of a base body (−1) needs no special case.
 """
@@ -30,11 +32,12 @@ ARM = 9  # l, from the parent's origin to this one's, world axes
 OMEGA = 12  # ω
 CORIOLIS = 15  # a(k)
 MOTION = 21  # α(k), or V(k)
-FORCE = 27  # f(k), z(k)
-INERTIA = 33  # R(k) as (m, h, J) or P(k) as (A, B, C): up to 21 lanes
-BODY_LANES = 54
+BODY_LANES = 27
 
-CARRIED = 0  # the ground gathers nothing: its record holds the sum that is on its way to a parent
+# offsets in a record of sums, in lanes: what children have passed inward
+FORCE = 0  # f(k), z(k)
+INERTIA = 6  # R(k) as (m, h, J) or P(k) as (A, B, C): up to 21 lanes
+SUM_LANES = 27
 
 # offsets in a dof record, in lanes
 COLUMN = 0  # a column of H*, world axes, about the body origin
@@ -66,14 +69,23 @@ def body_slot(k):
 
 
 @helper
+def sum_slot(tree, k):
+    """Record of the sums of body k. The ground gathers nothing: its record (−1) carries the sum
+    that is on its way from a first child to its parent, so that in a serial chain no other record
+    is touched and the sums stay in the fastest cache.
+    """
+    return (body_count(tree) + 1) * BODY_LANES + (k + 1) * SUM_LANES
+
+
+@helper
 def dof_slot(n, i):
     """Record of degree of freedom i in a model of n bodies."""
-    return (n + 1) * BODY_LANES + i * DOF_LANES
+    return (n + 1) * (BODY_LANES + SUM_LANES) + i * DOF_LANES
 
 
 def workspace_lanes(n_bodies: int, nv: int) -> int:
     """How many lanes a workspace needs."""
-    return (n_bodies + 1) * BODY_LANES + nv * DOF_LANES
+    return (n_bodies + 1) * (BODY_LANES + SUM_LANES) + nv * DOF_LANES
 
 
 @helper

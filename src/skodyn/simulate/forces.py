@@ -24,6 +24,7 @@ from skodyn.kernels.workspace import (
     load_matrix,
     row3,
     store_row3,
+    sum_slot,
 )
 from skodyn.lanes import (
     fma,
@@ -184,20 +185,24 @@ def wrench(w, codes, at, numbers, f_ext, stride, ws):
 
 
 @helper
-def point_motion(w, k, point, ws):
+def point_motion(w, tree, k, point, ws):
     """(arm from the body's origin, position, velocity) of a point fixed in body k or the ground."""
     slot = body_slot(k)
     arm = multiply_vector(load_matrix(w, ws, slot + ROTATION), point)
     omega, origin_velocity = load6(w, ws, slot + MOTION)
-    return arm, add(load3(w, ws, slot + POSITION), arm), add_cross(origin_velocity, omega, arm)
+    return (
+        arm,
+        add(load3(w, ws, sum_slot(tree, k) + POSITION), arm),
+        add_cross(origin_velocity, omega, arm),
+    )
 
 
 @helper
-def point_spring(w, codes, at, numbers, f_ext, stride, ws):
+def point_spring(w, tree, codes, at, numbers, f_ext, stride, ws):
     """Numbers: point a, point b, stiffness, damping, length."""
     a, b, i = codes[at + FIRST], codes[at + SECOND], codes[at + OFFSET]
-    arm_a, place_a, speed_a = point_motion(w, a, numbers3(w, numbers, i), ws)
-    arm_b, place_b, speed_b = point_motion(w, b, numbers3(w, numbers, i + 3), ws)
+    arm_a, place_a, speed_a = point_motion(w, tree, a, numbers3(w, numbers, i), ws)
+    arm_b, place_b, speed_b = point_motion(w, tree, b, numbers3(w, numbers, i + 3), ws)
     line = subtract(place_b, place_a)
     length = sqrt(dot(line, line))
     away = length > 0.0
@@ -218,7 +223,9 @@ def clear(table, count):
 
 
 @helper
-def element_forces(w, codes, numbers, t, q, nq, y, ny, nv, gravity, tau, rates, f_ext, stride, ws):
+def element_forces(
+    w, tree, codes, numbers, t, q, nq, y, ny, nv, gravity, tau, rates, f_ext, stride, ws
+):
     for e in range(codes[ELEMENTS]):
         at = CODES_HEADER + CODES_RECORD * e
         code = codes[at + CODE]
@@ -229,6 +236,6 @@ def element_forces(w, codes, numbers, t, q, nq, y, ny, nv, gravity, tau, rates, 
         elif code == TORQUE_TABLE:
             torque_table(w, codes, at, numbers, t, tau, nv)
         elif code == POINT_SPRING:
-            point_spring(w, codes, at, numbers, f_ext, stride, ws)
+            point_spring(w, tree, codes, at, numbers, f_ext, stride, ws)
         else:
             wrench(w, codes, at, numbers, f_ext, stride, ws)

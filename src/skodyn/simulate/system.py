@@ -83,7 +83,7 @@ def evaluate(w, lanes, tree, p, codes, numbers, controller, settings, n_settings
             scatter_positions(w, tree, ws)
             scatter_velocities(w, tree, p, y, 0, ny, ws)
         element_forces(
-            w, codes, numbers, t, q, nq, y, ny, nv, gravity, tau, rates, f_ext, 6 * n, ws
+            w, tree, codes, numbers, t, q, nq, y, ny, nv, gravity, tau, rates, f_ext, 6 * n, ws
         )
     if codes[CONTROLLED] > 0:
         for lane in range(lanes):
