@@ -193,10 +193,14 @@ def _run_lanes(
     def work(start: int, stop: int) -> tuple[int, int]:
         if not inputs.finite(start, stop):
             return TURNED_AWAY, start
-        workspace = np.zeros(LANES * _lanes(model))
+        try:
+            workspace = model.lane_workspaces.pop()
+        except IndexError:  # other threads have them all
+            workspace = np.zeros(LANES * _lanes(model))
         status, row = kernel(
             model.kernel_tree, model.parameters, start, stop, *inputs.tables(), flat, workspace
         )
+        model.lane_workspaces.append(workspace)
         return int(status), int(row)
 
     workers = int(threads or os.cpu_count() or 1)

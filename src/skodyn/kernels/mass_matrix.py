@@ -28,7 +28,7 @@ from skodyn.kernels.workspace import (
 from skodyn.lanes import WIDTH_1, WIDTH_4, load, pointer, store_rows
 from skodyn.model.layout import KIND, N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.inertia import add_inertia, apply_inertia, shift_inertia
-from skodyn.spatial.linear3 import dot
+from skodyn.spatial.linear3 import column, cross, dot, multiply_sym_vector
 from skodyn.spatial.motion import dot_spatial, shift_force
 
 
@@ -88,6 +88,15 @@ def clear_unrelated(w, tree, mass, first, nv):
 
 
 @helper
+def composite_force(w, tree, p, k, i, r, composite, ws):
+    """R(k)·h for column i of H*(k); half of it is zero for a rotation."""
+    if entry(tree, k, KIND) == REVOLUTE:
+        z = column(r, 2)
+        return multiply_sym_vector(composite[2], z), cross(z, composite[1])
+    return apply_inertia(composite, joint_column(w, tree, p, k, i, r, ws))
+
+
+@helper
 def sweep(w, tree, p, row, nq, nv, q, mass, ws):
     """𝓜 of the states that begin at `row`."""
     status = scatter_poses(w, tree, p, q, row * nq, nq, ws)
@@ -100,7 +109,7 @@ def sweep(w, tree, p, row, nq, nv, q, mass, ws):
         composite = gather_composite_inertia(w, tree, p, k, r, ws)
         for i in range(entry(tree, k, N_DOF)):
             dof = entry(tree, k, V_START) + i
-            f = apply_inertia(composite, joint_column(w, tree, p, k, i, r, ws))
+            f = composite_force(w, tree, p, k, i, r, composite, ws)
             if status == OK and not finite_spatial(f):
                 status = failure(NOT_FINITE, k)
             project(w, tree, p, k, f, dof, mass, first, nv, ws)

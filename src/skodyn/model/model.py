@@ -101,6 +101,11 @@ class Model:
         return []
 
     @cached_property
+    def lane_workspaces(self) -> list[Floats]:
+        """A pool of workspaces for batches, filled as they return."""
+        return []
+
+    @cached_property
     def body_names(self) -> tuple[str, ...]:
         return tuple(str(name) for name in self.tree.names)
 
