@@ -76,11 +76,7 @@ def run(
         explain.check_threads(threads)
     if type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(shape) if out is None else out
-        takes, kernel, blocks = algorithm.takes, algorithm.ready, model.kernel_blocks
-        try:
-            block = blocks.pop()
-        except IndexError:  # other threads have them all
-            block = new_block(model)
+        takes, kernel, block = algorithm.takes, algorithm.ready, first_block(model)
         try:
             if takes == "vxf":
                 forces = NOTHING if f_ext is None else _flat_forces(model, f_ext)
@@ -98,7 +94,6 @@ def run(
                 status = kernel(block, q, v, x, result)
         except TypeError:  # not contiguous float64 arrays of the right number of axes
             status = TURNED_AWAY
-        blocks.append(block)
         if status == 0:
             return result
     return _run_slowly(algorithm, model, shape, q, v, x, f_ext, out, threads)
@@ -114,7 +109,20 @@ def _flat_forces(model: Model, f_ext: Any) -> Any:
     return None
 
 
-def new_block(model: Model) -> Floats:
+def first_block(model: Model) -> Floats:
+    """The block that all calls for one state share; they keep the GIL, so none overlap.
+
+    Plain Python gives it up in the middle: there every call has a block of its own.
+    """
+    if JIT_DISABLED:
+        return _pack(model)
+    blocks = model.kernel_blocks
+    if not blocks:
+        blocks.append(_pack(model))
+    return blocks[0]
+
+
+def _pack(model: Model) -> Floats:
     block: Floats = pack_block(model.kernel_tree, model.parameters, _lanes(model))
     return block
 
@@ -170,7 +178,7 @@ def _run_rows(
     result: Floats,
 ) -> tuple[int, int]:
     """One state after another, at width 1."""
-    block = new_block(model)
+    block = first_block(model)
     results = result.reshape(inputs.rows, *shape)
     for row in range(inputs.rows):
         status = _call_single(algorithm, block, inputs, row, results[row])
@@ -223,7 +231,7 @@ def _pinpoint(
     first: int,
 ) -> tuple[int, int]:
     """Which of the four states that begin at `first` failed, and why."""
-    block, out = new_block(model), np.empty(shape)
+    block, out = first_block(model), np.empty(shape)
     for row in range(first, first + LANES):
         status = _call_single(algorithm, block, inputs, row, out)
         if status != 0:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skodyn.dynamics.driver import COMPILED, NOTHING, TURNED_AWAY, Algorithm, new_block, run
+from skodyn.dynamics.driver import COMPILED, NOTHING, TURNED_AWAY, Algorithm, first_block, run
 from skodyn.dynamics.explain import check_out, raise_failure, read_columns, read_point
 from skodyn.errors import DynamicsError, ModelError, StateError
 from skodyn.kernels import compliance as _compliance
@@ -105,15 +105,11 @@ def forward_dynamics(
     if f_ext is None and threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(model.nv) if out is None else out
         blocks = model.kernel_blocks
-        try:
-            block = blocks.pop()
-        except IndexError:  # other threads have them all
-            block = new_block(model)
+        block = blocks[0] if blocks else first_block(model)
         try:
             status = FORWARD.ready(block, q, v, tau, result)
         except TypeError:  # not contiguous float64 arrays of the right number of axes
             status = TURNED_AWAY
-        blocks.append(block)
         if status == 0:
             return result
     algorithm = FORWARD if f_ext is None else FORWARD_PUSHED
@@ -134,15 +130,11 @@ def inverse_dynamics(
     if f_ext is None and threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(model.nv) if out is None else out
         blocks = model.kernel_blocks
-        try:
-            block = blocks.pop()
-        except IndexError:  # other threads have them all
-            block = new_block(model)
+        block = blocks[0] if blocks else first_block(model)
         try:
             status = INVERSE.ready(block, q, v, vdot, result)
         except TypeError:  # not contiguous float64 arrays of the right number of axes
             status = TURNED_AWAY
-        blocks.append(block)
         if status == 0:
             return result
     algorithm = INVERSE if f_ext is None else INVERSE_PUSHED
@@ -176,15 +168,11 @@ def mass_matrix(
     if threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty((model.nv, model.nv)) if out is None else out
         blocks = model.kernel_blocks
-        try:
-            block = blocks.pop()
-        except IndexError:  # other threads have them all
-            block = new_block(model)
+        block = blocks[0] if blocks else first_block(model)
         try:
             status = MASS_MATRIX.ready(block, q, result)
         except TypeError:  # not contiguous float64 arrays of the right number of axes
             status = TURNED_AWAY
-        blocks.append(block)
         if status == 0:
             return result
     return run(MASS_MATRIX, model, (model.nv, model.nv), q, out=out, threads=threads)
@@ -220,7 +208,7 @@ def _solve_columns(model: Model, q: ArrayLike, rhs: ArrayLike, out: Floats | Non
     result = check_out(out, inputs.x.T.shape, inputs)
     answers = np.empty(inputs.x.shape)
     rhs_rows, flat = inputs.x.reshape(-1), answers.reshape(-1)
-    status = SOLVE.ready(new_block(model), inputs.q, rhs_rows, flat) if flat.size else 0
+    status = SOLVE.ready(first_block(model), inputs.q, rhs_rows, flat) if flat.size else 0
     if status != 0:
         raise_failure(SOLVE, model, inputs, status, 0)
     result = result if out is None else out

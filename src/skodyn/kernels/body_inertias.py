@@ -7,7 +7,7 @@ columns of H*, six numbers per degree of freedom.
 
 from __future__ import annotations
 
-from skodyn.jit import helper, kernel
+from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.articulated_inertia import gathered_inertia, pass_inertia_inward, yield_joint
 from skodyn.kernels.compliance import scatter_compliances
 from skodyn.kernels.joint_motion import joint_column
@@ -98,7 +98,7 @@ def sweep(w, tree, p, row, q, out, ws):
     return status if status != OK else answer
 
 
-@kernel
+@brief_kernel
 def body_inertias(block, q, out):
     """One state."""
     tree, p, ws = unpack(block)

@@ -12,7 +12,7 @@ base-to-tips scatter. Any other block is, by the four cases of Algorithm 4.3,
 
 from __future__ import annotations
 
-from skodyn.jit import helper, kernel
+from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.jacobian import point_arm
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.mass_matrix_solve import prepare
@@ -191,7 +191,7 @@ def sweep(w, tree, p, row, nq, nv, q, x, nodes, out, ws):
     return status
 
 
-@kernel
+@brief_kernel
 def compliance(block, q, x, out):
     """One state."""
     tree, p, ws = unpack(block)

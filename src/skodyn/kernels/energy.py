@@ -8,7 +8,7 @@ that a system far away loses no digits in the sum.
 
 from __future__ import annotations
 
-from skodyn.jit import helper, kernel
+from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.forward_kinematics import POSITION, scatter_positions, scatter_velocities
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.kinematics import body_inertia, scatter_rates
@@ -69,7 +69,7 @@ def sweep(w, tree, p, row, nq, nv, q, v, out, ws):
     return status
 
 
-@kernel
+@brief_kernel
 def energy(block, q, v, out):
     """One state."""
     tree, p, ws = unpack(block)

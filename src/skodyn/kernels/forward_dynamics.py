@@ -6,7 +6,7 @@ Gravity enters as an acceleration of the ground, external forces are taken from 
 
 from __future__ import annotations
 
-from skodyn.jit import helper, kernel
+from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.articulated_inertia import (
     gathered_inertia,
     joint_trouble,
@@ -133,7 +133,7 @@ def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, vdot, vdot_stride, keep, 
     return second if second != OK else third
 
 
-@kernel
+@brief_kernel
 def forward_dynamics(block, q, v, tau, vdot):
     """One state without external forces: an argument less is 5 % of a small robot's call."""
     tree, p, ws = unpack(block)
@@ -147,7 +147,7 @@ def forward_dynamics(block, q, v, tau, vdot):
     )  # fmt: skip
 
 
-@kernel
+@brief_kernel
 def forward_dynamics_pushed(block, q, v, tau, f_ext, vdot):
     """One state with external forces."""
     tree, p, ws = unpack(block)

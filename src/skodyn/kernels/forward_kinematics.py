@@ -6,7 +6,7 @@ b(k) (six). What is not asked for (no v) is zero.
 
 from __future__ import annotations
 
-from skodyn.jit import helper, kernel
+from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.joint_motion import relative_velocity
 from skodyn.kernels.kinematics import body_inertia, scatter_poses, scatter_rates
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
@@ -116,7 +116,7 @@ def rows_fit(tree, out):
     return out.size == ROW * body_count(tree) and out.shape[0] == body_count(tree)
 
 
-@kernel
+@brief_kernel
 def forward_kinematics(block, q, out):
     """One state, poses only."""
     tree, p, ws = unpack(block)
@@ -127,7 +127,7 @@ def forward_kinematics(block, q, out):
     )
 
 
-@kernel
+@brief_kernel
 def velocities(block, q, v, out):
     """One state, poses and everything of its motion."""
     tree, p, ws = unpack(block)

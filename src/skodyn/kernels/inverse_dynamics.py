@@ -6,7 +6,7 @@ A scatter for V and α, a gather for f and 𝒯. An empty `v` or `vdot` stands f
 
 from __future__ import annotations
 
-from skodyn.jit import helper, kernel
+from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import (
     body_inertia,
@@ -107,7 +107,7 @@ def sweep(w, tree, p, row, nq, nv, q, v, moving, vdot, driven, f_ext, f_stride, 
     return first if first != OK else second
 
 
-@kernel
+@brief_kernel
 def inverse_dynamics(block, q, v, vdot, tau):
     """One state without external forces: an argument less is 5 % of a small robot's call."""
     tree, p, ws = unpack(block)
@@ -121,7 +121,7 @@ def inverse_dynamics(block, q, v, vdot, tau):
     )  # fmt: skip
 
 
-@kernel
+@brief_kernel
 def inverse_dynamics_pushed(block, q, v, vdot, f_ext, tau):
     """One state with external forces."""
     tree, p, ws = unpack(block)
@@ -135,7 +135,7 @@ def inverse_dynamics_pushed(block, q, v, vdot, f_ext, tau):
     )  # fmt: skip
 
 
-@kernel
+@brief_kernel
 def bias_force(block, q, v, f_ext, tau):
     """One state, v̇ = 0."""
     tree, p, ws = unpack(block)
@@ -148,7 +148,7 @@ def bias_force(block, q, v, f_ext, tau):
     )  # fmt: skip
 
 
-@kernel
+@brief_kernel
 def gravity_force(block, q, tau):
     """One state at rest."""
     tree, p, ws = unpack(block)

@@ -7,7 +7,7 @@ at the point, with r from the ancestor's origin to the point: arms added up on t
 
 from __future__ import annotations
 
-from skodyn.jit import helper, kernel
+from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import scatter_poses, scatter_rates
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
@@ -95,7 +95,7 @@ def sweep_bias(w, tree, p, row, nq, nv, q, v, x, out, ws):
     return status
 
 
-@kernel
+@brief_kernel
 def jacobian(block, q, x, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -122,7 +122,7 @@ def jacobian_batch(tree, p, start, stop, q, _v, x, _f_ext, _f_stride, out, ws):
     return OK, 0
 
 
-@kernel
+@brief_kernel
 def jacobian_dot_v(block, q, v, x, out):
     """One state."""
     tree, p, ws = unpack(block)

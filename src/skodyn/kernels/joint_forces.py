@@ -10,7 +10,7 @@ Both are written, six numbers each per body; they agree to rounding.
 
 from __future__ import annotations
 
-from skodyn.jit import helper, kernel
+from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels import forward_dynamics as fd
 from skodyn.kernels.articulated_inertia import kept_inertia
 from skodyn.kernels.kinematics import body_inertia
@@ -80,7 +80,7 @@ def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, out, ws):
     return status
 
 
-@kernel
+@brief_kernel
 def joint_forces(block, q, v, tau, f_ext, out):
     """One state."""
     tree, p, ws = unpack(block)

@@ -6,7 +6,7 @@ R(k)·h are carried inward along its ancestors, so that only related pairs are v
 
 from __future__ import annotations
 
-from skodyn.jit import helper, kernel
+from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_poses
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
@@ -121,7 +121,7 @@ def sweep(w, tree, p, row, nq, nv, q, mass, ws):
     return status
 
 
-@kernel
+@brief_kernel
 def mass_matrix(block, q, mass):
     """One state."""
     tree, p, ws = unpack(block)

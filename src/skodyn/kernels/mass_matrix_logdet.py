@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skodyn.jit import helper, kernel
+from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.mass_matrix_solve import prepare
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
 from skodyn.kernels.workspace import PIVOT, body_count, dof_slot, unpack
@@ -35,7 +35,7 @@ def sweep(w, tree, p, row, nq, nv, q, out, ws):
     return status
 
 
-@kernel
+@brief_kernel
 def mass_matrix_logdet(block, q, out):
     """One state."""
     tree, p, ws = unpack(block)

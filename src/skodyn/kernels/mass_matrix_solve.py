@@ -7,7 +7,7 @@ nothing falling. A unit right-hand side leaves residuals on one path to the base
 
 from __future__ import annotations
 
-from skodyn.jit import helper, kernel
+from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.articulated_inertia import gather_articulated_inertias
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import scatter_poses
@@ -98,7 +98,7 @@ def solve(w, tree, p, rhs, first, nv, out, ws):
     return scatter_answers(w, tree, p, n, out, first, nv, 1, ws)
 
 
-@kernel
+@brief_kernel
 def mass_matrix_solve(block, q, rhs, out):
     """One state, any number of right-hand sides, each a row of `rhs`."""
     tree, p, ws = unpack(block)
@@ -204,7 +204,7 @@ def clear_path(w, tree, k, ws):
         k = entry(tree, k, PARENT)
 
 
-@kernel
+@brief_kernel
 def mass_matrix_inverse(block, q, out):
     """One state."""
     tree, p, ws = unpack(block)

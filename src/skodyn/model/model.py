@@ -97,7 +97,7 @@ class Model:
 
     @cached_property
     def kernel_blocks(self) -> list[Floats]:
-        """A pool of blocks for single calls (see kernels/workspace.py), filled as they return."""
+        """Holds the block of single calls (see kernels/workspace.py) once there has been one."""
         return []
 
     @cached_property
