@@ -213,14 +213,24 @@ def _run_lanes(
 
     workers = int(threads or os.cpu_count() or 1)
     ranges = _split(inputs.rows, model.n_bodies, workers)
-    if len(ranges) == 1:
-        answers = [work(*ranges[0])]
-    else:
-        answers = list(_executor(workers).map(lambda r: work(*r), ranges))
-    failed = [answer for answer in answers if answer[0] != 0]
+
+    def drain() -> list[tuple[int, int]]:
+        done: list[tuple[int, int]] = []
+        while True:
+            try:
+                todo = ranges.pop()
+            except IndexError:
+                return done
+            done.append(work(*todo))
+
+    helpers = [_executor(workers).submit(drain) for _ in range(min(workers, len(ranges)) - 1)]
+    answers = drain()  # this thread works too, which saves waking another one
+    for helper in helpers:
+        answers += helper.result()
+    failed = [(row, status) for status, row in answers if status != 0]
     if failed:
         explain.check_finite(algorithm, inputs)
-    return _pinpoint(algorithm, model, inputs, shape, failed[0][1]) if failed else (0, 0)
+    return _pinpoint(algorithm, model, inputs, shape, min(failed)[0]) if failed else (0, 0)
 
 
 def _pinpoint(
