@@ -97,7 +97,7 @@ class Model:
 
     @cached_property
     def kernel_blocks(self) -> list[Floats]:
-        """Holds the block of single calls (see kernels/workspace.py) once there has been one."""
+        """Holds the block that calls for one state share (kernels/workspace.py)."""
         return []
 
     @cached_property
