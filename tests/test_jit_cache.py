@@ -4,6 +4,7 @@ Each test runs a copy of the package in processes of its own. The copy gains one
 whose value comes from a helper in another file.
 """
 
+import ast
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 import skodyn
-from skodyn import jit
+from skodyn import jit, sources
 
 PROBE = """
 from skodyn.jit import kernel
@@ -47,7 +48,7 @@ print(json.dumps({
     "value": value,
     "file": jit.__file__,
     "root": str(jit.cache_root()),
-    "folder": str(jit.cache_folder()),
+    "folder": str(jit.kernel_folder("skodyn.probe")),
     "hits": sum(probe.stats.cache_hits.values()),
     "misses": sum(probe.stats.cache_misses.values()),
 }))
@@ -129,6 +130,41 @@ def test_a_cached_kernel_is_reused_while_no_source_changes_and_never_after(copy,
     assert edited.value == [15.0, 6.0, -3.0]  # 2·6 + 3: the new helper, not the cached one
     assert (edited.hits, edited.misses) == (0, 1)
     assert edited.folder != first.folder
+
+
+def test_an_edit_that_no_kernel_can_reach_recompiles_nothing(copy, tmp_path):
+    cache = tmp_path / "cache"
+    copy.run(NUMBA_CACHE_DIR=cache)
+    copy.edit("cli/__init__.py", "Multibody dynamics at compiled speed.", "Edited.")
+    again = copy.run(NUMBA_CACHE_DIR=cache)
+    assert (again.hits, again.misses) == (1, 0)
+
+
+def imports_seen_by_python(module):
+    """Modules of the package that a module's syntax tree imports, found without our reader."""
+    path = Path(skodyn.__file__).parent.joinpath(*module.split(".")[1:])
+    path = path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__init__.py"
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skodyn"):
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names if alias.name.startswith("skodyn")}
+    return {name for name in names - {"skodyn"} if sources._file(name)}
+
+
+def every_module():
+    root = Path(skodyn.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        parts = ("skodyn", *path.relative_to(root).with_suffix("").parts)
+        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_every_import_is_followed():
+    for module in every_module():
+        reached = sources.dependencies(module)
+        for member in reached - {"skodyn"}:
+            assert imports_seen_by_python(member) <= reached, (module, member)
 
 
 def test_other_packages_keep_their_own_cache(copy, tmp_path):

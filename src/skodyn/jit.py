@@ -6,16 +6,16 @@ same bits at every lane width, on every CPU, whatever the optimiser does around 
 `error_model="numpy"` makes a division by zero a value, not a branch.
 
 Cache. numba stamps a cached kernel with the hash of the *defining* file only, so an edited helper
-in another file would silently come back stale. Here the cache folder itself is named after the
-package version and a hash of all package sources: any edit starts a new folder. NUMBA_CACHE_DIR
-is respected as the parent folder. The folder is given to numba only while one of our kernels is
-being decorated, so other packages' kernels stay where they were.
+in another file would silently come back stale. Here each module has a cache folder named after a
+hash of its own source and of all it imports from the package: an edit starts a new folder for
+every kernel that it can reach, and for no other. NUMBA_CACHE_DIR is respected as the parent folder.
+The folder is given to numba only while one of our kernels is being decorated, so other packages'
+kernels stay where they were.
 """
 
 from __future__ import annotations
 
 import atexit
-import hashlib
 import os
 import shutil
 import tempfile
@@ -29,6 +29,8 @@ from typing import Any, TypeVar
 import numba
 import platformdirs
 
+from skodyn.sources import dependency_hash, source_hash
+
 __all__ = [
     "COMPILE_FLAGS",
     "JIT_DISABLED",
@@ -39,6 +41,7 @@ __all__ = [
     "compiled",
     "helper",
     "kernel",
+    "kernel_folder",
 ]
 
 JIT_DISABLED = bool(numba.config.DISABLE_JIT)
@@ -56,30 +59,26 @@ def package_version() -> str:
         return "0+source"
 
 
-@cache
-def source_hash() -> str:
-    """Hash of every Python source of the package, in a fixed order."""
-    package = Path(__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        digest.update(path.relative_to(package).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 def cache_root() -> Path:
-    """The folder that holds one cache folder for each version of the sources."""
+    """The folder that holds one cache folder for each version of the package."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     return Path(chosen) / "skodyn" if chosen else Path(platformdirs.user_cache_dir("skodyn"))
 
 
 @cache
 def cache_folder() -> Path:
-    """The cache folder of exactly these sources; a temporary one where the user's is read-only."""
-    name = f"{package_version()}-{source_hash()}"
+    """The cache folder of this version; a temporary one where the user's is read-only."""
+    name = package_version()
     if _writable(cache_root() / name):
         return cache_root() / name
     return _private_temporary_folder() / name
+
+
+def kernel_folder(module: str) -> Path:
+    """The folder for the kernels of one module as its sources are now."""
+    if module.startswith("skodyn."):
+        return cache_folder() / f"{module.removeprefix('skodyn.')}-{dependency_hash(module)}"
+    return cache_folder() / f"outside-{source_hash()}"  # a kernel written elsewhere may use any
 
 
 @cache
@@ -108,9 +107,9 @@ def clear_cache() -> int:
 
 
 @contextmanager
-def _our_cache_folder() -> Iterator[None]:
+def _our_cache_folder(function: Callable[..., Any]) -> Iterator[None]:
     theirs = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder())
+    numba.config.CACHE_DIR = str(kernel_folder(function.__module__))
     try:
         yield
     finally:
@@ -144,7 +143,7 @@ def _bar_python(dispatcher: Any) -> None:
 
 def kernel(function: F) -> F:
     """An entry point from Python: cached on disk, releases the GIL."""
-    with _our_cache_folder():
+    with _our_cache_folder(function):
         return numba.njit(cache=True, nogil=True, **COMPILE_FLAGS)(function)  # type: ignore[no-any-return]
 
 
@@ -154,7 +153,7 @@ def brief_kernel(function: F) -> F:
     Handing the GIL over and back takes a tenth of a small robot's call. As long as it is kept, no
     two such calls overlap, so all of them can share one workspace.
     """
-    with _our_cache_folder():
+    with _our_cache_folder(function):
         return numba.njit(cache=True, **COMPILE_FLAGS)(function)  # type: ignore[no-any-return]
 
 

@@ -63,7 +63,9 @@ def _progress(options: argparse.Namespace, title: str) -> Any:
 
     if options.quiet:
         return Silent()
-    if not jit.JIT_DISABLED and not any(jit.cache_folder().rglob("*.nbc")):
+    if not jit.JIT_DISABLED and not any(
+        jit.kernel_folder("skodyn.simulate.fixed_step").rglob("*.nbc")
+    ):
         print("compiling kernels, once for this version: half a minute or so", file=sys.stderr)
     return shown_on(sys.stderr, title)
 

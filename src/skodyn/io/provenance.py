@@ -15,6 +15,7 @@ import numba
 
 from skodyn import jit
 from skodyn.model.model import Model
+from skodyn.sources import source_hash
 
 __all__ = ["collect"]
 
@@ -38,7 +39,7 @@ def collect(
     return {
         "scenario": scenario_text,
         "model": {"name": model.name, "hash": model.content_hash},
-        "code_hash": jit.source_hash(),
+        "code_hash": source_hash(),
         "versions": _versions(),
         "cpu": _cpu(),
         "compile_flags": _compile_flags(),

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from skodyn import jit
 from skodyn.errors import StateError
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
@@ -19,6 +18,7 @@ from skodyn.simulate.elements import Forces
 from skodyn.simulate.engine import Engine
 from skodyn.simulate.loop import Outcome, Progress, drive
 from skodyn.simulate.settings import IntegratorSettings
+from skodyn.sources import dependency_hash
 
 __all__ = ["Plan", "Run", "checkpoint_path", "resume", "run"]
 
@@ -79,7 +79,7 @@ class Plan:
             "initial state": state.hexdigest(),
             "settings": hashlib.sha256(numbers.encode()).hexdigest(),
             "forces": hashlib.sha256(acting.encode()).hexdigest(),
-            "code": jit.source_hash(),
+            "code": dependency_hash("skodyn.simulate.engine"),
         }
 
     def provenance(self) -> dict[str, Any]:

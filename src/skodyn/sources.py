@@ -1,0 +1,83 @@
+"""What the code of a module depends on: its own text and that of all it imports from the package.
+
+The compiler's cache is keyed by this. A kernel's machine code holds everything it calls, so its
+key must change with each of these files, and should not change with any other: an edit of the
+command line recompiles nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+
+__all__ = ["dependencies", "dependency_hash", "source_hash"]
+
+PACKAGE = __package__ or "skodyn"
+_ROOT = Path(__file__).parent
+_IMPORT = re.compile(
+    rf"^[ \t]*from[ \t]+({PACKAGE}[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)"
+    rf"|^[ \t]*import[ \t]+({PACKAGE}[\w.]+)",
+    re.MULTILINE,
+)
+
+
+def _file(module: str) -> Path | None:
+    """The source of a module of the package; None for a name that is no module."""
+    path = _ROOT.joinpath(*module.split(".")[1:])
+    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
+        if module != PACKAGE and candidate.is_file():
+            return candidate
+    return None
+
+
+@cache
+def _text(module: str) -> bytes:
+    path = _file(module)
+    return path.read_bytes() if path else b""
+
+
+@cache
+def _imported(module: str) -> frozenset[str]:
+    """The modules of the package that this module's text imports, submodules by name included."""
+    found = set()
+    for origin, names, plain in _IMPORT.findall(_text(module).decode()):
+        base = origin or plain
+        words = re.sub(r"#[^\n]*", "", names)
+        parts = [word.split(" as ")[0].strip(" ()\n\t") for word in words.split(",")]
+        found |= {base, *(f"{base}.{part}" for part in parts if part.isidentifier())}
+    return frozenset(name for name in found if _file(name))
+
+
+def dependencies(module: str) -> frozenset[str]:
+    """A module and every module of the package that it reaches by imports.
+
+    The front page `skodyn/__init__.py` is left out: it imports everything and defines nothing.
+    """
+    reached, waiting = {module}, [module]
+    while waiting:
+        fresh = _imported(waiting.pop()) - reached
+        reached |= fresh
+        waiting += fresh
+    return frozenset(reached)
+
+
+@cache
+def dependency_hash(module: str) -> str:
+    """Hash of the sources that the code of a module can be made of."""
+    digest = hashlib.sha256()
+    for name in sorted(dependencies(module)):
+        digest.update(name.encode())
+        digest.update(_text(name))
+    return digest.hexdigest()[:16]
+
+
+@cache
+def source_hash() -> str:
+    """Hash of every Python source of the package, in a fixed order."""
+    digest = hashlib.sha256()
+    for path in sorted(_ROOT.rglob("*.py")):
+        digest.update(path.relative_to(_ROOT).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
