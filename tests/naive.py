@@ -5,6 +5,7 @@ A system is a list of plain dicts in any order (a parent may come later than its
     dict(parent=-1, joint=dict(kind="revolute", axis=...), rotation=..., translation=...,
          mass=..., com=..., inertia=...)
 
+A joint may have `armature`, the inertia of a rotor that only its own coordinates move.
 6-vectors are angular first, in world axes, at each body's own origin. Per-body results are (n, 6)
 arrays; `.ravel()` stacks them as the papers do. Velocity-product terms are never written out: every
 function of q accepts complex arrays, so a complex step along the motion differentiates it exactly.
@@ -338,10 +339,16 @@ def operators(bodies, q):
     return SimpleNamespace(E_phi=E_phi, phi=phi, H=H, M=block_diagonal(body_inertias(bodies, q)))
 
 
+def armatures(bodies):
+    """The rotor inertia of every degree of freedom."""
+    rotors = [body["joint"].get("armature", 0.0) for body in bodies]
+    return np.repeat(rotors, [SIZES[body["joint"]["kind"]][1] for body in bodies])
+
+
 def mass_matrix(bodies, q):
-    """H φ M φ* H*, the Newton-Euler factorization (Jain 2011-II eq. 3)."""
+    """H φ M φ* H*, the Newton-Euler factorization (Jain 2011-II eq. 3), and the rotors."""
     o = operators(bodies, q)
-    return o.H @ o.phi @ o.M @ o.phi.T @ o.H.T
+    return o.H @ o.phi @ o.M @ o.phi.T @ o.H.T + np.diag(armatures(bodies))
 
 
 def mass_matrix_inverse(bodies, q):
@@ -368,7 +375,7 @@ def articulated(bodies, q):
     for k in reversed(base_to_tips(bodies)):  # tips-to-base gather
         i, H = bodies[k]["parent"], maps[k].T
         if len(H):  # a hinge without freedom keeps τ = 0 and so P⁺ = P
-            D[k] = H @ P[k] @ H.T
+            D[k] = H @ P[k] @ H.T + bodies[k]["joint"].get("armature", 0.0) * np.eye(len(H))
             G[k] = P[k] @ H.T @ np.linalg.inv(D[k])
             tau[k] = G[k] @ H
         P_plus[k] = (np.eye(6) - tau[k]) @ P[k]
@@ -444,8 +451,9 @@ def joint_forces(bodies, q, v, vdot, gravity, f_ext=None):
 
 
 def inverse_dynamics(bodies, q, v, vdot, gravity, f_ext=None):
-    """Generalized forces that produce vdot: τ = H f (Jain 2011-II eq. 1)."""
-    return operators(bodies, q).H @ joint_forces(bodies, q, v, vdot, gravity, f_ext).ravel()
+    """Generalized forces that produce vdot: τ = H f (Jain 2011-II eq. 1), and what rotors take."""
+    f = joint_forces(bodies, q, v, vdot, gravity, f_ext).ravel()
+    return operators(bodies, q).H @ f + armatures(bodies) * vdot
 
 
 def bias_force(bodies, q, v, gravity, f_ext=None):
@@ -468,9 +476,10 @@ def forward_dynamics(bodies, q, v, tau, gravity, f_ext=None):
 
 
 def kinetic_energy(bodies, q, v):
-    """½ Σ V* M V over the bodies."""
+    """½ Σ V* M V over the bodies, and ½ Σ armature v² over the rotors."""
     twists = [J @ v for J in body_jacobians(bodies, q)]
-    return sum(V @ M @ V for V, M in zip(twists, body_inertias(bodies, q), strict=True)) / 2
+    of_bodies = sum(V @ M @ V for V, M in zip(twists, body_inertias(bodies, q), strict=True))
+    return (of_bodies + armatures(bodies) @ v**2) / 2
 
 
 def potential_energy(bodies, q, gravity):
@@ -534,13 +543,14 @@ def random_inertia(rng):
     return masses.sum(), com, (inertia + inertia.T) / 2
 
 
-def random_bodies(rng, n, kinds=None, branching=0.5, massless=0.0):
+def random_bodies(rng, n, kinds=None, branching=0.5, massless=0.0, rotors=0.0):
     """A random system of n bodies listed in random order.
 
     kinds: joint kinds to draw from (all ten), each used before any is repeated. branching: chance
     that a body hangs from a random body or from ground and not from the previous one; 0 is a serial
     chain, above 0 a system of three or more bodies has at least two bases. massless: chance that a
-    non-leaf body has no mass, where a generic mass matrix stays regular.
+    non-leaf body has no mass, where a generic mass matrix stays regular. rotors: chance that a
+    joint has armature.
     """
     pool = list(KINDS if kinds is None else kinds)
     drawn = []
@@ -571,6 +581,9 @@ def random_bodies(rng, n, kinds=None, branching=0.5, massless=0.0):
         above = body["parent"] == -1 or bodies[body["parent"]]["mass"] > 0
         if held and above and rng.random() < massless:
             body.update(mass=0.0, com=np.zeros(3), inertia=np.zeros((3, 3)))
+    for body in bodies if rotors else ():
+        if body["joint"]["kind"] != "fixed" and rng.random() < rotors:
+            body["joint"]["armature"] = float(rng.uniform(0.01, 2.0))
     return bodies
 
 

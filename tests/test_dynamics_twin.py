@@ -24,6 +24,7 @@ class Case:
         rng = np.random.default_rng([2024, seed])
         self.n = 1 + seed % 15
         options = {"branching": (0.0, 0.5, 0.9)[seed % 3], "massless": float(seed % 2)}
+        options["rotors"] = (0.0, 0.0, 0.0, 0.7)[seed % 4]
         self.bodies = naive.random_bodies(rng, self.n, **options)
         self.gravity = rng.normal(scale=6.0, size=3)
         self.model = adapters.build(self.bodies, self.gravity)

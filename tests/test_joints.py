@@ -39,7 +39,8 @@ DIRECTIONS = {
 
 def arguments_of(joint_type):
     """The names of a joint's directions and of its numbers."""
-    names = [field.name for field in dataclasses.fields(joint_type) if field.name != "name"]
+    shared = ("name", "armature")  # armature: test_armature.py
+    names = [field.name for field in dataclasses.fields(joint_type) if field.name not in shared]
     axes = [name for name in names if "axis" in name]
     return axes, [name for name in names if name not in axes]
 
@@ -346,7 +347,7 @@ def joint_pose(kind, q, pitch, twists):
         p = z * q[0] * (1.0 if kind == JointKind.PRISMATIC else pitch)
     if kind == JointKind.SERIES:
         for angle, twist in zip(q, twists, strict=True):
-            p = p + R @ twist[3:] * angle
+            p = p + R @ twist[3:6] * angle
             turns = np.abs(twist[:3]).max() > 0
             R = R @ naive.axis_rotation(twist[:3], angle) if turns else R
     if kind in (JointKind.SPHERICAL, JointKind.FREE):

@@ -8,6 +8,8 @@ d = h·u for its column h,
 After the last one P has become P⁺ = τ̄·P. The pivots d and the vectors u are the LDLᵀ (Cholesky)
 factors of D(k) = H P H* in disguise: det D is the product of the pivots, and D⁻¹ is applied by
 running through the degrees of freedom in turn. A locked joint has none, and passes P through.
+A rotor's inertia (armature) belongs to one degree of freedom alone and adds to its d: diagonal as
+it is, it stays where it is while the others yield.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from skodyn.kernels.workspace import (
     INERTIA,
     PIVOT,
     ROTATION,
+    armature,
     body_count,
     body_slot,
     dof_slot,
@@ -74,18 +77,22 @@ def yield_joint(w, tree, parameters, k, r, p, ws):
     n = body_count(tree)
     sound = True
     if entry(tree, k, KIND) == REVOLUTE:
+        dof = entry(tree, k, V_START)
         u, d, size = yield_turn(p, column(r, 2))
+        d = d + armature(w, parameters, n, dof)
         pivot = 1.0 / d
-        slot = dof_slot(n, entry(tree, k, V_START))
+        slot = dof_slot(n, dof)
         store6(w, ws, slot + GAIN, u)
         store(w, ws, slot + PIVOT, pivot)
         return subtract_rank_one(p, u, pivot), all_lanes(d > SINGULAR_PIVOT * size)
     for d_back in range(entry(tree, k, N_DOF)):
         i = entry(tree, k, N_DOF) - 1 - d_back
         h = joint_column(w, tree, parameters, k, i, r, ws)
+        dof = entry(tree, k, V_START) + i
         u, d, size = yield_column(p, h)
+        d = d + armature(w, parameters, n, dof)
         pivot = 1.0 / d
-        slot = dof_slot(n, entry(tree, k, V_START) + i)
+        slot = dof_slot(n, dof)
         store6(w, ws, slot + GAIN, u)
         store(w, ws, slot + PIVOT, pivot)
         p = subtract_rank_one(p, u, pivot)

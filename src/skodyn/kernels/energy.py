@@ -1,9 +1,10 @@
 """Kinetic and potential energy, momentum and centre of mass: one scatter and a sum over bodies.
 
 Twelve numbers per state: kinetic, potential, momentum about the world origin [angular; linear],
-centre of mass, total mass. Potential energy is zero with all mass at the world origin. The moment
-of momentum is summed about the first body's origin and carried to the world origin at the end, so
-that a system far away loses no digits in the sum.
+centre of mass, total mass. Rotors (armature) count in the kinetic energy only. Potential energy is
+zero with all mass at the world origin. The moment of momentum is summed about the first body's
+origin and carried to the world origin at the end, so that a system far away loses no digits in the
+sum.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, fa
 from skodyn.kernels.workspace import (
     MOTION,
     ROTATION,
+    armature,
     body_count,
     body_slot,
     load3,
@@ -26,7 +28,17 @@ from skodyn.kernels.workspace import (
     sum_slot,
     unpack,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, absolute, all_lanes, fma, pointer, splat, store_rows
+from skodyn.lanes import (
+    WIDTH_1,
+    WIDTH_4,
+    absolute,
+    all_lanes,
+    fma,
+    load_rows,
+    pointer,
+    splat,
+    store_rows,
+)
 from skodyn.model.layout import GRAVITY, NQ, NV
 from skodyn.spatial.inertia import apply_inertia
 from skodyn.spatial.linear3 import add, add_cross, add_scaled, dot, scale, subtract
@@ -56,6 +68,9 @@ def sweep(w, tree, p, row, nq, nv, q, v, out, ws):
         linear = add(linear, momentum[1])
         moment = add(moment, add_scaled(inertia[1], inertia[0], arm))
         mass = mass + inertia[0]
+    for dof in range(nv):
+        rate = load_rows(w, v, row * nv, nv, dof)
+        kinetic = fma(0.5 * armature(w, p, body_count(tree), dof) * rate, rate, kinetic)
     g = parameter3(w, p, GRAVITY)
     potential = -(dot(g, moment) + mass * dot(g, reference))
     store_rows(w, out, row * ROW, ROW, 0, kinetic)

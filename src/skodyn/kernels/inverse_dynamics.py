@@ -30,6 +30,7 @@ from skodyn.kernels.workspace import (
     CORIOLIS,
     MOTION,
     ROTATION,
+    armature,
     body_count,
     body_slot,
     entry,
@@ -39,7 +40,7 @@ from skodyn.kernels.workspace import (
     store6,
     unpack,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, absolute, all_lanes, load_rows, pointer, store_rows
+from skodyn.lanes import WIDTH_1, WIDTH_4, absolute, all_lanes, fma, load_rows, pointer, store_rows
 from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia, gyroscopic_force
 from skodyn.spatial.motion import add_spatial, dot_spatial, shift_motion, subtract_spatial
@@ -77,8 +78,8 @@ def scatter_forces(w, tree, p, q, q_first, nq, v, vdot, v_first, nv, moving, dri
 
 
 @helper
-def gather_torques(w, tree, p, f_ext, f_first, f_stride, tau, v_first, nv, ws):
-    """Tips to base: f(k) and 𝒯(k) = H(k)·f(k)."""
+def gather_torques(w, tree, p, vdot, driven, f_ext, f_first, f_stride, tau, v_first, nv, ws):
+    """Tips to base: f(k) and 𝒯(k) = H(k)·f(k), and what the rotors take."""
     n = body_count(tree)
     status = OK
     for back in range(n):
@@ -90,8 +91,11 @@ def gather_torques(w, tree, p, f_ext, f_first, f_stride, tau, v_first, nv, ws):
         f = gathered_force(w, tree, k, f, ws)
         r = load_matrix(w, ws, slot + ROTATION)
         for i in range(entry(tree, k, N_DOF)):
+            dof = entry(tree, k, V_START) + i
             torque = dot_spatial(joint_column(w, tree, p, k, i, r, ws), f)
-            store_rows(w, tau, v_first, nv, entry(tree, k, V_START) + i, torque)
+            if driven:
+                torque = fma(armature(w, p, n, dof), load_rows(w, vdot, v_first, nv, dof), torque)
+            store_rows(w, tau, v_first, nv, dof, torque)
             if status == OK and not all_lanes(absolute(torque) < _INFINITY):
                 status = failure(NOT_FINITE, k)
         pass_force_inward(w, tree, k, f, False, ws)
@@ -103,7 +107,9 @@ def sweep(w, tree, p, row, nq, nv, q, v, moving, vdot, driven, f_ext, f_stride, 
     """𝒯 of the states that begin at `row`."""
     v_first = row * nv
     first = scatter_forces(w, tree, p, q, row * nq, nq, v, vdot, v_first, nv, moving, driven, ws)
-    second = gather_torques(w, tree, p, f_ext, row * f_stride, f_stride, tau, v_first, nv, ws)
+    second = gather_torques(
+        w, tree, p, vdot, driven, f_ext, row * f_stride, f_stride, tau, v_first, nv, ws
+    )
     return first if first != OK else second
 
 

@@ -14,6 +14,7 @@ from skodyn.kernels.workspace import (
     ARM,
     INERTIA,
     ROTATION,
+    armature,
     body_count,
     body_slot,
     entry,
@@ -25,7 +26,7 @@ from skodyn.kernels.workspace import (
     sum_slot,
     unpack,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, load, pointer, store_rows
+from skodyn.lanes import WIDTH_1, WIDTH_4, load, load_rows, pointer, store_rows
 from skodyn.model.layout import KIND, N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.inertia import add_inertia, apply_inertia, shift_inertia
 from skodyn.spatial.linear3 import column, cross, dot, multiply_sym_vector
@@ -76,6 +77,13 @@ def project(w, tree, p, j, f, dof, mass, first, nv, ws):
 
 
 @helper
+def add_armature(w, p, n, dof, mass, first, nv):
+    """A rotor's inertia, on the diagonal."""
+    own = load_rows(w, mass, first, nv * nv, dof * nv + dof)
+    store_rows(w, mass, first, nv * nv, dof * nv + dof, own + armature(w, p, n, dof))
+
+
+@helper
 def clear_unrelated(w, tree, mass, first, nv):
     """Zero the whole matrix if the tree branches; a serial chain has no unrelated pair."""
     n = body_count(tree)
@@ -113,6 +121,7 @@ def sweep(w, tree, p, row, nq, nv, q, mass, ws):
             if status == OK and not finite_spatial(f):
                 status = failure(NOT_FINITE, k)
             project(w, tree, p, k, f, dof, mass, first, nv, ws)
+            add_armature(w, p, n, dof, mass, first, nv)
             inner = k
             while entry(tree, inner, PARENT) >= 0:
                 f = shift_force(load3(w, ws, body_slot(inner) + ARM), f)

@@ -24,7 +24,7 @@ from skodyn.lanes import (
     store,
     store_rows,
 )
-from skodyn.model.layout import BODY_RECORD, DOF_RECORD, HEADER, INDEX_COLUMNS, N_BODIES
+from skodyn.model.layout import ARMATURE, BODY_RECORD, DOF_RECORD, HEADER, INDEX_COLUMNS, N_BODIES
 
 # offsets in a body record, in lanes
 ROTATION = 0  # R, kernel frame to world
@@ -98,6 +98,12 @@ def body_parameters(k):
 def dof_parameters(n, i):
     """Where the constants of degree of freedom i begin."""
     return HEADER + n * BODY_RECORD + i * DOF_RECORD
+
+
+@helper
+def armature(w, p, n, i):
+    """Rotor inertia of degree of freedom i."""
+    return parameter(w, p, dof_parameters(n, i) + ARMATURE)
 
 
 @helper

@@ -111,7 +111,11 @@ def _body_cells(model: Model, k: int) -> tuple[str, str, str]:
     joint, name = model.joints[k], model.joint_names[k]
     words = f"{name}: " if name != model.body_names[k] else ""
     words += joint.type_name
-    words += "".join(f" {key} {_vector(value)}" for key, value in _parameters(joint))
+    words += "".join(
+        f" {key} {_vector(value)}"
+        for key, value in _parameters(joint)
+        if key != "armature" or joint.armature  # few have one
+    )
     return words, f"{joint.nv} dof", f"{model.mass[k]:.6g} kg"
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -46,7 +46,16 @@ _X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class Joint:
-    """What is common to all joints. `name` defaults to the name of the body the joint carries."""
+    """What is common to all joints. `name` defaults to the name of the body the joint carries.
+
+    `armature` is the inertia of a rotor that moves with the joint's own coordinate and with nothing
+    else, as seen from the joint: a motor's inertia times the square of its gear ratio. Every degree
+    of freedom of the joint has it (kg·m² where it turns, kg where it slides). It takes torque
+    armature·v̇ and holds energy armature·v²/2, but has no weight and no part in the system's
+    momentum.
+    """
+
+    armature: float = field(default=0.0, kw_only=True)
 
     type_name: ClassVar[str]
     kind: ClassVar[JointKind]
@@ -59,7 +68,16 @@ class Joint:
 
     def faults(self) -> list[str]:
         """What is wrong with this description, one clause each; empty if nothing is."""
-        return [fault for label, value in self._axes() for fault in _axis_faults(label, value)]
+        found = [fault for label, value in self._axes() for fault in _axis_faults(label, value)]
+        return found + self._armature_faults()
+
+    def _armature_faults(self) -> list[str]:
+        found = _number_faults("armature", self.armature)
+        if not found and self.armature < 0.0:
+            found = [f"armature {self.armature:g} is negative; give an inertia of zero or more"]
+        if not found and self.armature > 0.0 and self.nv == 0:
+            found = [f"armature {self.armature:g} is on a joint that does not move; take it away"]
+        return found
 
     def _axes(self) -> list[tuple[str, Vector]]:
         """The directions a person gave, with the label to use in a message."""

@@ -28,9 +28,10 @@ SECOND_MOMENT = 16  # about the body origin, in the kernel frame, six numbers
 PITCH = 22  # metres per radian, helical joints only
 BODY_RECORD = 23
 
-# a record per degree of freedom: the twist [u; t] of a series joint, zero for other kinds
-TWIST = 0
-DOF_RECORD = 6
+# a record per degree of freedom
+TWIST = 0  # [u; t] of a series joint, zero for other kinds
+ARMATURE = 6  # inertia of what turns or slides with this degree of freedom alone, a rotor
+DOF_RECORD = 7
 
 
 def parameter_count(n_bodies: int, nv: int) -> int:

@@ -33,6 +33,7 @@ def pack(
     twists = [joint.twists() for joint in joints]
     alignment = _alignment(joints, twists)
     indices = _indices(checked.tree, joints)
+    armature = np.repeat([joint.armature for joint in joints], [joint.nv for joint in joints])
     columns = {
         "rotation": checked.rotation[order],
         "translation": checked.translation[order],
@@ -51,7 +52,7 @@ def pack(
         **columns,
         alignment=alignment,
         indices=indices,
-        parameters=_parameters(checked.gravity, indices, columns, alignment, twists),
+        parameters=_parameters(checked.gravity, indices, columns, alignment, twists, armature),
     )
 
 
@@ -97,6 +98,7 @@ def _parameters(
     columns: dict[str, Floats],
     alignment: Floats,
     twists: Sequence[Any],
+    armature: Floats,
 ) -> Floats:
     n = len(indices)
     nv = int(indices[:, layout.N_DOF].sum())
@@ -108,12 +110,13 @@ def _parameters(
     _weigh(records, columns, alignment)
     dofs = parameters[stop:].reshape(nv, layout.DOF_RECORD)
     kinds, starts = indices[:, layout.KIND].tolist(), indices[:, layout.V_START].tolist()
+    dofs[:, layout.ARMATURE] = armature
     for k, twist in enumerate(twists):
         if kinds[k] == JointKind.HELICAL:
             u, t = np.array(twist[0])
             records[k, layout.PITCH] = u @ t
         elif kinds[k] == JointKind.SERIES:
-            dofs[starts[k] : starts[k] + len(twist)] = np.reshape(twist, (-1, 6))
+            dofs[starts[k] : starts[k] + len(twist), : layout.ARMATURE] = np.reshape(twist, (-1, 6))
     return parameters
 
 
