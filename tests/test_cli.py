@@ -297,23 +297,11 @@ def test_a_reader_that_leaves_early_causes_no_traceback(tmp_path: Path):
 # ---- README -------------------------------------------------------------------------------------
 
 
-def blocks(marker: str) -> list[str]:
-    """The fenced blocks between a marker and the end of it in README.md."""
-    text = (ROOT / "README.md").read_text()
-    return re.findall(rf"<!-- {marker} -->\n```\w+\n(.*?)```\n<!-- end -->", text, re.DOTALL)
-
-
 def block(marker: str) -> str:
-    (found,) = blocks(marker)
+    """The fenced block between a marker and the end of it in README.md."""
+    text = (ROOT / "README.md").read_text()
+    (found,) = re.findall(rf"<!-- {marker} -->\n```\w+\n(.*?)```\n<!-- end -->", text, re.DOTALL)
     return found
-
-
-def test_the_examples_of_the_readme_run(monkeypatch: Any):
-    monkeypatch.chdir(ROOT)
-    examples = blocks("example")
-    assert len(examples) == 2
-    for example in examples:
-        exec(compile(example, "README.md", "exec"), {})
 
 
 def test_the_commands_of_the_readme_name_things_that_exist(tmp_path: Path, monkeypatch: Any):
