@@ -1,6 +1,6 @@
 """skodyn: multibody dynamics at compiled speed, with the operator algebra typed literally."""
 
-from skodyn import interop
+from skodyn import interop, sko
 from skodyn.dynamics import (
     BodyInertias,
     bias_force,
@@ -20,6 +20,7 @@ from skodyn.dynamics import (
     mass_matrix_solve,
     momentum,
     operational_space_compliance,
+    sko_model,
     velocities,
 )
 from skodyn.errors import (
@@ -58,6 +59,7 @@ from skodyn.simulate import (
     Wrench,
     simulate,
 )
+from skodyn.sko import SKOModel
 
 __version__ = _package_version()
 
@@ -78,6 +80,7 @@ __all__ = [
     "PointSpring",
     "Prismatic",
     "Revolute",
+    "SKOModel",
     "ScenarioError",
     "Servo",
     "Sinusoid",
@@ -111,5 +114,7 @@ __all__ = [
     "open",
     "operational_space_compliance",
     "simulate",
+    "sko",
+    "sko_model",
     "velocities",
 ]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skodyn import dynamics
+from skodyn import dynamics, sko
 from skodyn.conventions import GROUND
 from skodyn.dynamics.driver import LANES
 from skodyn.model.description import ModelBuilder
@@ -90,6 +90,26 @@ def _simulate(method: str) -> None:
 for _method in METHODS:
     _simulate(_method)
 STEPS.append(("body inertias", lambda model: dynamics.body_inertias(model, model.neutral())))
+
+
+def _general(name: str, call: Callable[[sko.SKOModel], object]) -> None:
+    """Warm kernels of general SKO models."""
+    STEPS.append((f"sko, {name}", lambda model: call(dynamics.sko_model(model, model.neutral()))))
+
+
+def _sweep_both_ways(model: sko.SKOModel) -> None:
+    x = np.zeros(model.size)
+    for strict in (False, True):
+        sko.gather(model.tree, model.weights, x, strict=strict)
+        sko.scatter(model.tree, model.weights, x, strict=strict)
+    sko.pass_inward(model.tree, model.weights, x)
+    sko.pass_outward(model.tree, model.weights, x)
+    model.M.apply(x)
+    model.M.apply(x, transpose=True)
+
+
+_general("gather and scatter", _sweep_both_ways)
+_general("riccati", lambda model: sko.riccati(model).solve_D(np.zeros(model.nv)))
 
 
 def every_joint_model() -> Model:

@@ -20,6 +20,7 @@ from skodyn.dynamics.functions import (
     velocities,
 )
 from skodyn.dynamics.inertias import BodyInertias, body_inertias
+from skodyn.dynamics.sko_model import sko_model
 
 __all__ = [
     "BodyInertias",
@@ -40,5 +41,6 @@ __all__ = [
     "mass_matrix_solve",
     "momentum",
     "operational_space_compliance",
+    "sko_model",
     "velocities",
 ]

@@ -79,13 +79,13 @@ def _rigid(rows: Floats) -> Floats:
     """(n, 10…) records (m, h, J) -> (n, 6, 6)."""
     full = np.zeros((len(rows), 6, 6))
     full[:, :3, :3] = rows[:, 4:10][:, _SYMMETRIC]
-    full[:, :3, 3:] = _cross_matrices(rows[:, 1:4])
+    full[:, :3, 3:] = cross_matrices(rows[:, 1:4])
     full[:, 3:, :3] = -full[:, :3, 3:]
     full[:, 3:, 3:] = rows[:, 0, None, None] * np.eye(3)
     return full
 
 
-def _cross_matrices(vectors: Floats) -> Floats:
+def cross_matrices(vectors: Floats) -> Floats:
     full = np.zeros((len(vectors), 3, 3))
     x, y, z = vectors.T
     full[:, 0, 1], full[:, 0, 2], full[:, 1, 2] = -z, y, -x
@@ -97,5 +97,5 @@ def _shifts(model: Model, q: ArrayLike) -> Floats:
     _, origin = forward_kinematics(model, q)
     inner = np.where((model.parent >= 0)[:, None], origin[model.parent], 0.0)
     shifts = np.broadcast_to(np.eye(6), (model.n_bodies, 6, 6)).copy()
-    shifts[:, :3, 3:] = _cross_matrices(origin - inner)
+    shifts[:, :3, 3:] = cross_matrices(origin - inner)
     return shifts

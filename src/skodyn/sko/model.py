@@ -1,0 +1,148 @@
+"""The SKO model of Jain 2011-II section 2.1, packed: a tree, weights, joint maps and inertias."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skodyn.sko.blocks import Blocks, Floats, Ints, offsets
+from skodyn.sko.checks import read_model
+from skodyn.topology import Tree
+
+__all__ = ["SKOModel"]
+
+PerNode = Mapping[Any, Any] | Sequence[Any]
+"""A value for every node: by name, or in the order in which the nodes were given."""
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class SKOModel:
+    """A tree of nodes with any block sizes: node k has m_k velocities and n_k freedoms.
+
+    In the papers' symbols V = 𝔸*H*θ̇, α = 𝔸*(H*θ̈ + a), f = 𝔸(Mα + b), 𝒯 = Hf (eq. 1), where
+    𝔸 = (I − ℰ)⁻¹ has the weights 𝔸(℘(k), k), of shape (m_℘(k), m_k). They may be singular or not
+    square; H(k) is n_k × m_k with independent rows (n_k = 0 locks the node); M(k) is m_k × m_k,
+    symmetric and positive definite; a and b are stacked vectors, zero unless given.
+
+    Nodes are numbered base first and depth first, as in `tree`; blocks and stacked vectors follow
+    that order, whatever order they were given in. All arrays are read-only.
+    """
+
+    tree: Tree
+    weights: Blocks  # 𝔸(℘(k), k); no rows for a base
+    H: Blocks
+    M: Blocks
+    a: Floats  # Coriolis accelerations, stacked
+    b: Floats  # gyroscopic and other given forces, stacked
+    sizes: Ints  # m_k
+    dofs: Ints  # n_k
+    node_starts: Ints  # where node k's part of a stacked vector starts; (n + 1,)
+    dof_starts: Ints  # where its part of θ̇, θ̈ or 𝒯 starts; (n + 1,)
+
+    def __init__(
+        self,
+        tree: Tree | Iterable[int],
+        A: PerNode,
+        H: PerNode,
+        M: PerNode,
+        a: PerNode | None = None,
+        b: PerNode | None = None,
+        names: Iterable[Hashable] | None = None,
+        *,
+        semidefinite: bool = False,
+    ) -> None:
+        """From one block per node, or a ModelError that names every node at fault.
+
+        tree: a Tree, or parent positions with −1 for bases and, if wanted, names. A, H, M, a, b:
+        dicts by name, or lists in the order of the parents (of `tree.names` for a Tree). A has no
+        entry, or None, for a base; H none for a locked node. semidefinite: let inertias be
+        singular, as those of massless nodes are; Lemma 7 then needs every D(k) to be definite,
+        which the Riccati sweep checks.
+        """
+        self._fill(*read_model(tree, A, H, M, a, b, names, semidefinite))
+
+    @classmethod
+    def from_packed(
+        cls,
+        tree: Tree,
+        weights: Blocks,
+        H: Blocks,
+        M: Blocks,
+        a: Floats | None = None,
+        b: Floats | None = None,
+    ) -> SKOModel:
+        """From blocks in packed order that are known to satisfy the definition; not checked."""
+        model = object.__new__(cls)
+        model._fill(tree, weights, H, M, a, b)
+        return model
+
+    def _fill(
+        self, tree: Tree, weights: Blocks, H: Blocks, M: Blocks, a: Floats | None, b: Floats | None
+    ) -> None:
+        total = int(M.rows.sum())
+        values: dict[str, Any] = {
+            "a": np.zeros(total) if a is None else a,
+            "b": np.zeros(total) if b is None else b,
+            "sizes": M.rows,
+            "dofs": H.rows,
+            "node_starts": offsets(M.rows),
+            "dof_starts": offsets(H.rows),
+        }
+        for array in values.values():
+            array.setflags(write=False)
+        values |= {"tree": tree, "weights": weights.freeze(), "H": H.freeze(), "M": M.freeze()}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    # ---- sizes and names ----------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[Hashable, ...]:
+        """Of the nodes, in packed order."""
+        return self.tree.names
+
+    @property
+    def n_nodes(self) -> int:
+        return self.tree.n
+
+    @property
+    def size(self) -> int:
+        """Length of a stacked vector, Σ m_k."""
+        return int(self.node_starts[-1])
+
+    @property
+    def nv(self) -> int:
+        """Number of degrees of freedom, Σ n_k."""
+        return int(self.dof_starts[-1])
+
+    def node_slice(self, node: Hashable) -> slice:
+        """Where a node's part lies in a stacked vector."""
+        k = self.tree.resolve(node)
+        return slice(int(self.node_starts[k]), int(self.node_starts[k + 1]))
+
+    def dof_slice(self, node: Hashable) -> slice:
+        """Where a node's part lies in θ̇, θ̈ and 𝒯."""
+        k = self.tree.resolve(node)
+        return slice(int(self.dof_starts[k]), int(self.dof_starts[k + 1]))
+
+    def A_block(self, node: Hashable) -> Floats:
+        """𝔸(℘(k), k), without rows for a base; a read-only view."""
+        return self.weights[self.tree.resolve(node)]
+
+    def H_block(self, node: Hashable) -> Floats:
+        """H(k), n_k × m_k; a read-only view."""
+        return self.H[self.tree.resolve(node)]
+
+    def M_block(self, node: Hashable) -> Floats:
+        """M(k), m_k × m_k; a read-only view."""
+        return self.M[self.tree.resolve(node)]
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        parts = (self.tree, self.weights, self.H, self.M, self.a, self.b)
+        return SKOModel.from_packed, parts  # which freezes the arrays again
+
+    def __repr__(self) -> str:
+        return f"<SKOModel: {self.n_nodes} nodes, Σm={self.size}, nv={self.nv}>"

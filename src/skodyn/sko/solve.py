@@ -1,0 +1,31 @@
+"""D⁻¹x from the Cholesky factors of D, one node after another."""
+
+from __future__ import annotations
+
+from skodyn.jit import compiled, kernel
+from skodyn.sko.blocks import Blocks, Floats
+from skodyn.sko.signatures import COUNT, FLOATS, INTS, RESULT
+from skodyn.sko.small import solve_lower, solve_upper
+
+__all__ = ["solve_blocks"]
+
+
+def solve_blocks(factor: Blocks, columns: Floats) -> Floats:
+    """(L·L*)⁻¹ times a matrix of columns, block by block."""
+    y = columns.copy()
+    compiled(solve_sweep, _SOLVE)(
+        factor.data, factor.starts, factor.row_starts, columns.shape[1], y.reshape(-1)
+    )
+    return y
+
+
+_SOLVE = (FLOATS, INTS, INTS, COUNT, RESULT)
+
+
+@kernel
+def solve_sweep(factor, starts, dof, columns, y):
+    """y(k) becomes L⁻*(k)·L⁻¹(k)·y(k)."""
+    for k in range(starts.size - 1):
+        n = dof[k + 1] - dof[k]
+        solve_lower(factor, starts[k], n, columns, y, dof[k] * columns)
+        solve_upper(factor, starts[k], n, columns, y, dof[k] * columns)

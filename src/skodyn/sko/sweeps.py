@@ -1,0 +1,172 @@
+"""Products of an SPO operator and stacked vectors: gather, scatter, and single steps.
+
+Jain 2011-II: 𝔸x is a tips-to-base gather (Lemma 1, eq. 5), 𝔸*x a base-to-tips scatter (Lemma 2,
+eq. 8); 𝔸̃ = 𝔸 − I without the diagonal is Corollary 3.1, where print has 𝔸̃ for 𝔸 in the weights
+(the two agree for a child and its parent). The weights are an argument: the same sweeps serve 𝔸
+and ψ. Nodes are numbered base first, so a gather is a descending loop and a scatter an ascending
+one. Matrices are stacked vectors side by side.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skodyn.errors import StateError
+from skodyn.jit import compiled, kernel
+from skodyn.sko.blocks import Blocks, Floats, Ints, offsets, stacked_columns
+from skodyn.sko.signatures import COUNT, FLOATS, INTS, RESULT
+from skodyn.sko.small import add_product, add_transposed_product, clear
+from skodyn.topology import Tree
+
+__all__ = ["gather", "pass_inward", "pass_outward", "scatter"]
+
+
+def gather(tree: Tree, weights: Blocks, x: ArrayLike, *, strict: bool = False) -> Floats:
+    """𝔸x, or 𝔸̃x if strict, for the SPO operator with these weights; O(N) per column."""
+    return _sweep(gather_strictly if strict else gather_all, tree, weights, x)
+
+
+def scatter(tree: Tree, weights: Blocks, x: ArrayLike, *, strict: bool = False) -> Floats:
+    """𝔸*x, or 𝔸̃*x if strict, for the SPO operator with these weights; O(N) per column."""
+    return _sweep(scatter_strictly if strict else scatter_all, tree, weights, x)
+
+
+def pass_inward(tree: Tree, edges: Blocks, x: ArrayLike, sizes: Ints | None = None) -> Floats:
+    """ℰx: every node receives edge(k)·x(k) of its children.
+
+    sizes: of the nodes' parts of the result, where they are not those of x: m_k for K, whose
+    columns are degrees of freedom.
+    """
+    out = offsets(edges.cols if sizes is None else sizes)
+    return _step(send_to_parent, tree, edges, x, edges.col_starts, out)
+
+
+def pass_outward(tree: Tree, edges: Blocks, x: ArrayLike, sizes: Ints | None = None) -> Floats:
+    """ℰ*x: every node receives edge*(k)·x(℘(k)) from its parent; sizes as for `pass_inward`."""
+    inner = offsets(edges.cols if sizes is None else sizes)
+    return _step(send_to_children, tree, edges, x, inner, edges.col_starts)
+
+
+def check_edges(tree: Tree, edges: Blocks, sizes: Ints) -> None:
+    """Are there blocks for the edges of this tree, with as many rows as the parent's size?"""
+    if len(edges) != tree.n or len(sizes) != tree.n:
+        raise StateError(
+            f"There are {len(edges)} blocks for a tree of {tree.n} nodes; give one each."
+        )
+    inner = np.where(tree.parent < 0, 0, sizes[tree.parent]) if tree.n else sizes
+    wrong = np.flatnonzero(inner != edges.rows)
+    if len(wrong):
+        k = int(wrong[0])
+        raise StateError(
+            f"The block of node {tree.names[k]!r} has {edges.rows[k]} rows; its parent needs "
+            f"{inner[k]} (none for a base)."
+        )
+
+
+def _sweep(entry: Any, tree: Tree, weights: Blocks, x: ArrayLike) -> Floats:
+    check_edges(tree, weights, weights.cols)
+    columns, shape = stacked_columns(x, int(weights.col_starts[-1]), "x")
+    y = np.empty(columns.shape)
+    compiled(entry, _SWEEP)(
+        tree.parent, weights.col_starts, weights.data, weights.starts,
+        columns.reshape(-1), columns.shape[1], y.reshape(-1),
+    )  # fmt: skip
+    return y.reshape(shape)
+
+
+def _step(
+    entry: Any, tree: Tree, edges: Blocks, x: ArrayLike, start_in: Ints, start_out: Ints
+) -> Floats:
+    check_edges(tree, edges, np.diff(start_in if entry is send_to_children else start_out))
+    columns, shape = stacked_columns(x, int(start_in[-1]), "x")
+    y = np.zeros((int(start_out[-1]), columns.shape[1]))
+    compiled(entry, _STEP)(
+        tree.parent, start_in, start_out, edges.data, edges.starts,
+        columns.reshape(-1), columns.shape[1], y.reshape(-1),
+    )  # fmt: skip
+    return y.reshape(len(y), *shape[1:])
+
+
+_SWEEP = (INTS, INTS, FLOATS, INTS, FLOATS, COUNT, RESULT)
+_STEP = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, COUNT, RESULT)
+
+
+@kernel
+def gather_all(parent, node, weights, starts, x, columns, y):
+    """y(k) = Σ 𝔸(k, j)·y(j) + x(k) over the children j of k (eq. 5)."""
+    for i in range(x.size):
+        y[i] = x[i]
+    for back in range(parent.size):
+        k = parent.size - 1 - back
+        p = parent[k]
+        if p >= 0:
+            rows, cols = node[p + 1] - node[p], node[k + 1] - node[k]
+            add_product(
+                weights, starts[k], y, node[k] * columns, rows, cols, columns, y, node[p] * columns
+            )
+
+
+@kernel
+def gather_strictly(parent, node, weights, starts, x, columns, y):
+    """y(k) = Σ 𝔸(k, j)·[y(j) + x(j)] over the children j of k (Corollary 3.1)."""
+    clear(y, 0, y.size)
+    for back in range(parent.size):
+        k = parent.size - 1 - back
+        p = parent[k]
+        if p >= 0:
+            rows, cols = node[p + 1] - node[p], node[k + 1] - node[k]
+            j, i = node[k] * columns, node[p] * columns
+            add_product(weights, starts[k], y, j, rows, cols, columns, y, i)
+            add_product(weights, starts[k], x, j, rows, cols, columns, y, i)
+
+
+@kernel
+def scatter_all(parent, node, weights, starts, x, columns, y):
+    """y(k) = 𝔸*(℘(k), k)·y(℘(k)) + x(k) (eq. 8)."""
+    for i in range(x.size):
+        y[i] = x[i]
+    for k in range(parent.size):
+        p = parent[k]
+        if p >= 0:
+            rows, cols = node[p + 1] - node[p], node[k + 1] - node[k]
+            add_transposed_product(
+                weights, starts[k], y, node[p] * columns, cols, rows, columns, y, node[k] * columns
+            )
+
+
+@kernel
+def scatter_strictly(parent, node, weights, starts, x, columns, y):
+    """y(k) = 𝔸*(℘(k), k)·[y(℘(k)) + x(℘(k))] (Corollary 3.1)."""
+    clear(y, 0, y.size)
+    for k in range(parent.size):
+        p = parent[k]
+        if p >= 0:
+            rows, cols = node[p + 1] - node[p], node[k + 1] - node[k]
+            j, i = node[p] * columns, node[k] * columns
+            add_transposed_product(weights, starts[k], y, j, cols, rows, columns, y, i)
+            add_transposed_product(weights, starts[k], x, j, cols, rows, columns, y, i)
+
+
+@kernel
+def send_to_parent(parent, start_in, start_out, edges, starts, x, columns, y):
+    """y(℘(k)) += E(k)·x(k); y comes in as zeros."""
+    for k in range(parent.size):
+        p = parent[k]
+        if p >= 0:
+            rows, cols = start_out[p + 1] - start_out[p], start_in[k + 1] - start_in[k]
+            j, i = start_in[k] * columns, start_out[p] * columns
+            add_product(edges, starts[k], x, j, rows, cols, columns, y, i)
+
+
+@kernel
+def send_to_children(parent, start_in, start_out, edges, starts, x, columns, y):
+    """y(k) = E*(k)·x(℘(k)); y comes in as zeros."""
+    for k in range(parent.size):
+        p = parent[k]
+        if p >= 0:
+            rows, cols = start_in[p + 1] - start_in[p], start_out[k + 1] - start_out[k]
+            j, i = start_in[p] * columns, start_out[k] * columns
+            add_transposed_product(edges, starts[k], x, j, cols, rows, columns, y, i)
