@@ -32,7 +32,7 @@ def case_of(seed):
     return Case(seed)
 
 
-def close(actual, expected, scale=0.0, kappa=1.0, roundings=100):
+def close(actual, expected, scale=0.0, kappa=1.0, roundings=20):
     """Equal up to so many roundings, times κ, of the largest number that enters."""
     actual, expected = np.asarray(actual), np.asarray(expected)
     assert actual.shape == expected.shape
@@ -47,7 +47,7 @@ def largest(*matrices):
     return np.prod([np.abs(m).max(initial=1.0) for m in matrices])
 
 
-def blocks_close(blocks, expected, scale=0.0, kappa=1.0, roundings=100):
+def blocks_close(blocks, expected, scale=0.0, kappa=1.0, roundings=20):
     """Every block close, on the scale of the largest of them or a larger one given; None expects
     a block without rows."""
     scale = max([scale, *(np.abs(e).max(initial=0.0) for e in expected if e is not None)])

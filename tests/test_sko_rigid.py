@@ -79,3 +79,90 @@ def test_a_batch_of_states_is_refused():
         sk.sko_model(rigid.model, rigid.q[None], rigid.v)
     with pytest.raises(sk.StateError, match="v has shape"):
         sk.sko_model(rigid.model, rigid.q, rigid.v[None])
+
+
+def test_mass_matrix_and_its_determinant_are_what_the_kernels_give(rigid):
+    got = sk.sko.mass_matrix(rigid.sko)
+    R = sk.body_inertias(rigid.model, rigid.q).R
+    close(got, rigid.mass, np.abs(R).max())
+    expected = sk.mass_matrix_logdet(rigid.model, rigid.q)
+    close(sk.sko.log_determinant(rigid.sko), expected, 1.0, rigid.kappa)
+    solved = sk.mass_matrix_solve(rigid.model, rigid.q, rigid.x)
+    close(sk.sko.mass_matrix_solve(rigid.sko, rigid.x), solved, 0.0, rigid.kappa)
+
+
+def test_composite_inertias_are_what_the_kernels_give(rigid):
+    R = sk.body_inertias(rigid.model, rigid.q).R
+    for got, expected in zip(sk.sko.composite_inertias(rigid.sko), R, strict=True):
+        close(got, expected, np.abs(R).max())
+
+
+def force_scale(rigid):
+    """The size of the terms that generalised forces are sums of."""
+    sko = rigid.sko
+    alpha = np.abs(sk.sko.scatter(sko.tree, sko.weights, sko.a)).max() + np.abs(rigid.x).max(
+        initial=0
+    )
+    R = sk.body_inertias(rigid.model, rigid.q).R
+    weight = np.abs(sko.b).max() * rigid.model.n_bodies
+    reach = np.abs(sko.weights.data).max(initial=1.0) * rigid.model.n_bodies
+    return (np.abs(R).max() * alpha + weight) * reach
+
+
+def test_inverse_dynamics_is_what_the_kernels_give(rigid):
+    expected = sk.inverse_dynamics(rigid.model, rigid.q, rigid.v, rigid.x)
+    close(sk.sko.inverse_dynamics(rigid.sko, rigid.x), expected, force_scale(rigid))
+
+
+def test_forward_dynamics_is_what_the_kernels_give(rigid):
+    if not rigid.model.nv:
+        return
+    expected = sk.forward_dynamics(rigid.model, rigid.q, rigid.v, rigid.x)
+    scale = force_scale(rigid) / np.linalg.norm(rigid.mass, 2)
+    close(sk.sko.forward_dynamics(rigid.sko, rigid.x), expected, scale, rigid.kappa)
+
+
+def test_compliances_are_what_the_kernels_give(rigid):
+    inertias = sk.body_inertias(rigid.model, rigid.q)
+    scale = np.abs(inertias.Upsilon).max()
+    for got, expected in zip(sk.sko.node_compliances(rigid.sko), inertias.Upsilon, strict=True):
+        close(got, expected, scale, rigid.kappa)
+    bodies = rigid.model.body_names[:: max(1, rigid.model.n_bodies // 4)]
+    at_origins = [(body, (0, 0, 0)) for body in bodies]
+    expected = sk.operational_space_compliance(rigid.model, rigid.q, at_origins)
+    close(sk.sko.compliance(rigid.sko, bodies), expected, scale, rigid.kappa)
+
+
+def test_a_joint_that_nothing_resists_is_named():
+    builder = sk.ModelBuilder()
+    builder.add_body("arm", "world", sk.Revolute(), mass=1.0, inertia=(1, 1, 1))
+    builder.add_body("tip", "arm", sk.Revolute(axis=(1, 0, 0)), mass=1.0, com=(1, 0, 0))
+    model = builder.build()
+    general = sk.sko_model(model, model.neutral())
+    with pytest.raises(sk.DynamicsError, match="Node 'tip' moves against no inertia"):
+        sk.sko.riccati(general)
+    with pytest.raises(sk.DynamicsError, match="'tip'"):
+        sk.mass_matrix_logdet(model, model.neutral())
+
+
+def test_a_long_chain_agrees_with_the_kernels():
+    """Ten thousand bodies: no array of N² numbers, no recursion in Python."""
+    builder = sk.ModelBuilder()
+    parent = "world"
+    for k in range(10_000):
+        axis = (0, 1, 0) if k % 2 else (1, 0, 0)
+        builder.add_body(
+            f"b{k}", parent, sk.Revolute(axis=axis), translation=(0, 0, -0.1), mass=1.0,
+            com=(0, 0, -0.05), inertia=(0.01, 0.01, 0.01),
+        )  # fmt: skip
+        parent = f"b{k}"
+    model = builder.build()
+    rng = np.random.default_rng(3)
+    q, v = model.random_state(rng)
+    general = sk.sko_model(model, q, 0.01 * v)
+    tau = rng.normal(size=model.nv)
+    vdot = sk.sko.forward_dynamics(general, tau)
+    forces = sk.sko.inverse_dynamics(general, vdot)
+    expected = sk.inverse_dynamics(model, q, 0.01 * v, vdot)
+    size = np.abs(sk.sko.gather(general.tree, general.weights, np.abs(general.b))).max()
+    assert np.abs(forces - expected).max() <= 100 * np.finfo(float).eps * size * model.n_bodies

@@ -108,8 +108,22 @@ def _sweep_both_ways(model: sko.SKOModel) -> None:
     model.M.apply(x, transpose=True)
 
 
+def _all_dynamics(model: sko.SKOModel) -> None:
+    zero, solution = np.zeros(model.nv), sko.riccati(model)
+    sko.inverse_dynamics(model, zero)
+    sko.forward_dynamics(model, zero, solution)
+    sko.mass_matrix(model)
+    sko.forward_element(model.tree, model.weights, sko.composite_inertias(model), 0, 0)
+    sko.mass_matrix_solve(model, zero, solution)
+    sko.log_determinant(model, solution)
+    sko.compliance(model, [0], solution)
+    sko.innovations(model, solution, zero)
+    sko.innovations(model, solution, zero, transpose=True)
+
+
 _general("gather and scatter", _sweep_both_ways)
 _general("riccati", lambda model: sko.riccati(model).solve_D(np.zeros(model.nv)))
+_general("dynamics", _all_dynamics)
 
 
 def every_joint_model() -> Model:

@@ -1,6 +1,18 @@
 """SKO models (Jain 2011-II): any tree, any block sizes, and the recursions that hold for all."""
 
+from skodyn.sko.backward_lyapunov import backward_element, backward_lyapunov
 from skodyn.sko.blocks import Blocks
+from skodyn.sko.compliance import compliance, joint_compliances, node_compliances
+from skodyn.sko.forward_dynamics import forward_dynamics
+from skodyn.sko.forward_lyapunov import composite_inertias, forward_element, forward_lyapunov
+from skodyn.sko.innovations import (
+    innovations,
+    innovations_inverse,
+    log_determinant,
+    mass_matrix_solve,
+)
+from skodyn.sko.inverse_dynamics import inverse_dynamics, velocities
+from skodyn.sko.mass_matrix import mass_matrix
 from skodyn.sko.model import SKOModel
 from skodyn.sko.riccati import Riccati, riccati
 from skodyn.sko.sweeps import gather, pass_inward, pass_outward, scatter
@@ -9,9 +21,25 @@ __all__ = [
     "Blocks",
     "Riccati",
     "SKOModel",
+    "backward_element",
+    "backward_lyapunov",
+    "compliance",
+    "composite_inertias",
+    "forward_dynamics",
+    "forward_element",
+    "forward_lyapunov",
     "gather",
+    "innovations",
+    "innovations_inverse",
+    "inverse_dynamics",
+    "joint_compliances",
+    "log_determinant",
+    "mass_matrix",
+    "mass_matrix_solve",
+    "node_compliances",
     "pass_inward",
     "pass_outward",
     "riccati",
     "scatter",
+    "velocities",
 ]

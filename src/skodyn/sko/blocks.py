@@ -14,7 +14,7 @@ from skodyn.jit import compiled, kernel
 from skodyn.sko.signatures import COUNT, FLOATS, INTS, RESULT
 from skodyn.sko.small import add_product, add_transposed_product
 
-__all__ = ["Blocks", "Floats", "Ints", "offsets", "stacked_columns"]
+__all__ = ["Blocks", "Floats", "Ints", "offsets", "stacked_columns", "stacked_vector"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -142,6 +142,14 @@ def stacked_columns(x: ArrayLike, length: int, name: str) -> tuple[Floats, tuple
         where = np.argwhere(~np.isfinite(given))[0]
         raise StateError(f"{name}{where.tolist()} is {given[tuple(where)]}; give finite numbers.")
     return table, given.shape
+
+
+def stacked_vector(x: ArrayLike, length: int, name: str) -> Floats:
+    """x as one contiguous vector of this length, or a StateError."""
+    columns, shape = stacked_columns(x, length, name)
+    if len(shape) != 1:
+        raise StateError(f"{name} has shape {shape}; give ({length},).")
+    return columns.reshape(-1)
 
 
 _APPLY = (FLOATS, INTS, INTS, INTS, FLOATS, COUNT, RESULT)

@@ -28,7 +28,8 @@ class SKOModel:
     symmetric and positive definite; a and b are stacked vectors, zero unless given.
 
     Nodes are numbered base first and depth first, as in `tree`; blocks and stacked vectors follow
-    that order, whatever order they were given in. All arrays are read-only.
+    that order, whatever order they were given in. Where a node is asked for, an integer is its
+    number in that order and anything else its name. All arrays are read-only.
     """
 
     tree: Tree

@@ -12,3 +12,4 @@ INTS = types.Array(types.int64, 1, "C", readonly=True)
 FLOATS = types.Array(types.float64, 1, "C", readonly=True)
 RESULT = types.Array(types.float64, 1, "C")
 COUNT = types.int64
+PLACES = types.Array(types.int64, 1, "C")  # indices that a kernel writes down

@@ -52,6 +52,16 @@ def add_transposed_product(a, i, b, j, n, m, c, out, o):
 
 
 @helper
+def subtract_transposed_product(a, i, b, j, n, m, c, out, o):
+    """out −= A*·B with A m×n and B m×c."""
+    for s in range(m):
+        for r in range(n):
+            factor = a[i + s * n + r]
+            for t in range(c):
+                out[o + r * c + t] -= factor * b[j + s * c + t]
+
+
+@helper
 def add_product_transposed(a, i, b, j, n, m, c, out, o):
     """out += A·B* with A n×m and B c×m."""
     for r in range(n):

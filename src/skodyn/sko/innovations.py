@@ -1,0 +1,146 @@
+"""The Innovations factors of the mass matrix and their inverse (Jain 2011-II, Lemma 11).
+
+𝓜 = [I + H𝔸K]·D·[I + H𝔸K]* (eq. 49) and [I + H𝔸K]⁻¹ = I − HψK (eq. 50), so
+𝓜⁻¹ = [I − HψK]*·D⁻¹·[I − HψK] (eq. 51; the last line of its proof prints one more ⁻¹ on the last
+factor, which does not belong there). Both are unit triangular when nodes are numbered tips first,
+so det 𝓜 = Π det D(k) (Corollary 6.1, eq. 53). The proof of that begins with I − H𝔸K; the sign must
+be plus, as in eq. 52 itself.
+
+Since K = ℰ_𝔸G, each product is one sweep over the weights of 𝔸.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skodyn.jit import compiled, kernel
+from skodyn.sko.blocks import Floats, stacked_columns
+from skodyn.sko.model import SKOModel
+from skodyn.sko.riccati import Riccati, riccati
+from skodyn.sko.signatures import COUNT, FLOATS, INTS, RESULT
+from skodyn.sko.small import (
+    add_product,
+    add_transposed_product,
+    subtract_product,
+    subtract_transposed_product,
+)
+from skodyn.sko.solve import solve_blocks
+
+__all__ = ["innovations", "innovations_inverse", "log_determinant", "mass_matrix_solve"]
+
+
+def innovations(
+    model: SKOModel, solution: Riccati, x: ArrayLike, *, transpose: bool = False
+) -> Floats:
+    """[I + H𝔸K]x, or its transpose times x; O(N) per column."""
+    return _run(scatter_factor if transpose else gather_factor, model, solution, x)
+
+
+def innovations_inverse(
+    model: SKOModel, solution: Riccati, x: ArrayLike, *, transpose: bool = False
+) -> Floats:
+    """[I − HψK]x, or its transpose times x; O(N) per column."""
+    return _run(scatter_inverse if transpose else gather_inverse, model, solution, x)
+
+
+def mass_matrix_solve(model: SKOModel, rhs: ArrayLike, solution: Riccati | None = None) -> Floats:
+    """𝓜⁻¹·rhs by eq. 51, for a vector or columns; O(N) per column."""
+    solution = riccati(model) if solution is None else solution
+    columns, shape = stacked_columns(rhs, model.nv, "rhs")
+    inner = solve_blocks(solution.D_factor, innovations_inverse(model, solution, columns))
+    return innovations_inverse(model, solution, inner, transpose=True).reshape(shape)
+
+
+def log_determinant(model: SKOModel, solution: Riccati | None = None) -> float:
+    """log det 𝓜 = Σ log det D(k) (eq. 53); O(N)."""
+    solution = riccati(model) if solution is None else solution
+    factor = solution.D_factor
+    return float(compiled(sum_of_logarithms, _LOG)(factor.data, factor.starts, factor.row_starts))
+
+
+def _run(entry: Any, model: SKOModel, solution: Riccati, x: ArrayLike) -> Floats:
+    columns, shape = stacked_columns(x, model.nv, "x")
+    y = columns.copy()
+    compiled(entry, _FACTOR)(
+        model.tree.parent, model.node_starts, model.dof_starts, model.weights.data,
+        model.weights.starts, model.H.data, model.H.starts, solution.G.data,
+        columns.reshape(-1), columns.shape[1], np.zeros(model.size * columns.shape[1]),
+        y.reshape(-1),
+    )  # fmt: skip
+    return y.reshape(shape)
+
+
+_FACTOR = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, FLOATS, COUNT, RESULT, RESULT)
+_LOG = (FLOATS, INTS, INTS)
+
+
+@kernel
+def gather_factor(parent, node, dof, weights, edge, h, h_start, g, x, c, z, y):
+    """z(k) = Σ 𝔸(k, j)·[z(j) + G(j)·x(j)], y(k) = x(k) + H(k)·z(k); y comes in as x, z as zeros."""
+    for back in range(parent.size):
+        k = parent.size - 1 - back
+        m, n, at = node[k + 1] - node[k], dof[k + 1] - dof[k], node[k] * c
+        add_product(h, h_start[k], z, at, n, m, c, y, dof[k] * c)
+        p = parent[k]
+        if p >= 0:
+            add_product(g, h_start[k], x, dof[k] * c, m, n, c, z, at)
+            rows = node[p + 1] - node[p]
+            add_product(weights, edge[k], z, at, rows, m, c, z, node[p] * c)
+
+
+@kernel
+def gather_inverse(parent, node, dof, weights, edge, h, h_start, g, _x, c, z, y):
+    """z(k) = Σ 𝔸(k, j)·[z(j) + G(j)·y(j)], y(k) = x(k) − H(k)·z(k); y comes in as x, z as zeros.
+
+    This is z = ψKx, for ψ(k, j)·z(j) + K(k, j)·x(j) = 𝔸(k, j)·[z(j) + G(j)·(x(j) − H(j)·z(j))].
+    """
+    for back in range(parent.size):
+        k = parent.size - 1 - back
+        m, n, at = node[k + 1] - node[k], dof[k + 1] - dof[k], node[k] * c
+        subtract_product(h, h_start[k], z, at, n, m, c, y, dof[k] * c)
+        p = parent[k]
+        if p >= 0:
+            add_product(g, h_start[k], y, dof[k] * c, m, n, c, z, at)
+            rows = node[p + 1] - node[p]
+            add_product(weights, edge[k], z, at, rows, m, c, z, node[p] * c)
+
+
+@kernel
+def scatter_factor(parent, node, dof, weights, edge, h, h_start, g, x, c, z, y):
+    """z⁺(k) = 𝔸*(℘(k), k)·z(℘(k)), y(k) = x(k) + G*(k)·z⁺(k), z(k) = z⁺(k) + H*(k)·x(k)."""
+    for k in range(parent.size):
+        m, n, at = node[k + 1] - node[k], dof[k + 1] - dof[k], node[k] * c
+        p = parent[k]
+        if p >= 0:
+            rows = node[p + 1] - node[p]
+            add_transposed_product(weights, edge[k], z, node[p] * c, m, rows, c, z, at)
+            add_transposed_product(g, h_start[k], z, at, n, m, c, y, dof[k] * c)
+        add_transposed_product(h, h_start[k], x, dof[k] * c, m, n, c, z, at)
+
+
+@kernel
+def scatter_inverse(parent, node, dof, weights, edge, h, h_start, g, _x, c, z, y):
+    """z⁺(k) = 𝔸*(℘(k), k)·z(℘(k)), y(k) = x(k) − G*(k)·z⁺(k), z(k) = z⁺(k) + H*(k)·y(k)."""
+    for k in range(parent.size):
+        m, n, at = node[k + 1] - node[k], dof[k + 1] - dof[k], node[k] * c
+        p = parent[k]
+        if p >= 0:
+            rows = node[p + 1] - node[p]
+            add_transposed_product(weights, edge[k], z, node[p] * c, m, rows, c, z, at)
+            subtract_transposed_product(g, h_start[k], z, at, n, m, c, y, dof[k] * c)
+        add_transposed_product(h, h_start[k], y, dof[k] * c, m, n, c, z, at)
+
+
+@kernel
+def sum_of_logarithms(factor, starts, dof):
+    """Σ log det D(k) = 2 Σ log L(k)ᵢᵢ."""
+    total = 0.0
+    for k in range(starts.size - 1):
+        n = dof[k + 1] - dof[k]
+        for i in range(n):
+            total += math.log(factor[starts[k] + i * n + i])
+    return 2.0 * total
