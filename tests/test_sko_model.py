@@ -121,9 +121,18 @@ FAULTS = [
     (changed("M", "root", "two"), "Node 'root': M is not an array of real numbers"),
     (changed("M", "root", [[1, np.inf], [0, 1]]), r"Node 'root': M\[0, 1\] is inf"),
     (changed("M", "armm", EYE), "M has an entry for 'armm', no node; did you mean 'arm'?"),
-    (changed("H", "arm", np.ones((2, 3))), "Node 'arm': the 2 rows of H .* linearly dependent"),
-    (changed("H", "arm", np.zeros((1, 3))), "Node 'arm': the 1 rows of H .* linearly dependent"),
-    (changed("H", "leg", [[1.0], [2.0]]), "Node 'leg': the 2 rows of H .* linearly dependent"),
+    (
+        changed("H", "arm", np.ones((2, 3))),
+        "Node 'arm': the rows of H .2×[13]. are linearly dependent",
+    ),
+    (
+        changed("H", "arm", np.zeros((1, 3))),
+        "Node 'arm': the rows of H .1×3. are linearly dependent",
+    ),
+    (
+        changed("H", "leg", [[1.0], [2.0]]),
+        "Node 'leg': the rows of H .2×[13]. are linearly dependent",
+    ),
     (changed("H", "arm", np.ones((1, 2))), "Node 'arm': H is 1×2; give rows of 3 numbers"),
     (changed("A", "arm", np.ones((3, 2))), "Node 'arm': A is 3×2; give 2×3"),
     (changed("A", "arm", None), "Node 'arm' has no A; give it one"),

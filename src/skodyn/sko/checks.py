@@ -48,7 +48,7 @@ def read_model(
     reader = _Reader(tree, order, faults)
     everywhere, nowhere = np.full(tree.n, True), np.full(tree.n, False)
     inertias = reader.read(M, "M", (0, 2), everywhere)
-    maps = reader.read(H, "H", (1, 2), nowhere)
+    maps = reader.read(H, "H", (0, 1, 2), nowhere)
     weights = reader.read(A, "A", (0, 2), tree.parent >= 0)
     sizes = _inertia_sizes(tree, inertias, faults)
     _check_weights(tree, weights, sizes, faults)
@@ -77,7 +77,7 @@ class _Reader:
         self.tree, self.order, self.faults = tree, order, faults
 
     def read(
-        self, given: Any, what: str, axes: tuple[int, int], needed: NDArray[np.bool_]
+        self, given: Any, what: str, axes: tuple[int, ...], needed: NDArray[np.bool_]
     ) -> Found:
         """One finite array per node in packed order; None where there is none, or a bad one."""
         found: Found = []
@@ -111,7 +111,7 @@ class _Reader:
             return [_REFUSED] * self.tree.n
         return [given[i] for i in self.order.tolist()]
 
-    def _array(self, value: Any, what: str, name: Hashable, axes: tuple[int, int]) -> Floats | None:
+    def _array(self, value: Any, what: str, name: Hashable, axes: tuple[int, ...]) -> Floats | None:
         try:
             array = np.asarray(value)
             if array.size and array.dtype.kind not in "fiu":
@@ -122,7 +122,7 @@ class _Reader:
             return None
         if array.ndim not in axes:
             self.faults.append(
-                f"Node {quote(name)}: {what} has shape {array.shape}; give {axes[1]} axes."
+                f"Node {quote(name)}: {what} has shape {array.shape}; give {axes[-1]} axes."
             )
             return None
         if not np.isfinite(array).all():
@@ -131,7 +131,7 @@ class _Reader:
                 f"Node {quote(name)}: {what}{where} is {array[tuple(where)]}; give finite numbers."
             )
             return None
-        return array.reshape((1,) * (axes[1] - array.ndim) + array.shape)
+        return array.reshape((1,) * (axes[-1] - array.ndim) + array.shape)
 
 
 def _inertia_sizes(tree: Tree, inertias: Found, faults: list[str]) -> list[int]:
@@ -186,8 +186,8 @@ def _check_maps(tree: Tree, maps: Found, sizes: list[int], faults: list[str]) ->
         for k, value in zip(members, least, strict=True):
             if not value > ROUNDINGS * EPS * max(rows, cols):
                 faults.append(
-                    f"Node {quote(tree.names[k])}: the {rows} rows of H (each of {cols} numbers) "
-                    "are linearly dependent; drop the freedoms that repeat others."
+                    f"Node {quote(tree.names[k])}: the rows of H ({rows}×{cols}) are linearly "
+                    "dependent; drop the freedoms that repeat others or do nothing."
                 )
 
 
