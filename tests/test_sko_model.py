@@ -1,6 +1,8 @@
 """SKOModel: what it takes, in which order, and what it refuses."""
 
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -206,3 +208,10 @@ def test_blocks_read_as_a_list():
     with pytest.raises(IndexError):
         blocks[3]
     assert (blocks.dense() == [[1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 0, 4]]).all()
+
+
+def test_the_page_lists_every_function():
+    page = (Path(__file__).parent.parent / "docs" / "sko.md").read_text()
+    table = page[page.index("## What there is") : page.index("## Misprints")]
+    listed = set(re.findall(r"`(\w+)(?:\(.*?\))?`", table))
+    assert {name for name in sk.sko.__all__ if name.islower()} <= listed

@@ -23,7 +23,8 @@ _SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
 class BodyInertias:
     """Per body, world axes, about the body's origin. Lists hold one array per body.
 
-    Jain 2011-II: R Algorithm 4.1; P, D, G, tau, tau_bar, P_plus eq. 33; psi is the weight
+    Jain 2011-II: R Algorithm 4.1; P, D, G, tau, tau_bar, P_plus eq. 33, with a joint's armature
+    added to the diagonal of D; psi is the weight
     ψ(℘(k), k) = φ(℘(k), k)·τ̄(k) of eq. 35; Upsilon eq. 24 for Ω of eq. 60.
     """
 
@@ -47,7 +48,8 @@ def body_inertias(model: Model, q: ArrayLike) -> BodyInertias:
     columns = flat[kernel.ROW * n :].reshape(nv, 6)
     P = _blocks(rows[:, kernel.ARTICULATED :])
     H = [columns[model.v_slice(name)] for name in model.joint_names]
-    D = [h @ p @ h.T for h, p in zip(H, P, strict=True)]
+    rotors = [joint.armature * np.eye(joint.nv) for joint in model.joints]
+    D = [h @ p @ h.T + j for h, p, j in zip(H, P, rotors, strict=True)]
     G = [p @ h.T @ np.linalg.inv(d) for h, p, d in zip(H, P, D, strict=True)]
     tau = np.array([g @ h for g, h in zip(G, H, strict=True)])
     tau_bar = np.eye(6) - tau

@@ -13,6 +13,7 @@ from skodyn.kernels import joint_map as kernel
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.sko import Blocks, SKOModel
+from skodyn.sko.blocks import Ints
 
 __all__ = ["sko_model"]
 
@@ -26,6 +27,9 @@ def sko_model(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> SKOMode
     origin; the weights are φ(℘(k), k), H(k) has a row for each degree of freedom of the joint, and
     the degrees of freedom lie as in v. Gravity is part of b, as −M(k)·[0; g], so that α are the
     accelerations of the bodies and 𝒯 = 𝓜θ̈ + 𝒞 is the same as `inverse_dynamics` gives.
+
+    Where a joint has armature, its rotors move with the joint's own rates and with nothing else:
+    these rates follow [ω; v] as further velocities of the node, with the armature as inertia.
     """
     q = np.asarray(q)
     if q.ndim != 1:
@@ -35,27 +39,70 @@ def sko_model(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> SKOMode
         raise StateError(f"v has shape {velocity.shape}; give ({model.nv},).")
     rotation, origin = forward_kinematics(model, q)
     _, a, b = velocities(model, q, velocity)
-    rows = run(JOINT_MAP, model, (model.nv, 6), q)
     inertias = _inertias(model, rotation)
     b -= inertias[:, :, 3:] @ model.gravity
-    dofs = np.array([joint.nv for joint in model.joints], dtype=np.int64)
+    layout = _Layout(model)
     return SKOModel.from_packed(
         model.tree,
-        _weights(model, origin),
-        Blocks(rows.reshape(-1), dofs, np.full(model.n_bodies, 6)),
-        Blocks.stacked(inertias),
-        a.reshape(-1),
-        b.reshape(-1),
+        layout.weights(origin),
+        layout.joint_maps(run(JOINT_MAP, model, (model.nv, 6), q)),
+        layout.inertias(inertias),
+        layout.vector(a),
+        layout.vector(b),
     )
 
 
-def _weights(model: Model, origin: Floats) -> Blocks:
-    """φ(℘(k), k) = [[I, l̃], [0, I]]; nothing for bases."""
-    outer = np.flatnonzero(model.parent >= 0)
-    shifts = np.broadcast_to(np.eye(6), (len(outer), 6, 6)).copy()
-    shifts[:, :3, 3:] = cross_matrices(origin[outer] - origin[model.parent[outer]])
-    rows = np.where(model.parent >= 0, 6, 0)
-    return Blocks(shifts.reshape(-1), rows, np.full(model.n_bodies, 6))
+class _Layout:
+    """Where the numbers of bodies and rotors lie in ragged blocks."""
+
+    def __init__(self, model: Model) -> None:
+        self.parent = model.parent
+        self.dofs = np.array([joint.nv for joint in model.joints], dtype=np.int64)
+        self.armature = np.array([joint.armature for joint in model.joints], dtype=np.float64)
+        self.sizes = 6 + np.where(self.armature > 0.0, self.dofs, 0)
+        self.node = np.repeat(np.arange(model.n_bodies), self.dofs)  # of each degree of freedom
+        first = np.cumsum(self.dofs) - self.dofs
+        self.number = np.arange(model.nv) - first[self.node]  # of it in its joint
+        self.turning = np.flatnonzero(self.armature[self.node] > 0.0)  # those with a rotor
+
+    def weights(self, origin: Floats) -> Blocks:
+        """φ(℘(k), k) = [[I, l̃], [0, I]], padded with zeros for rotors; nothing for bases."""
+        outer = np.flatnonzero(self.parent >= 0)
+        shifts = np.broadcast_to(np.eye(6), (len(outer), 6, 6)).copy()
+        shifts[:, :3, 3:] = cross_matrices(origin[outer] - origin[self.parent[outer]])
+        blocks = Blocks.zeros(np.where(self.parent >= 0, self.sizes[self.parent], 0), self.sizes)
+        blocks.data[self._corner(blocks, outer)] = shifts
+        return blocks
+
+    def joint_maps(self, rows: Floats) -> Blocks:
+        """H(k), and behind it the unit matrix for rotors."""
+        blocks = Blocks.zeros(self.dofs, self.sizes)
+        start = blocks.starts[self.node] + self.number * self.sizes[self.node]
+        blocks.data[start[:, None] + np.arange(6)] = rows
+        blocks.data[(start + 6 + self.number)[self.turning]] = 1.0
+        return blocks
+
+    def inertias(self, matrices: Floats) -> Blocks:
+        """M(k), and below it the armature for rotors."""
+        blocks = Blocks.zeros(self.sizes, self.sizes)
+        blocks.data[self._corner(blocks, np.arange(len(self.sizes)))] = matrices
+        k, i = self.node[self.turning], 6 + self.number[self.turning]
+        blocks.data[blocks.starts[k] + i * self.sizes[k] + i] = self.armature[k]
+        return blocks
+
+    def vector(self, rows: Floats) -> Floats:
+        """Six numbers per body, stacked; zero for rotors."""
+        starts = np.cumsum(self.sizes) - self.sizes
+        stacked = np.zeros(int(self.sizes.sum()))
+        stacked[starts[:, None] + np.arange(6)] = rows
+        return stacked
+
+    def _corner(self, blocks: Blocks, nodes: Ints) -> Ints:
+        """Where the upper left 6 × 6 numbers of these nodes' blocks lie."""
+        steps = np.arange(6)
+        rows = blocks.starts[nodes, None] + steps * self.sizes[nodes, None]
+        places: Ints = rows[:, :, None] + steps
+        return places
 
 
 def _inertias(model: Model, rotation: Floats) -> Floats:
