@@ -1,6 +1,6 @@
 """skodyn: multibody dynamics at compiled speed, with the operator algebra typed literally."""
 
-from skodyn import interop, sko
+from skodyn import estimation, interop, sko
 from skodyn.dynamics import (
     BodyInertias,
     bias_force,
@@ -59,7 +59,7 @@ from skodyn.simulate import (
     Wrench,
     simulate,
 )
-from skodyn.sko import SKOModel
+from skodyn.sko import SKOModel, sparsity
 
 __version__ = _package_version()
 
@@ -97,6 +97,7 @@ __all__ = [
     "body_inertias",
     "center_of_mass",
     "energy",
+    "estimation",
     "forward_dynamics",
     "forward_kinematics",
     "gravity_force",
@@ -116,5 +117,6 @@ __all__ = [
     "simulate",
     "sko",
     "sko_model",
+    "sparsity",
     "velocities",
 ]

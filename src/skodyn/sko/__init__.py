@@ -1,8 +1,16 @@
 """SKO models (Jain 2011-II): any tree, any block sizes, and the recursions that hold for all."""
 
+from skodyn.sko.aggregation import AggregatedModel
 from skodyn.sko.backward_lyapunov import backward_element, backward_lyapunov
 from skodyn.sko.blocks import Blocks
 from skodyn.sko.compliance import compliance, joint_compliances, node_compliances
+from skodyn.sko.force_models import (
+    ForceModel,
+    articulated_model,
+    composite_model,
+    inboard_model,
+    terminal_model,
+)
 from skodyn.sko.forward_dynamics import forward_dynamics
 from skodyn.sko.forward_lyapunov import composite_inertias, forward_element, forward_lyapunov
 from skodyn.sko.innovations import (
@@ -14,21 +22,30 @@ from skodyn.sko.innovations import (
 from skodyn.sko.inverse_dynamics import inverse_dynamics, velocities
 from skodyn.sko.mass_matrix import mass_matrix
 from skodyn.sko.model import SKOModel
+from skodyn.sko.partition import PartitionedModel
 from skodyn.sko.riccati import Riccati, riccati
+from skodyn.sko.sparsity import Sparsity, sparsity
 from skodyn.sko.sweeps import gather, pass_inward, pass_outward, scatter
 
 __all__ = [
+    "AggregatedModel",
     "Blocks",
+    "ForceModel",
+    "PartitionedModel",
     "Riccati",
     "SKOModel",
+    "Sparsity",
+    "articulated_model",
     "backward_element",
     "backward_lyapunov",
     "compliance",
     "composite_inertias",
+    "composite_model",
     "forward_dynamics",
     "forward_element",
     "forward_lyapunov",
     "gather",
+    "inboard_model",
     "innovations",
     "innovations_inverse",
     "inverse_dynamics",
@@ -41,5 +58,7 @@ __all__ = [
     "pass_outward",
     "riccati",
     "scatter",
+    "sparsity",
+    "terminal_model",
     "velocities",
 ]

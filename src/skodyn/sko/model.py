@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skodyn.sko.blocks import Blocks, Floats, Ints, offsets
 from skodyn.sko.checks import read_model
 from skodyn.topology import Tree
+
+if TYPE_CHECKING:
+    from skodyn.sko.aggregation import AggregatedModel
+    from skodyn.sko.partition import PartitionedModel
 
 __all__ = ["SKOModel"]
 
@@ -140,6 +144,32 @@ class SKOModel:
     def M_block(self, node: Hashable) -> Floats:
         """M(k), m_k × m_k; a read-only view."""
         return self.M[self.tree.resolve(node)]
+
+    # ---- other models of the same system --------------------------------------------------------
+
+    def partition(self, nodes: Iterable[Hashable]) -> PartitionedModel:
+        """Child, own and parent models of a path-induced set of nodes, and their connectors."""
+        from skodyn.sko.partition import partition  # it builds on this file
+
+        return partition(self, nodes)
+
+    def aggregate(self, nodes: Iterable[Hashable], name: Hashable | None = None) -> AggregatedModel:
+        """The same system with these nodes as one; refused if they have several parents."""
+        from skodyn.sko.aggregation import aggregate
+
+        return aggregate(self, nodes, name)
+
+    def aggregation_subgraph(self, nodes: Iterable[Hashable]) -> tuple[Hashable, ...]:
+        """The fewest nodes that hold the given ones and can be aggregated."""
+        from skodyn.sko.aggregation import least_aggregable
+
+        return least_aggregable(self, nodes)
+
+    def aggregate_segments(self) -> SKOModel:
+        """The same system with each serial segment as one node."""
+        from skodyn.sko.aggregation import aggregate_segments
+
+        return aggregate_segments(self)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         parts = (self.tree, self.weights, self.H, self.M, self.a, self.b)

@@ -1,0 +1,118 @@
+"""Optimal filtering and smoothing on a tree: the Kalman duality of the SOA slides (2024).
+
+The recursions of forward dynamics solve a second problem. Let states on a tree obey
+
+    x(k) = Σ 𝔸(k, j)·x(j) + w(k)  over the children j of k,      T(k) = H(k)·x(k),
+
+with independent Gaussian w(k) of mean zero and covariance M(k). Information flows from the tips to
+the base; on a chain this is a time series and the tip is its beginning. Then
+
+    dynamics                          estimation
+    articulated inertia P             covariance of the prediction's error
+    D = HPH*, ε = 𝒯 − H𝔷              innovations and their covariance
+    G                                 Kalman gain
+    𝔷, 𝔷⁺                             prediction, and the filter's estimate after seeing T(k)
+    α                                 co-state of the Bryson–Frazier smoother
+    f = 𝔷 + Pα                        the smoothed estimate E[x | all T]
+
+Of an SKOModel only 𝔸, H and M enter; a and b are left aside.
+
+One line of the slide "Key covariance quantities" is misprinted: cov[𝔷] = φK𝒟⁻¹K*φ* should have 𝒟,
+because 𝔷 = φKε and cov[ε] = D. The other forms on that line agree with the corrected one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skodyn.sko import Blocks, Riccati, SKOModel, forward_lyapunov, mass_matrix, riccati
+from skodyn.sko.blocks import Floats, stacked_columns
+from skodyn.sko.compliance import node_compliances
+from skodyn.sko.sweeps import gather, pass_inward, scatter
+
+__all__ = ["Estimate", "output_covariance", "sample", "smooth", "state_covariances"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """What the filter and the smoother found; stacked vectors, or columns of them."""
+
+    model: SKOModel
+    solution: Riccati
+    predicted: Floats  # 𝔷: E[x(k) | all T outboard of k]
+    filtered: Floats  # 𝔷⁺: E[x(k) | T(k) and all T outboard of k]
+    smoothed: Floats  # f: E[x(k) | all T]
+    innovations: Floats  # ε, independent of each other, covariance D(k)
+    costate: Floats  # α
+
+    @property
+    def predicted_covariances(self) -> Blocks:
+        """P: of x − 𝔷, node by node."""
+        return self.solution.P
+
+    @property
+    def filtered_covariances(self) -> Blocks:
+        """P⁺: of x − 𝔷⁺, node by node."""
+        return self.solution.P_plus
+
+    @property
+    def innovations_covariances(self) -> Blocks:
+        """D: of ε, node by node."""
+        return self.solution.D
+
+    @property
+    def gains(self) -> Blocks:
+        """G: the Kalman gains."""
+        return self.solution.G
+
+    @property
+    def smoothed_covariances(self) -> Blocks:
+        """P − PΥP: of x − f, node by node, with Υ the blocks of Ω on its diagonal."""
+        P, Y = self.solution.P, node_compliances(self.model, self.solution)
+        return Blocks.of(p - p @ y @ p for p, y in zip(P, Y, strict=True)).freeze()
+
+    def __repr__(self) -> str:
+        return f"<Estimate: {self.model.n_nodes} nodes, {self.model.nv} outputs>"
+
+
+def smooth(model: SKOModel, T: ArrayLike, solution: Riccati | None = None) -> Estimate:
+    """Filter tips to base, then smooth base to tips; O(N). T: one vector, or columns of draws."""
+    columns, shape = stacked_columns(T, model.nv, "T")
+    solution = riccati(model) if solution is None else solution
+    predicted = gather(
+        model.tree, solution.psi, pass_inward(model.tree, solution.K, columns, model.sizes)
+    )
+    innovations = columns - model.H.apply(predicted)
+    filtered = predicted + solution.G.apply(innovations)
+    nu = solution.solve_D(innovations)
+    costate = scatter(model.tree, solution.psi, model.H.apply(nu, transpose=True))
+    smoothed = predicted + solution.P.apply(costate)
+
+    def shaped(x: Floats) -> Floats:
+        return x.reshape(len(x), *shape[1:])
+
+    return Estimate(
+        model, solution, shaped(predicted), shaped(filtered), shaped(smoothed),
+        shaped(innovations), shaped(costate),
+    )  # fmt: skip
+
+
+def state_covariances(model: SKOModel) -> Blocks:
+    """The blocks of cov[x] = 𝔸M𝔸* on the diagonal: what a composite inertia is; O(N)."""
+    return forward_lyapunov(model.tree, model.weights, model.M)
+
+
+def output_covariance(model: SKOModel) -> Floats:
+    """cov[T] = H𝔸M𝔸*H*: the mass matrix, dense."""
+    return mass_matrix(model)
+
+
+def sample(model: SKOModel, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """(x, T): `count` independent draws of the states and outputs, as columns."""
+    noise = rng.standard_normal((model.size, count))
+    factors = Blocks.of(np.linalg.cholesky(block) for block in model.M)
+    x = gather(model.tree, model.weights, factors.apply(noise))
+    return x, model.H.apply(x)
