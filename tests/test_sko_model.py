@@ -111,6 +111,17 @@ def test_a_massless_node_is_taken_when_asked_for_and_found_out_when_it_cannot_mo
         sk.sko.riccati(model)
 
 
+def test_a_negative_inertia_is_refused_even_then():
+    with pytest.raises(sk.ModelError, match="Node 'arm': M is not positive semidefinite"):
+        build(**changed("M", "arm", np.diag([1.0, 0.0, -1.0])), semidefinite=True)
+
+
+def test_numbers_too_large_for_a_double_are_told_from_missing_inertia():
+    model = build(**changed("M", "leg", 1e200), **changed("H", "leg", 1e80))
+    with pytest.raises(sk.DynamicsError, match="Node 'leg': D is not finite"):
+        sk.sko.riccati(model)
+
+
 FAULTS = [
     (changed("M", "arm", np.ones((3, 2))), "Node 'arm': M is 3×2; give a square matrix"),
     (changed("M", "arm", np.zeros((3, 3))), "Node 'arm': M is not positive definite"),

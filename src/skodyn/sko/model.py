@@ -79,7 +79,10 @@ class SKOModel:
         a: Floats | None = None,
         b: Floats | None = None,
     ) -> SKOModel:
-        """From blocks in packed order that are known to satisfy the definition; not checked."""
+        """From blocks in packed order that are known to satisfy the definition; not checked.
+
+        The arrays are taken over, and read-only from then on.
+        """
         model = object.__new__(cls)
         model._fill(tree, weights, H, M, a, b)
         return model
