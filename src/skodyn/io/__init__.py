@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skodyn.errors import ModelError
+from skodyn.io.mjcf import load_mjcf
 from skodyn.io.model_toml import load_model
 from skodyn.io.robots.options import LoadOptions
-from skodyn.io.urdf import load_urdf
+from skodyn.io.urdf import UrdfFile
+from skodyn.io.xml_source import XmlSource
 from skodyn.model.model import Model
 
 __all__ = ["load"]
@@ -50,15 +52,27 @@ def load(
         return load_model(path, repair_inertia=repair_inertia)
     if suffix == ".urdf":
         _only(path, options, _OF_URDF, "a URDF robot")
-        return load_urdf(path, options)
+        return UrdfFile(XmlSource(path, ModelError), options).model()
     if suffix == ".xml":
-        from skodyn.io.mjcf import load_xml
-
-        return load_xml(path, options)
+        return _load_xml(path, options)
     what = f"{file.suffix} files" if file.suffix else "files without a suffix"
     what = "folders" if file.is_dir() else what
     known = ", ".join(SUFFIXES)
     raise ModelError(f"{path}: skodyn does not read {what}; give a model file in {known}.")
+
+
+def _load_xml(path: str | os.PathLike[str], options: LoadOptions) -> Model:
+    """MJCF or URDF, as the outermost element says."""
+    source = XmlSource(path, ModelError)
+    tag = source.root.tag
+    if tag == "robot":
+        _only(path, options, _OF_URDF, "a URDF robot")
+        return UrdfFile(source, options).model()
+    if tag == "mujoco":
+        _only(path, options, _OF_MJCF, "an MJCF model")
+        return load_mjcf(source, options)
+    what = f"{path}:{source.root.line}: the outermost element is <{tag}>"
+    raise ModelError(f"{what}; a model has <mujoco> (MJCF) or <robot> (URDF).")
 
 
 def _only(

@@ -17,7 +17,7 @@ from skodyn.errors import FaultsError
 __all__ = ["Element", "XmlSource"]
 
 LARGEST_FILE = 64 * 2**20
-DEEPEST = 100
+DEEPEST = 500
 MOST_ELEMENTS = 2_000_000
 
 
@@ -100,8 +100,7 @@ class _Reader:
             raise _RefusedError(f"there are more than {MOST_ELEMENTS} elements; split the file.")
         if len(self.open) >= DEEPEST:
             raise _RefusedError(
-                f"elements are nested more than {DEEPEST} deep; a robot needs six, so check for "
-                "a tag that is not closed."
+                f"elements are nested more than {DEEPEST} deep; check for a tag that is not closed."
             )
         if self.open:
             self.open[-1].children.append(element)

@@ -22,7 +22,7 @@ NOISE = 1e-16
 
 
 def check_inertias(
-    inertias: Floats, owner: Callable[[int], str], mass: Floats
+    inertias: Floats, owner: Callable[[int], str], mass: Floats | float = 0.0
 ) -> dict[int, str]:
     """Row number -> what is wrong with that inertia, for those that no body can have."""
     largest = np.abs(inertias).max(axis=(1, 2), initial=0.0)

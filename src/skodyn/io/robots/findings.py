@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 __all__ = ["Findings"]
 
 
 class Findings:
-    """`faults` make the file unusable; notes say what is read and not used."""
+    """`faults` make the file unusable; notes say what is read and not used.
 
-    def __init__(self) -> None:
+    ignore: kinds of things that are left out, and noted, instead of refused.
+    """
+
+    def __init__(self, ignore: Collection[str] = ()) -> None:
+        self._ignore = ignore
         self.faults: list[tuple[int, str]] = []
         self._sentences: list[str] = []
         self._unused: dict[str, list[str]] = {}
@@ -23,6 +29,14 @@ class Findings:
     def unused(self, what: str, whose: str) -> None:
         """Something that many may have: said once, with the names of those that have it."""
         self._unused.setdefault(what, []).append(whose)
+
+    def refuse(self, kind: str, what: str, name: str) -> None:
+        """Something that changes the motion and that skodyn does not have."""
+        if kind in self._ignore:
+            self.unused(f"Left out as asked for ({kind})", name)
+        else:
+            remedy = f'remove it, or load with ignore=["{kind}"] to leave it out'
+            self.fault(0, f"{what}, which skodyn does not have; {remedy}.")
 
     @property
     def notes(self) -> tuple[str, ...]:

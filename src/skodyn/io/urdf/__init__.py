@@ -7,7 +7,6 @@ friction; limits are kept, and visual geometry too. What skodyn has no use for i
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
@@ -32,7 +31,7 @@ from skodyn.model.joints import Free, Joint
 from skodyn.model.model import Model
 from skodyn.model.name_checks import text_fault
 
-__all__ = ["load_urdf"]
+__all__ = ["UrdfFile"]
 
 ROOT_JOINT = "root_joint"
 """What the joint of a free root is called, as in Pinocchio."""
@@ -47,13 +46,8 @@ _NOT_USED = {
 Named = TypeVar("Named", Link, UrdfJoint)
 
 
-def load_urdf(path: str | os.PathLike[str], options: LoadOptions) -> Model:
-    """The robot described in a URDF file; raises ModelError with every fault at once."""
-    return UrdfFile(XmlSource(path, ModelError), options).model()
-
-
 class UrdfFile:
-    """One file on its way to a model."""
+    """One file on its way to a model; `model` raises ModelError with every fault at once."""
 
     def __init__(self, source: XmlSource, options: LoadOptions) -> None:
         self.source, self.options = source, options
