@@ -149,6 +149,8 @@ def is_scenario(path: str) -> bool:
     """A TOML file with a [model] table or a duration is a scenario, not a model."""
     import tomllib
 
+    if Path(path).suffix.lower() in (".urdf", ".xml"):
+        return False
     try:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

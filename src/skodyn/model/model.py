@@ -71,8 +71,9 @@ class Model:
 
     def _freeze(self) -> None:
         arrays = [getattr(self, f.name) for f in fields(self)]
-        placed = [*self.frames.values(), *(v for vs in self.visuals.values() for v in vs)]
-        arrays += [a for one in placed for a in (one.rotation, one.translation)]
+        shapes = [visual for visuals in self.visuals.values() for visual in visuals]
+        arrays += [a for frame in self.frames.values() for a in (frame.rotation, frame.translation)]
+        arrays += [a for shape in shapes for a in (shape.rotation, shape.translation)]
         for array in arrays:
             if isinstance(array, np.ndarray):
                 array.setflags(write=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from skodyn.model.columns import shown
@@ -48,13 +49,14 @@ _NEED_ANGLES = ("stiffness", "rest", "lower", "upper", "stop_stiffness", "stop_d
 def _joints(tables: Tables, top: dict[str, Any], names: Names | None) -> dict[str, JointProperties]:
     given = dict(tables.named(top, "joints"))
     spoken_for = names.spoken_for(given, ("joints",)) if names else {}
-    properties: dict[str, JointProperties] = {}
+    of_file = names.model.joint_properties if names else {}
+    properties: dict[str, JointProperties] = dict(of_file)
     for key, table in given.items():
         at = ("joints", key)
         values = tables.values(JointProperties, table, at)
         _check_properties(tables, values, at)
         for joint in spoken_for.get(key, []):
-            properties[joint] = JointProperties(**values)
+            properties[joint] = replace(of_file.get(joint, JointProperties()), **values)
         if names:
             _check_quaternions(tables, names, values, at, spoken_for.get(key, []))
     return properties

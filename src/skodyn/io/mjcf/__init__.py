@@ -95,7 +95,8 @@ class _Converter:
         for body, origin in origins.items():
             if origin.any():
                 at = carriers[body]
-                builder.add_frame(body, at.body, translation=at.translation + at.rotation @ origin)
+                place = at.translation + at.rotation @ origin
+                builder.add_frame(body, at.body, translation=place.tolist())
         world = Part(GROUND, GROUND, Fixed(), visuals=visuals[0])
         return replace(
             self._built(builder),

@@ -35,9 +35,7 @@ def read_joints(
     return [_read(mj, j, names[j], findings, disabled) for j in range(mj.njnt)]
 
 
-def _read(
-    mj: Any, j: int, name: str, findings: Findings, disabled: set[str]
-) -> MujocoJoint:
+def _read(mj: Any, j: int, name: str, findings: Findings, disabled: set[str]) -> MujocoJoint:
     kind, dof = int(mj.jnt_type[j]), int(mj.jnt_dofadr[j])
     armature = float(mj.dof_armature[dof])
     if kind == FREE and armature > 0.0:

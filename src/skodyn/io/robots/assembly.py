@@ -69,7 +69,7 @@ def assemble(
     ground: the parts that are the world itself.
     """
     carriers = {GROUND: Carrier(GROUND, IDENTITY, ORIGIN)}
-    carriers |= {name: carriers[GROUND] for name in ground}
+    carriers |= dict.fromkeys(ground, carriers[GROUND])
     gathered: dict[str, list[Weight]] = {GROUND: []}
     bodies: list[tuple[Part, Carrier]] = []
     for part in parts:
@@ -88,12 +88,13 @@ def assemble(
         weight = combined(gathered[part.name])
         builder.add_body(
             part.name, place.body, part.joint, rotation=place.rotation,
-            translation=place.translation, mass=weight.mass, com=weight.com,
+            translation=place.translation.tolist(), mass=weight.mass, com=weight.com.tolist(),
             inertia=weight.inertia,
         )  # fmt: skip
     for name, at in carriers.items():
         if name not in (at.body, GROUND):
-            builder.add_frame(name, at.body, rotation=at.rotation, translation=at.translation)
+            origin = at.translation.tolist()
+            builder.add_frame(name, at.body, rotation=at.rotation, translation=origin)
     return carriers
 
 

@@ -152,7 +152,7 @@ def _as_number(word: str, infinite: bool) -> float | None:
 def _seems_finite(text: str) -> bool:
     """Whether what is wrong with a text is something else than the size of a number in it."""
     return not any(
-        _NUMBER.fullmatch(word) and abs(float(word)) > LARGEST or "nan" in word or "inf" in word
+        (_NUMBER.fullmatch(word) and abs(float(word)) > LARGEST) or "nan" in word or "inf" in word
         for word in text.lower().split()
     )
 
