@@ -64,7 +64,6 @@ REFUSED = {  # whatever is ignored
     "dm_control/third_party/kinova/common.xml": NOTHING_MOVES,
 }
 IGNORED = {  # what has to be left out for these to load
-    f"{WALKERS}/dog_v2/dog.xml": {"tendon"},
     f"{WALKERS}/fruitfly_v2/floor.xml": {"fluid"},
     f"{WALKERS}/fruitfly_v2/fruitfly.xml": {"fluid"},
     "dm_control/suite/ball_in_cup.xml": {"tendon"},

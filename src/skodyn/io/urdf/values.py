@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
 _INFINITE |= {f"{key}inity": value for key, value in _INFINITE.items()}
 
-TYPO = 0.8
+TYPO = 0.7
 """How like a known word an unknown one must be to count as misspelt (1 is equal)."""
 
 
@@ -60,8 +60,8 @@ class Values:
         if name.startswith("xacro:"):
             remedy = "run xacro on this file first and load what it prints"
             self.findings.fault(line, f"{owner}: {words} is a macro of xacro; {remedy}.")
-        elif meant := get_close_matches(name, known, n=1, cutoff=TYPO):
-            sentence = f"{owner}: {words} is not known in <{where}>; did you mean {meant[0]!r}?"
+        elif meant := _meant(name, known):
+            sentence = f"{owner}: {words} is not known in <{where}>; did you mean {meant!r}?"
             self.findings.fault(line, sentence)
         else:
             self.findings.unused(f"{words} in <{where}> is unknown and not used", owner)
@@ -137,6 +137,12 @@ class Values:
             np.eye(3) if angles is None else rotation_of(angles),
             np.zeros(3) if translation is None else translation,
         )
+
+
+def _meant(name: str, known: Collection[str]) -> str:
+    """The known word that an unknown one misspells; a longer word with it inside is another."""
+    close = get_close_matches(name, known, n=1, cutoff=TYPO)
+    return close[0] if close and close[0] not in name else ""
 
 
 def _as_number(word: str, infinite: bool) -> float | None:
