@@ -18,11 +18,12 @@ from skodyn.io.mjcf.bodies import read_parts
 from skodyn.io.mjcf.files import check_files
 from skodyn.io.mjcf.joints import MujocoJoint, read_joints
 from skodyn.io.mjcf.names import body_names, joint_names
-from skodyn.io.mjcf.refusals import Coupling, judge_extras
+from skodyn.io.mjcf.refusals import judge_extras
 from skodyn.io.mjcf.shapes import read_visuals
 from skodyn.io.robots.assembly import Part, assemble, placed_visuals
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.meshes import MeshFinder
+from skodyn.io.robots.mimics import judge_mimics
 from skodyn.io.robots.options import LoadOptions
 from skodyn.io.robots.stops import with_stops
 from skodyn.io.xml_source import XmlSource
@@ -39,7 +40,11 @@ def load_mjcf(source: XmlSource, options: LoadOptions) -> Model:
     """The model described in an MJCF file; raises ModelError with every fault at once."""
     check_files(source, options.search_paths)
     mujoco = _mujoco(source)
-    return _Converter(mujoco, _compiled(mujoco, source), source, options).model()
+    compiled, warnings = _compiled(mujoco, source)
+    converter = _Converter(mujoco, compiled, source, options)
+    for warning in dict.fromkeys(warnings):
+        converter.findings.note(f"MuJoCo warns: {' '.join(warning.split())}.")
+    return converter.model()
 
 
 def _mujoco(source: XmlSource) -> Any:
@@ -53,14 +58,20 @@ def _mujoco(source: XmlSource) -> Any:
     return mujoco
 
 
-def _compiled(mujoco: Any, source: XmlSource) -> Any:
+def _compiled(mujoco: Any, source: XmlSource) -> tuple[Any, list[str]]:
+    """(the compiled model, what MuJoCo warns of: it would write that to a file here otherwise)."""
+    warnings: list[str] = []
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(warnings.append)
     try:
-        return mujoco.MjModel.from_xml_path(os.fspath(source.path))
+        return mujoco.MjModel.from_xml_path(os.fspath(source.path)), warnings
     except (ValueError, mujoco.FatalError) as error:
         reason = " ".join(str(error).split())
         raise ModelError(
             f"{source.path}: MuJoCo cannot compile it ({reason}); correct the file."
         ) from None
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
 class _Converter:
@@ -78,8 +89,8 @@ class _Converter:
     def model(self) -> Model:
         mj, findings = self.mj, self.findings
         joints = read_joints(mj, self.joint_names, findings, self.disabled)
-        couplings = judge_extras(mj, self.joint_names, findings, self.disabled)
-        self._check_couplings(couplings)
+        mimics = judge_extras(mj, self.joint_names, findings, self.disabled)
+        judge_mimics(mimics, self.options.mimic, findings)
         meshes = MeshFinder(self.source.path.parent, self.options.search_paths, findings)
         visuals = read_visuals(mj, meshes, findings)
         parts, origins = read_parts(mj, body_names(mj), joints, visuals, findings)
@@ -118,19 +129,6 @@ class _Converter:
         if self.options.stops:
             properties = with_stops(properties, limits, self.findings, {})
         return properties, limits
-
-    def _check_couplings(self, couplings: list[Coupling]) -> None:
-        for coupling in couplings:
-            if self.options.mimic == "independent":
-                what = "Joints that are coupled to another move by themselves, as asked for"
-                self.findings.unused(what, coupling.joint)
-            else:
-                self.findings.fault(
-                    0,
-                    f"Joint {coupling.joint!r} is coupled to {coupling.source!r}, which skodyn "
-                    'cannot keep exactly yet; load it with mimic="independent" to let it move by '
-                    "itself.",
-                )
 
     def _stop_at_faults(self) -> None:
         if self.findings.faults:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from skodyn.io.robots.findings import Findings
+from skodyn.io.robots.mimics import Mimic, circles
 
-__all__ = ["Coupling", "judge_extras"]
+__all__ = ["judge_extras"]
 
 _EQUALITY = ("connect", "weld", "joint", "tendon", "flex", "flexvert", "flexstrain", "distance")
 _JOINT = _EQUALITY.index("joint")
@@ -20,15 +21,6 @@ _TENDON_FORCES = (
     "stiffnesspoly",
     "dampingpoly",
 )
-
-
-class Coupling(NamedTuple):
-    """A linear equality of two joints: q of `joint` = multiplier · q of `source` + offset."""
-
-    joint: str
-    source: str
-    multiplier: float
-    offset: float
 
 
 class _Judge:
@@ -65,8 +57,9 @@ class _Judge:
             else:
                 self.findings.unused("Tendons without forces of their own are not used", name)
 
-    def equalities(self, joints: list[str], disabled: set[str]) -> list[Coupling]:
-        found = []
+    def equalities(self, joints: list[str], disabled: set[str]) -> list[Mimic]:
+        found: dict[str, Mimic] = {}
+        names: dict[str, str] = {}
         for e in range(self.mj.neq):
             kind = int(self.mj.eq_type[e])
             word = _EQUALITY[kind] if kind < len(_EQUALITY) else f"type {kind}"
@@ -74,20 +67,24 @@ class _Judge:
             if not self.mj.eq_active0[e] or "equality" in disabled:
                 self.findings.unused("Equality constraints that are switched off", name)
                 continue
-            coupling = self._coupling(e, joints) if kind == _JOINT else None
-            if coupling is None:
+            mimic = self._mimic(e, joints) if kind == _JOINT else None
+            if mimic is None or mimic.joint in found:
                 self.findings.refuse("equality", f"Equality {name!r} is a {word} constraint", name)
             else:
-                found.append(coupling)
-        return found
+                found[mimic.joint], names[mimic.joint] = mimic, name
+        for circle in circles({joint: mimic.source for joint, mimic in found.items()}):
+            name = names[circle[0]]
+            del found[circle[0]]
+            self.findings.refuse("equality", f"Equality {name!r} closes a circle", name)
+        return list(found.values())
 
-    def _coupling(self, e: int, joints: list[str]) -> Coupling | None:
+    def _mimic(self, e: int, joints: list[str]) -> Mimic | None:
         """y − y0 = a0 + a1 (x − x0) and nothing more, which is skodyn's q of either joint."""
         data = self.mj.eq_data[e]
         one, two = int(self.mj.eq_obj1id[e]), int(self.mj.eq_obj2id[e])
         if two < 0 or np.any(data[2:5]) or data[1] == 0.0:
             return None
-        return Coupling(joints[one], joints[two], float(data[1]), float(data[0]))
+        return Mimic(joints[one], joints[two], float(data[1]), float(data[0]))
 
     # ---- what does not, or is somebody else's -------------------------------------------------
 
@@ -109,10 +106,8 @@ class _Judge:
             findings.unused("Mocap bodies stay where they are", mj.body(k).name or f"number {k}")
 
 
-def judge_extras(
-    mj: Any, joints: list[str], findings: Findings, disabled: set[str]
-) -> list[Coupling]:
-    """Report everything but bodies and joints; give back the couplings of joints."""
+def judge_extras(mj: Any, joints: list[str], findings: Findings, disabled: set[str]) -> list[Mimic]:
+    """Report everything but bodies and joints; give back which joint follows which."""
     judge = _Judge(mj, findings)
     judge.surroundings()
     judge.tendons()

@@ -18,6 +18,7 @@ from skodyn.errors import ModelError
 from skodyn.io.robots.assembly import Part, assemble, placed_visuals
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.meshes import MeshFinder
+from skodyn.io.robots.mimics import judge_mimics
 from skodyn.io.robots.options import LoadOptions
 from skodyn.io.robots.stops import with_stops
 from skodyn.io.urdf.joints import UrdfJoint, read_joint
@@ -126,7 +127,8 @@ class UrdfFile:
         if self.options.stops:
             lines = {joint.name: joint.limit_line for joint in joints}
             properties = with_stops(properties, limits, self.findings, lines)
-        self._check_mimics_can_be_kept()
+        mimics = [joint.mimic for joint in joints if joint.mimic is not None]
+        judge_mimics(mimics, self.options.mimic, self.findings)
         self._stop_at_faults()
         assert root is not None  # otherwise there was a fault
 
@@ -173,20 +175,6 @@ class UrdfFile:
             remedy = 'load it with root="free", or give it a joint that moves'
             self.findings.fault(line, f"Nothing in this robot can move; {remedy}.")
         check_masses(self.links, root, in_order, is_ground, self.findings)
-
-    def _check_mimics_can_be_kept(self) -> None:
-        for joint in self.joints.values():
-            if joint.mimic is None:
-                continue
-            if self.options.mimic == "independent":
-                what = "Joints that mimic another move by themselves, as asked for"
-                self.findings.unused(what, joint.name)
-            else:
-                self.findings.fault(
-                    joint.mimic.line,
-                    f"Joint {joint.name!r} mimics {joint.mimic.source!r}, which skodyn cannot keep "
-                    'exactly yet; load it with mimic="independent" to let it move by itself.',
-                )
 
     def _stop_at_faults(self) -> None:
         if self.findings.faults:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from skodyn.io.robots.mimics import Mimic
 from skodyn.io.urdf.values import Values
 from skodyn.io.xml_source import Element
 from skodyn.model.columns import Floats
@@ -14,7 +15,7 @@ from skodyn.model.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
 from skodyn.model.properties import JointLimits, JointProperties
 from skodyn.topology.wording import Spelling
 
-__all__ = ["Mimic", "UrdfJoint", "read_joint"]
+__all__ = ["UrdfJoint", "read_joint"]
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 _ONE_AXIS = ("revolute", "continuous", "prismatic")
@@ -22,16 +23,6 @@ _ELSEWHERE = {
     "safety_controller": "<safety_controller> is for a real robot and is not used",
     "calibration": "<calibration> is for a real robot and is not used",
 }
-
-
-@dataclass(frozen=True)
-class Mimic:
-    """q of this joint = multiplier · q of the source + offset."""
-
-    source: str
-    multiplier: float
-    offset: float
-    line: int
 
 
 @dataclass
@@ -200,4 +191,4 @@ def _read_mimic(values: Values, element: Element, owner: str, joint: UrdfJoint) 
         sentence = f"{owner}: <mimic> has multiplier 0, so that it never moves; {remedy}."
         values.findings.fault(element.line, sentence)
     elif source is not None and multiplier is not None and offset is not None:
-        joint.mimic = Mimic(source, multiplier, offset, element.line)
+        joint.mimic = Mimic(joint.name, source, multiplier, offset, element.line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skodyn.io.robots.findings import Findings
+from skodyn.io.robots.mimics import circles
 from skodyn.io.urdf.joints import UrdfJoint
 from skodyn.io.urdf.links import Link
 from skodyn.topology.wording import Spelling, arrows, listed
@@ -19,7 +20,7 @@ def check_tree(
     before = len(findings.faults)
     complete = _check_ends(links, joints, findings)
     parent_joint = _check_parents(joints, findings)
-    _check_loops(parent_joint, links, findings)
+    _check_loops(parent_joint, findings)
     roots = [name for name in links if name not in parent_joint]
     if len(roots) > 1:
         what = f"{len(roots)} links have no parent: {listed(roots)}"
@@ -58,27 +59,15 @@ def _check_parents(joints: Sequence[UrdfJoint], findings: Findings) -> dict[str,
     return carried
 
 
-def _check_loops(
-    parent_joint: dict[str, UrdfJoint], links: dict[str, Link], findings: Findings
-) -> None:
-    """Follow parents from every link; whoever comes back to his own path is in a loop."""
-    settled: set[str] = set()
-    for start in links:
-        path: dict[str, None] = {}
-        name = start
-        while name in parent_joint and name not in settled and name not in path:
-            path[name] = None
-            name = parent_joint[name].parent
-        if name in path:
-            walked = list(path)
-            loop = walked[walked.index(name) :][::-1]
-            loop = [loop[-1], *loop]
-            findings.fault(
-                parent_joint[name].line,
-                f"The links {arrows(loop)} form a loop; remove joint "
-                f"{parent_joint[name].name!r} or another of its joints, for skodyn takes trees.",
-            )
-        settled.update(path)
+def _check_loops(parent_joint: dict[str, UrdfJoint], findings: Findings) -> None:
+    """A link that is carried by itself, through whichever others, is in a loop."""
+    for loop in circles({link: joint.parent for link, joint in parent_joint.items()}):
+        joint = parent_joint[loop[0]]
+        findings.fault(
+            joint.line,
+            f"The links {arrows([loop[0], *reversed(loop)])} form a loop; remove joint "
+            f"{joint.name!r} or another of its joints, for skodyn takes trees.",
+        )
 
 
 def joints_from_root(root: str, joints: Sequence[UrdfJoint]) -> list[UrdfJoint]:
@@ -111,27 +100,9 @@ def check_mimics(joints: dict[str, UrdfJoint], findings: Findings) -> None:
             what = f"{owner} mimics {source.name!r}, but {culprit.name!r} is {culprit.type}"
             remedy = "both must be revolute, continuous or prismatic"
             findings.fault(joint.mimic.line, f"{what}; {remedy}.")
-    _check_mimic_loops(joints, findings)
-
-
-def _check_mimic_loops(joints: dict[str, UrdfJoint], findings: Findings) -> None:
-    settled: set[str] = set()
-    for start in joints:
-        path: dict[str, None] = {}
-        name = start
-        while name not in settled and name not in path:
-            joint = joints.get(name)
-            if joint is None or joint.mimic is None:
-                break
-            path[name] = None
-            name = joint.mimic.source
-        if name in path:
-            walked = list(path)
-            loop = arrows([*walked[walked.index(name) :], name])
-            mimic = joints[name].mimic
-            assert mimic is not None  # only those are on the path
-            what = f"The joints {loop} mimic each other in a circle"
-            if joints[name].mimic and mimic.source == name:
-                what = f"Joint {name!r} mimics itself"
-            findings.fault(mimic.line, f"{what}; let one of them move by itself.")
-        settled.update(path)
+    mimics = {joint.name: joint.mimic for joint in joints.values() if joint.mimic is not None}
+    for circle in circles({name: mimic.source for name, mimic in mimics.items()}):
+        what = f"The joints {arrows([*circle, circle[0]])} mimic each other in a circle"
+        if len(circle) == 1:
+            what = f"Joint {circle[0]!r} mimics itself"
+        findings.fault(mimics[circle[0]].line, f"{what}; let one of them move by itself.")
