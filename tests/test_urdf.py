@@ -334,6 +334,8 @@ def test_a_mimic_of_several_degrees_of_freedom_is_refused(load):
 def test_a_scenario_with_a_robot_runs_from_any_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     scenario = ROOT / "scenarios" / "desk_arm.toml"
+    assert main(["check", str(scenario)]) == 0
+    assert "note: <collision> is not used" in capsys.readouterr().out
     assert main(["run", str(scenario), "-o", "out.h5", "--quiet"]) == 0
     log = sk.open(tmp_path / "out.h5")
     assert log.joint("pitch")[-1, 0] == pytest.approx(0.9, abs=0.02)

@@ -208,7 +208,7 @@ CASES = {
         "2 links have no parent: 'base' and 'lost'",
     ),
     # joints
-    "no type": (ELBOW, '<joint name="elbow">', 31, "Joint 'elbow': has no type; give one of"),
+    "no type": (ELBOW, '<joint name="elbow">', 31, "Joint 'elbow' has no type; give one of"),
     "unknown type": (ELBOW, ELBOW.replace("revolute", "revolut"), 31, "did you mean 'revolute'?"),
     "foreign type": (ELBOW, ELBOW.replace("revolute", "ball"), 31, "give one of revolute"),
     "zero axis": (AXIS, '<axis xyz="0 0 0"/>', 27, "has xyz '0 0 0', which has no length"),

@@ -166,7 +166,7 @@ def check_scenario(path: str) -> str:
     if not scenario.model.n_bodies:
         raise LogError(f"{path}: the model has no body.")
     method = scenario.integrator.method
-    return (
+    return "".join(f"note: {note}\n" for note in scenario.model.notes) + (
         f"{path}: sound ({scenario.model.n_bodies} bodies, {scenario.duration:g} s by {method}, "
         f"{scenario.rows + 1} rows)"
     )

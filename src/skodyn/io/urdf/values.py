@@ -74,8 +74,9 @@ class Values:
         if value is not None and value.strip():
             return value
         state = "has no" if value is None else "has an empty"
-        tag = f" <{element.tag}>" if not owner.lower().startswith(f"{element.tag} ") else ""
-        self.findings.fault(element.line, f"{owner}:{tag} {state} {key}; {remedy}.")
+        own = owner.lower().startswith(f"{element.tag} ")  # Joint 'elbow' and its <joint>
+        whose = owner if own else f"{owner}: <{element.tag}>"
+        self.findings.fault(element.line, f"{whose} {state} {key}; {remedy}.")
         return None
 
     def number(
