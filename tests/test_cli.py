@@ -248,7 +248,7 @@ def test_every_example_of_the_help_is_understood(capsys: Any):
         main(["--help"])
     out = capsys.readouterr().out
     examples = re.findall(r"^  skodyn (.*?)   *\S", out, re.MULTILINE)
-    assert len(examples) == 7
+    assert len(examples) == 8
     for example in examples:
         if "arm.toml" in example:
             assert main(example.replace("arm.toml", PENDULUM).split()) == 0

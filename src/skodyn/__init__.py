@@ -50,6 +50,7 @@ from skodyn.model.joints import (
     Universal,
 )
 from skodyn.model.model import Model
+from skodyn.model.properties import JointLimits
 from skodyn.simulate import (
     JointProperties,
     PointSpring,
@@ -71,6 +72,7 @@ __all__ = [
     "Fixed",
     "Free",
     "Helical",
+    "JointLimits",
     "JointProperties",
     "LogError",
     "Model",

@@ -17,8 +17,8 @@ one rule serves everything else:
 Every function takes one state or a batch. Neither library is imported: the model objects that a
 caller hands over say all that is needed. Both sides must describe the same mechanism, with the same
 body frames; what can be seen from the joints (names, types) is checked, and every joint that does
-not fit is named in one ModelError. A MuJoCo joint without a name goes by the name of its body, as
-in skodyn. `names` maps skodyn's joint names to the other side's where they differ.
+not fit is named in one ModelError. A MuJoCo joint without a name goes by the name that `load` gives
+it. `names` maps skodyn's joint names to the other side's where they differ.
 
 X is the identity up to order for all joints but Pinocchio's planar and MuJoCo's free joint; only
 for these do `…_acceleration` and `…_force` need the configuration and the velocity.
@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.errors import ModelError, StateError
+from skodyn.io.mjcf.names import joint_names
 from skodyn.model.columns import Floats
 from skodyn.model.joints import Joint
 from skodyn.model.model import Model
@@ -561,17 +562,10 @@ _MUJOCO_FOR = {"free": "free", "spherical": "ball", _SLIDES: "slide", _TURNS: "h
 
 def _pair_mujoco(model: Model, mj_model: Any, names: Names) -> _Pairing:
     found = {}
-    for j in range(mj_model.njnt):
-        joint = mj_model.joint(j)
+    for j, name in enumerate(joint_names(mj_model)):
         kind = _MUJOCO_TYPES[int(mj_model.jnt_type[j])]
         q_start, v_start = int(mj_model.jnt_qposadr[j]), int(mj_model.jnt_dofadr[j])
         nq, nv = _MUJOCO_SIZES[kind]
-        name = joint.name or mj_model.body(int(mj_model.jnt_bodyid[j])).name
-        if name in found:
-            raise ModelError(
-                f"Two joints of the MuJoCo model go by the name {name!r}, one of them because it "
-                "has none of its own; name them."
-            )
         found[name] = (q_start, nq, v_start, nv, (kind, float(mj_model.qpos0[q_start])))
 
     def choose(k: int, seen: tuple[str, float]) -> _Rule:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from skodyn import __version__, jit
-from skodyn.cli import runs
+from skodyn.cli import robots, runs
 from skodyn.errors import SkodynError
 from skodyn.io import load
 from skodyn.model.drawing import describe, draw, size_words
@@ -32,9 +32,10 @@ examples:
   skodyn info arm.toml --json     the same as data, for other programs
   skodyn check arm.toml           every fault of a model file, with its line
   skodyn check arm.toml --repair  what mending its inertias would change; writes nothing
+  skodyn check robot.urdf --root free  a robot in URDF or MJCF (.xml), with notes on it
   skodyn cache warm               compile all kernels now, so that no later run waits
 
-A model file is TOML; scenarios/models/double_pendulum.toml is the one to read first.
+A model file is TOML, URDF or MJCF; scenarios/models/double_pendulum.toml is the one to read first.
 """
 
 
@@ -77,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     info.add_argument("model", metavar="FILE", help="a model file, or the log of a run (.h5)")
     info.add_argument("--all", action="store_true", help="draw every body of a large model")
     info.add_argument("--json", action="store_true", help="print data instead of a drawing")
+    robots.add_options(info)
     info.set_defaults(command=_info)
 
     words = "say whether a model or scenario is sound, or all its faults"
@@ -85,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--repair", action="store_true", help="show which inertias would be mended, and how"
     )
+    robots.add_options(check)
     check.set_defaults(command=_check)
 
     words = "time the main algorithms on this machine, no other library needed"
@@ -107,7 +110,7 @@ def _info(options: argparse.Namespace) -> None:
     if Path(options.model).suffix.lower() in (".h5", ".hdf5"):
         print(runs.log_info(options.model, options.json))
         return
-    model = load(options.model)
+    model = load(options.model, **robots.chosen(options))
     if options.json:
         print(json.dumps(describe(model), indent=2, ensure_ascii=False))
         return
@@ -118,7 +121,10 @@ def _check(options: argparse.Namespace) -> None:
     if runs.is_scenario(options.model):
         print(runs.check_scenario(options.model))
         return
-    model = load(options.model, repair_inertia=options.repair)
+    chosen = robots.chosen(options)
+    model = load(options.model, repair_inertia=options.repair, **chosen)
+    for note in model.notes:
+        print(f"note: {note}")
     for repair in model.repairs:
         print(f"would repair: {repair}")
     if model.repairs:

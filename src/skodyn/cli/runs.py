@@ -149,6 +149,8 @@ def is_scenario(path: str) -> bool:
     """A TOML file with a [model] table or a duration is a scenario, not a model."""
     import tomllib
 
+    if Path(path).suffix.lower() in (".urdf", ".xml"):
+        return False
     try:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -164,7 +166,7 @@ def check_scenario(path: str) -> str:
     if not scenario.model.n_bodies:
         raise LogError(f"{path}: the model has no body.")
     method = scenario.integrator.method
-    return (
+    return "".join(f"note: {note}\n" for note in scenario.model.notes) + (
         f"{path}: sound ({scenario.model.n_bodies} bodies, {scenario.duration:g} s by {method}, "
         f"{scenario.rows + 1} rows)"
     )

@@ -3,29 +3,86 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 from skodyn.errors import ModelError
+from skodyn.io.mjcf import load_mjcf
 from skodyn.io.model_toml import load_model
+from skodyn.io.robots.options import LoadOptions
+from skodyn.io.urdf import UrdfFile
+from skodyn.io.xml_source import XmlSource
 from skodyn.model.model import Model
 
 __all__ = ["load"]
 
-_READERS: dict[str, Callable[..., Model]] = {".toml": load_model}
+SUFFIXES = (".toml", ".urdf", ".xml")
+_OF_TOML = ("repair_inertia",)
+_OF_MJCF = ("merge_fixed", "search_paths", "stops", "mimic", "ignore", "repair_inertia")
+_OF_URDF = ("root", "merge_fixed", "search_paths", "stops", "mimic", "repair_inertia")
 
 
-def load(path: str | os.PathLike[str], *, repair_inertia: bool = False) -> Model:
-    """The model described in a file; the suffix says which format it is in (so far .toml).
+def load(
+    path: str | os.PathLike[str],
+    *,
+    root: str = "fixed",
+    merge_fixed: bool = True,
+    search_paths: Sequence[str | os.PathLike[str]] = (),
+    stops: bool = False,
+    mimic: str = "exact",
+    ignore: Sequence[str] = (),
+    repair_inertia: bool = False,
+) -> Model:
+    """The model described in a file: .toml, .urdf, or .xml (MJCF; URDF if it holds a <robot>).
 
+    root: URDF only; "fixed" makes the root link the world, "free" puts a free joint under it.
+    merge_fixed: links on fixed joints become frames of what carries them; False keeps bodies.
+    search_paths: folders in which meshes may lie; nothing outside of them is opened.
+    stops: make position limits compliant stops.
+    mimic: "exact" couples mimic joints, "independent" lets them move by themselves.
+    ignore: MJCF only; what to leave out although it changes the motion, such as "tendon".
     repair_inertia: replace an invalid inertia by the nearest valid one instead of refusing it,
     and list it in `model.repairs`.
     """
+    options = LoadOptions(root, merge_fixed, search_paths, stops, mimic, ignore, repair_inertia)
     file = Path(path)
-    reader = _READERS.get(file.suffix.lower())
-    if reader is None:
-        what = f"{file.suffix} files" if file.suffix else "files without a suffix"
-        what = "folders" if file.is_dir() else what
-        known = ", ".join(_READERS)
-        raise ModelError(f"{path}: skodyn does not read {what}; give a model file in {known}.")
-    return reader(path, repair_inertia=repair_inertia)
+    suffix = file.suffix.lower()
+    if suffix == ".toml":
+        _only(path, options, _OF_TOML, "a TOML model")
+        return load_model(path, repair_inertia=repair_inertia)
+    if suffix == ".urdf":
+        _only(path, options, _OF_URDF, "a URDF robot")
+        return UrdfFile(XmlSource(path, ModelError), options).model()
+    if suffix == ".xml":
+        return _load_xml(path, options)
+    what = f"{file.suffix} files" if file.suffix else "files without a suffix"
+    what = "folders" if file.is_dir() else what
+    known = ", ".join(SUFFIXES)
+    raise ModelError(f"{path}: skodyn does not read {what}; give a model file in {known}.")
+
+
+def _load_xml(path: str | os.PathLike[str], options: LoadOptions) -> Model:
+    """MJCF or URDF, as the outermost element says."""
+    source = XmlSource(path, ModelError)
+    tag = source.root.tag
+    if tag == "robot":
+        _only(path, options, _OF_URDF, "a URDF robot")
+        return UrdfFile(source, options).model()
+    if tag == "mujoco":
+        _only(path, options, _OF_MJCF, "an MJCF model")
+        return load_mjcf(source, options)
+    what = f"{path}:{source.root.line}: the outermost element is <{tag}>"
+    raise ModelError(f"{what}; a model has <mujoco> (MJCF) or <robot> (URDF).")
+
+
+def _only(
+    path: str | os.PathLike[str], options: LoadOptions, taken: Sequence[str], what: str
+) -> None:
+    """Refuse options that mean nothing for this kind of file."""
+    faults = [
+        f"{path}: {what} takes no option {key}; leave it out."
+        for key in options.changed()
+        if key not in taken
+    ]
+    if faults:
+        raise ModelError(faults)

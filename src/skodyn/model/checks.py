@@ -73,7 +73,7 @@ def check(
         f"{body(k)}: mass is {mass[k]:.6g}, which is negative; give its mass in kilograms."
         for k in np.flatnonzero(mass < 0.0).tolist()
     )
-    repairs = _judge_inertias(inertia, body, repair_inertia, faults)
+    repairs = _judge_inertias(inertia, mass, body, repair_inertia, faults)
     if tree is not None:
         _massless_faults(tree, bodies, mass, inertia, faults)
 
@@ -103,10 +103,10 @@ def check(
 
 
 def _judge_inertias(
-    inertia: Floats, owner: Callable[[int], str], repair: bool, faults: list[str]
+    inertia: Floats, mass: Floats, owner: Callable[[int], str], repair: bool, faults: list[str]
 ) -> tuple[str, ...]:
     finite = np.where(np.isfinite(inertia).all(axis=(1, 2), keepdims=True), inertia, 0.0)
-    found = check_inertias(finite, owner)
+    found = check_inertias(finite, owner, mass)
     if not repair:
         faults.extend(found.values())
         return ()

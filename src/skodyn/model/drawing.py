@@ -6,8 +6,9 @@ a serial chain stays a straight column however long it is. Only branches indent.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from skodyn.conventions import GROUND
 from skodyn.model.joints import Joint
 from skodyn.model.model import Model
+from skodyn.model.shapes import Visual
 
 __all__ = ["describe", "draw", "size_words"]
 
@@ -32,6 +34,8 @@ def draw(model: Model, *, everything: bool = False) -> str:
     if frames:
         lines.append("frames")
         lines += _columns((f"   {name}", *_frame_cells(frame)) for name, frame in frames)
+    if model.notes:
+        lines += ["notes", *(f"   {note}" for note in model.notes)]
     left_out = [
         f"{count} {what}"
         for count, what in (
@@ -66,6 +70,28 @@ def describe(model: Model) -> dict[str, Any]:
             }
             for name, frame in model.frames.items()
         ],
+        "joint_properties": {name: _plain(one) for name, one in model.joint_properties.items()},
+        "limits": {name: _plain(one) for name, one in model.limits.items()},
+        "visuals": {name: [_visual(v) for v in vs] for name, vs in model.visuals.items()},
+        "notes": list(model.notes),
+    }
+
+
+def _plain(given: Any) -> dict[str, Any]:
+    """The fields of a dataclass of numbers; those that are infinite are left out, as in files."""
+    return {key: value for key, value in asdict(given).items() if math.isfinite(value)}
+
+
+def _visual(visual: Visual) -> dict[str, Any]:
+    path = getattr(visual.shape, "path", None)
+    return {
+        "shape": type(visual.shape).__name__.lower(),
+        **{key: value for key, value in asdict(visual.shape).items() if key != "path"},
+        **({"path": str(path)} if path else {}),
+        "translation": visual.translation.tolist(),
+        "rotation": visual.rotation.tolist(),
+        "color": visual.color,
+        "name": visual.name,
     }
 
 

@@ -17,14 +17,19 @@ Floats = NDArray[np.float64]
 RELATIVE_TOLERANCE = 1e-6
 """Inertias printed with six digits pass; physical nonsense does not."""
 
+NOISE = 1e-16
+"""Square of a radius of gyration, m²: what rounding leaves of a point mass may be anything."""
 
-def check_inertias(inertias: Floats, owner: Callable[[int], str]) -> dict[int, str]:
+
+def check_inertias(
+    inertias: Floats, owner: Callable[[int], str], mass: Floats | float = 0.0
+) -> dict[int, str]:
     """Row number -> what is wrong with that inertia, for those that no body can have."""
     largest = np.abs(inertias).max(axis=(1, 2), initial=0.0)
     asymmetry = np.abs(inertias - inertias.transpose(0, 2, 1)).max(axis=(1, 2), initial=0.0)
     eigenvalues = np.linalg.eigvalsh(_symmetric(inertias))
     low, middle, high = eigenvalues.T
-    slack = RELATIVE_TOLERANCE * largest
+    slack = RELATIVE_TOLERANCE * largest + NOISE * np.nan_to_num(np.abs(mass))
     not_symmetric = asymmetry > slack
     negative = low < -slack
     triangle = low + middle < high - slack

@@ -16,6 +16,8 @@ from skodyn.errors import ModelError
 from skodyn.model import coordinates, layout
 from skodyn.model.columns import Floats
 from skodyn.model.joints import Joint
+from skodyn.model.properties import JointLimits, JointProperties
+from skodyn.model.shapes import Visual
 from skodyn.topology import Tree
 
 __all__ = ["Frame", "Model"]
@@ -37,6 +39,11 @@ class Model:
     Bodies are numbered base first and depth first (`tree`). The columns `rotation` … `inertia` hold
     what was described, in that order; `indices` and `parameters` hold the same for kernels (see
     layout.py). All arrays are read-only. Two models are equal if their contents are.
+
+    A robot file says more of a robot than its tree. By joint name, `joint_properties` are passive
+    forces that `simulate` and scenarios apply unless told otherwise, and `limits` are kept for
+    whoever wants them; by body name ("world" too), `visuals` are shapes to look at. `notes` are
+    sentences on what the file says and skodyn does not use.
     """
 
     name: str
@@ -54,13 +61,19 @@ class Model:
     parameters: Floats
     frames: Mapping[str, Frame] = field(default_factory=dict)
     repairs: tuple[str, ...] = ()
+    joint_properties: Mapping[str, JointProperties] = field(default_factory=dict)
+    limits: Mapping[str, JointLimits] = field(default_factory=dict)
+    visuals: Mapping[str, tuple[Visual, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._freeze()
 
     def _freeze(self) -> None:
         arrays = [getattr(self, f.name) for f in fields(self)]
+        shapes = [visual for visuals in self.visuals.values() for visual in visuals]
         arrays += [a for frame in self.frames.values() for a in (frame.rotation, frame.translation)]
+        arrays += [a for shape in shapes for a in (shape.rotation, shape.translation)]
         for array in arrays:
             if isinstance(array, np.ndarray):
                 array.setflags(write=False)
@@ -186,6 +199,8 @@ class Model:
         for name, frame in sorted(self.frames.items()):
             digest.update(f"{name}\0{frame.body}\0".encode())
             digest.update(frame.rotation.tobytes() + frame.translation.tobytes())
+        for name, given in sorted(self.joint_properties.items()):
+            digest.update(f"{name}\0{given!r}\0".encode())
         return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:

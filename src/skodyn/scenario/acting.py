@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from skodyn.model.columns import shown
@@ -36,6 +37,7 @@ def read_forces(tables: Tables, top: dict[str, Any], names: Names | None) -> For
 
 # ---- joints -------------------------------------------------------------------------------------
 
+_NONE = JointProperties()
 _NEEDS = {
     "rest": ("stiffness",),
     "friction_speed": ("friction",),
@@ -48,29 +50,40 @@ _NEED_ANGLES = ("stiffness", "rest", "lower", "upper", "stop_stiffness", "stop_d
 def _joints(tables: Tables, top: dict[str, Any], names: Names | None) -> dict[str, JointProperties]:
     given = dict(tables.named(top, "joints"))
     spoken_for = names.spoken_for(given, ("joints",)) if names else {}
-    properties: dict[str, JointProperties] = {}
+    of_file = names.model.joint_properties if names else {}
+    properties: dict[str, JointProperties] = dict(of_file)
     for key, table in given.items():
         at = ("joints", key)
         values = tables.values(JointProperties, table, at)
-        _check_properties(tables, values, at)
-        for joint in spoken_for.get(key, []):
-            properties[joint] = JointProperties(**values)
+        joints = spoken_for.get(key, [])
+        _check_properties(tables, values, at, [of_file.get(joint, _NONE) for joint in joints])
+        for joint in joints:
+            properties[joint] = replace(of_file.get(joint, _NONE), **values)
         if names:
-            _check_quaternions(tables, names, values, at, spoken_for.get(key, []))
+            _check_quaternions(tables, names, values, at, joints)
     return properties
 
 
-def _check_properties(tables: Tables, values: Values, at: At) -> None:
+def _check_properties(
+    tables: Tables, values: Values, at: At, before: Sequence[JointProperties]
+) -> None:
+    """`before`: what the model's file says of the same joints, which the table adds to."""
     for key in (key for key in values if key in _NEEDS):
-        if values.given.isdisjoint(_NEEDS[key]):
-            remedy = f"give {' or '.join(_NEEDS[key])} too, or leave it out"
+        needs = _NEEDS[key]
+        known = any(getattr(one, n) != getattr(_NONE, n) for one in before for n in needs)
+        if values.given.isdisjoint(needs) and not known:
+            remedy = f"give {' or '.join(needs)} too, or leave it out"
             tables.fault((*at, key), f"{dotted(*at, key)} has no effect by itself; {remedy}.")
-    if "lower" in values and "upper" in values and values["lower"] >= values["upper"]:
-        tables.fault(
-            (*at, "lower"),
-            f"{dotted(*at, 'lower')} is {values['lower']}, not below upper = {values['upper']}; "
-            "exchange or correct them.",
-        )
+    for one in before or [_NONE]:
+        lower, upper = values.get("lower", one.lower), values.get("upper", one.upper)
+        if lower >= upper:
+            key = "lower" if "lower" in values else "upper"
+            other = f"not below upper = {upper}" if key == "lower" else f"not above lower = {lower}"
+            tables.fault(
+                (*at, key),
+                f"{dotted(*at, key)} is {values[key]}, {other}; exchange or correct them.",
+            )
+            break
 
 
 def _check_quaternions(

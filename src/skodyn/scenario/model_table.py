@@ -15,9 +15,11 @@ from skodyn.model.model import Model
 from skodyn.scenario.tables import Tables
 from skodyn.topology.wording import Spelling
 
-__all__ = ["INLINE_KEYS", "read_model"]
+__all__ = ["FILE_KEYS", "INLINE_KEYS", "read_model"]
 
 INLINE_KEYS = ("name", "gravity", "bodies", "frames")
+FILE_KEYS = ("root", "merge_fixed", "search_paths", "stops", "mimic", "ignore")
+"""How a robot file is read: the arguments of `load`."""
 
 
 def read_model(tables: Tables, top: dict[str, Any], folder: Path) -> Model | None:
@@ -25,8 +27,10 @@ def read_model(tables: Tables, top: dict[str, Any], folder: Path) -> Model | Non
     if "model" not in top:
         tables.fault((), "The scenario has no model; write a table [model] with file = …")
         return None
-    given = tables.known(tables.table(top, "model"), ("file", *INLINE_KEYS), ("model",))
-    inline = {key: value for key, value in given.items() if key != "file"}
+    keys = ("file", *INLINE_KEYS, *FILE_KEYS)
+    given = tables.known(tables.table(top, "model"), keys, ("model",))
+    inline = {key: value for key, value in given.items() if key in INLINE_KEYS}
+    options = {key: value for key, value in given.items() if key in FILE_KEYS}
     if "file" in given and inline:
         key = next(iter(inline))
         tables.fault(
@@ -35,7 +39,10 @@ def read_model(tables: Tables, top: dict[str, Any], folder: Path) -> Model | Non
         )
         return None
     if "file" in given:
-        return _from_file(tables, given["file"], folder)
+        return _from_file(tables, given["file"], options, folder)
+    for key in options:
+        sentence = f"model.{key} is for a model file; give file too, or leave it out."
+        tables.fault(("model", key), sentence)
     if "bodies" in given:
         return _written_out(tables, inline)
     if isinstance(top["model"], dict):
@@ -43,7 +50,7 @@ def read_model(tables: Tables, top: dict[str, Any], folder: Path) -> Model | Non
     return None
 
 
-def _from_file(tables: Tables, name: Any, folder: Path) -> Model | None:
+def _from_file(tables: Tables, name: Any, options: dict[str, Any], folder: Path) -> Model | None:
     at = ("model", "file")
     if not isinstance(name, str) or not name:
         tables.fault(at, f"model.file is {shown(name)}; give the path of a model file.")
@@ -53,8 +60,11 @@ def _from_file(tables: Tables, name: Any, folder: Path) -> Model | None:
         remedy = Spelling(_neighbours(path)).remedy(path.name, "check the path")
         tables.fault(at, f"model.file is {shown(name)}, but there is no file {path}; {remedy}")
         return None
+    paths = options.get("search_paths")
+    if isinstance(paths, list) and all(isinstance(one, str) for one in paths):
+        options["search_paths"] = [str(folder / one) for one in paths]
     try:
-        return load(path)
+        return load(path, **options)
     except ModelError as error:
         for fault in error.faults:
             tables.fault(at, f"model.file is at fault: {fault}")

@@ -58,11 +58,13 @@ def simulate(
 
     integrator: semi_implicit_euler, rk4, implicit_midpoint with step dt, or dormand_prince, which
     chooses its steps and writes rows at multiples of dt. every: a row after so many steps.
-    joints: passive forces by joint name. elements: servos, sinusoids, wrenches, springs.
+    joints: passive forces by joint name; those that the model's file gives act on the other joints.
+    elements: servos, sinusoids, wrenches, springs.
     controller: f(t, q, v, params, tau), compiled if numba can; it adds its torques to tau.
     settings: rtol, atol, tolerance, max_step, max_speed, … of IntegratorSettings.
     """
-    forces = Forces(dict(joints or {}), tuple(elements), controller, tuple(controller_parameters))
+    passive = {**model.joint_properties, **(joints or {})}
+    forces = Forces(passive, tuple(elements), controller, tuple(controller_parameters))
     plan = Plan(
         model, np.asarray(q0, dtype=np.float64), np.asarray(v0, dtype=np.float64), duration,
         IntegratorSettings(method=integrator, dt=dt, **settings), forces, every, tuple(channels),

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from skodyn.model.properties import JointProperties
+
 __all__ = [
     "Element",
     "Forces",
@@ -24,26 +26,6 @@ __all__ = [
 
 Vector = Sequence[float]
 _ORIGIN = (0.0, 0.0, 0.0)
-
-
-@dataclass(frozen=True)
-class JointProperties:
-    """Passive forces of a joint, the same for each of its degrees of freedom.
-
-    spring −stiffness·(q − rest), viscous damping −damping·v, smooth Coulomb friction
-    −friction·v/√(v² + friction_speed²), and compliant stops outside [lower, upper] with
-    stop_stiffness and stop_damping. Springs and stops need a joint without quaternions.
-    """
-
-    stiffness: float = 0.0
-    rest: float = 0.0
-    damping: float = 0.0
-    friction: float = 0.0
-    friction_speed: float = 1e-2
-    lower: float = -math.inf
-    upper: float = math.inf
-    stop_stiffness: float = 1e4
-    stop_damping: float = 1e1
 
 
 @dataclass(frozen=True)

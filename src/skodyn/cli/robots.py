@@ -1,0 +1,38 @@
+"""Options of `info` and `check` that say how a robot file is read."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+__all__ = ["add_options", "chosen"]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `load`, as options."""
+    robot = parser.add_argument_group("robot files (.urdf, .xml)")
+    robot.add_argument("--root", choices=("fixed", "free"), help="URDF: how the root link is held")
+    robot.add_argument("--keep-fixed", action="store_true", help="keep links on fixed joints apart")
+    robot.add_argument("--stops", action="store_true", help="make position limits stops")
+    robot.add_argument(
+        "--mimic", choices=("exact", "independent"), help="couple mimic joints, or let them go"
+    )
+    robot.add_argument(
+        "--search-path", action="append", metavar="FOLDER", help="where meshes may be; repeatable"
+    )
+    robot.add_argument(
+        "--ignore", action="append", metavar="KIND", help="MJCF: leave out tendon, fluid, …"
+    )
+
+
+def chosen(options: argparse.Namespace) -> dict[str, Any]:
+    """What was given, as keyword arguments of `load`."""
+    given = {
+        "root": options.root,
+        "merge_fixed": False if options.keep_fixed else None,
+        "stops": options.stops or None,
+        "mimic": options.mimic,
+        "search_paths": options.search_path,
+        "ignore": options.ignore,
+    }
+    return {key: value for key, value in given.items() if value is not None}

@@ -1,0 +1,141 @@
+"""Robots in MJCF, through the mujoco package (extra `mjcf`), which compiles the file.
+
+MuJoCo resolves defaults, frames and the inertia of geometry; what skodyn takes from it are bodies,
+joints (several to a body too), rotor inertias, springs, dampers, friction, limits and gravity.
+Whatever else changes the motion is refused by name, unless `ignore` says to leave it out; the rest
+is in `model.notes`. See docs/robots.md.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+from skodyn.conventions import GROUND
+from skodyn.errors import ModelError
+from skodyn.io.mjcf.bodies import read_parts
+from skodyn.io.mjcf.files import check_files
+from skodyn.io.mjcf.joints import MujocoJoint, read_joints
+from skodyn.io.mjcf.names import body_names, joint_names
+from skodyn.io.mjcf.refusals import judge_extras
+from skodyn.io.mjcf.shapes import read_visuals
+from skodyn.io.robots.assembly import Part, assemble, placed_visuals
+from skodyn.io.robots.findings import Findings
+from skodyn.io.robots.meshes import MeshFinder
+from skodyn.io.robots.mimics import judge_mimics
+from skodyn.io.robots.options import LoadOptions
+from skodyn.io.robots.stops import with_stops
+from skodyn.io.xml_source import XmlSource
+from skodyn.model.description import ModelBuilder
+from skodyn.model.joints import Fixed
+from skodyn.model.model import Model
+
+__all__ = ["load_mjcf"]
+
+_SWITCHES = ("equality", "spring", "damper", "frictionloss", "gravity")
+
+
+def load_mjcf(source: XmlSource, options: LoadOptions) -> Model:
+    """The model described in an MJCF file; raises ModelError with every fault at once."""
+    check_files(source, options.search_paths)
+    mujoco = _mujoco(source)
+    compiled, warnings = _compiled(mujoco, source)
+    converter = _Converter(mujoco, compiled, source, options)
+    for warning in dict.fromkeys(warnings):
+        converter.findings.note(f"MuJoCo warns: {' '.join(warning.split())}.")
+    return converter.model()
+
+
+def _mujoco(source: XmlSource) -> Any:
+    try:
+        import mujoco
+    except ImportError:
+        raise ModelError(
+            f"{source.path}: MJCF models are read through the mujoco package, which is not "
+            "installed; install it with: pip install 'skodyn[mjcf]'"
+        ) from None
+    return mujoco
+
+
+def _compiled(mujoco: Any, source: XmlSource) -> tuple[Any, list[str]]:
+    """(the compiled model, what MuJoCo warns of: it would write that to a file here otherwise)."""
+    warnings: list[str] = []
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(warnings.append)
+    try:
+        return mujoco.MjModel.from_xml_path(os.fspath(source.path)), warnings
+    except (ValueError, mujoco.FatalError) as error:
+        reason = " ".join(str(error).split())
+        raise ModelError(
+            f"{source.path}: MuJoCo cannot compile it ({reason}); correct the file."
+        ) from None
+    finally:
+        mujoco.set_mju_user_warning(before)
+
+
+class _Converter:
+    """One compiled model on its way into skodyn."""
+
+    def __init__(self, mujoco: Any, mj: Any, source: XmlSource, options: LoadOptions) -> None:
+        self.mj, self.source, self.options = mj, source, options
+        self.findings = Findings(options.ignore)
+        bits = mujoco.mjtDisableBit.__members__
+        flags = int(mj.opt.disableflags)
+        switches = {key: int(bits.get(f"mjDSBL_{key.upper()}", 0)) for key in _SWITCHES}
+        self.disabled = {key for key, bit in switches.items() if flags & bit}
+        self.joint_names = joint_names(mj)
+
+    def model(self) -> Model:
+        mj, findings = self.mj, self.findings
+        joints = read_joints(mj, self.joint_names, findings, self.disabled)
+        mimics = judge_extras(mj, self.joint_names, findings, self.disabled)
+        judge_mimics(mimics, self.options.mimic, findings)
+        meshes = MeshFinder(self.source.path.parent, self.options.search_paths, findings)
+        visuals = read_visuals(mj, meshes, findings)
+        parts, origins = read_parts(mj, body_names(mj), joints, visuals, findings)
+        if not joints:
+            findings.fault(0, "Nothing in this model can move; give a body a joint.")
+        properties, limits = self._of_joints(joints)
+        self._stop_at_faults()
+
+        gravity = (0.0, 0.0, 0.0) if "gravity" in self.disabled else mj.opt.gravity.tolist()
+        name = bytes(mj.names).split(b"\0")[0].decode() or self.source.path.stem
+        builder = ModelBuilder(gravity, name)
+        carriers = assemble(builder, parts, (), self.options.merge_fixed)
+        for body, origin in origins.items():
+            if origin.any():
+                at = carriers[body]
+                place = at.translation + at.rotation @ origin
+                builder.add_frame(body, at.body, translation=place.tolist())
+        world = Part(GROUND, GROUND, Fixed(), visuals=visuals[0])
+        return replace(
+            self._built(builder),
+            joint_properties=properties,
+            limits=limits,
+            visuals=placed_visuals([world, *parts], carriers),
+            notes=findings.notes,
+        )
+
+    def _of_joints(self, joints: list[MujocoJoint]) -> tuple[dict[str, Any], dict[str, Any]]:
+        named = list(zip(self.joint_names, joints, strict=True))
+        properties = {name: j.properties for name, j in named if j.properties is not None}
+        limits = {name: j.limits for name, j in named if j.limits is not None}
+        if limits:
+            self.findings.note(
+                f"Limits of {len(limits)} joints are in model.limits; efforts do not act, and "
+                "positions do as compliant stops if asked for (stops)."
+            )
+        if self.options.stops:
+            properties = with_stops(properties, limits, self.findings, {})
+        return properties, limits
+
+    def _stop_at_faults(self) -> None:
+        if self.findings.faults:
+            raise ModelError(self.source.in_order(self.findings.faults))
+
+    def _built(self, builder: ModelBuilder) -> Model:
+        try:
+            return builder.build(repair_inertia=self.options.repair_inertia)
+        except ModelError as error:
+            raise ModelError(self.source.in_order((0, fault) for fault in error.faults)) from None

@@ -1,0 +1,115 @@
+"""What an MJCF model may hold besides bodies and joints: refused by name, or noted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skodyn.io.robots.findings import Findings
+from skodyn.io.robots.mimics import Mimic, circles
+
+__all__ = ["judge_extras"]
+
+_EQUALITY = ("connect", "weld", "joint", "tendon", "flex", "flexvert", "flexstrain", "distance")
+_JOINT = _EQUALITY.index("joint")
+_TENDON_FORCES = (
+    "stiffness",
+    "damping",
+    "frictionloss",
+    "armature",
+    "stiffnesspoly",
+    "dampingpoly",
+)
+
+
+class _Judge:
+    def __init__(self, mj: Any, findings: Findings) -> None:
+        self.mj, self.findings = mj, findings
+
+    # ---- what changes the motion --------------------------------------------------------------
+
+    def surroundings(self) -> None:
+        option = self.mj.opt
+        for key in ("density", "viscosity"):
+            value = float(getattr(option, key))
+            if value > 0.0:
+                self.findings.refuse("fluid", f"The model is in a fluid of {key} {value:g}", key)
+        for k in np.flatnonzero(self.mj.body_gravcomp).tolist():
+            name = self.mj.body(k).name
+            value = self.mj.body_gravcomp[k]
+            self.findings.refuse("gravcomp", f"Body {name!r} has gravcomp {value:g}", name)
+        for count, what in ((self.mj.nflex, "flexible bodies"), (self.mj.nplugin, "plugins")):
+            if count:
+                sentence = f"The model has {count} {what}, which skodyn does not have"
+                self.findings.fault(0, f"{sentence}; remove them.")
+
+    def tendons(self) -> None:
+        for t in range(self.mj.ntendon):
+            name = self.mj.tendon(t).name or f"number {t}"
+            acting = [
+                key
+                for key in (*_TENDON_FORCES, "limited")
+                if np.any(getattr(self.mj, f"tendon_{key}", np.zeros(t + 1))[t])
+            ]
+            if acting:
+                self.findings.refuse("tendon", f"Tendon {name!r} has {', '.join(acting)}", name)
+            else:
+                self.findings.unused("Tendons without forces of their own are not used", name)
+
+    def equalities(self, joints: list[str], disabled: set[str]) -> list[Mimic]:
+        found: dict[str, Mimic] = {}
+        names: dict[str, str] = {}
+        for e in range(self.mj.neq):
+            kind = int(self.mj.eq_type[e])
+            word = _EQUALITY[kind] if kind < len(_EQUALITY) else f"type {kind}"
+            name = self.mj.equality(e).name or f"number {e}"
+            if not self.mj.eq_active0[e] or "equality" in disabled:
+                self.findings.unused("Equality constraints that are switched off", name)
+                continue
+            mimic = self._mimic(e, joints) if kind == _JOINT else None
+            if mimic is None or mimic.joint in found:
+                self.findings.refuse("equality", f"Equality {name!r} is a {word} constraint", name)
+            else:
+                found[mimic.joint], names[mimic.joint] = mimic, name
+        for circle in circles({joint: mimic.source for joint, mimic in found.items()}):
+            name = names[circle[0]]
+            del found[circle[0]]
+            self.findings.refuse("equality", f"Equality {name!r} closes a circle", name)
+        return list(found.values())
+
+    def _mimic(self, e: int, joints: list[str]) -> Mimic | None:
+        """y − y0 = a0 + a1 (x − x0) and nothing more, which is skodyn's q of either joint."""
+        data = self.mj.eq_data[e]
+        one, two = int(self.mj.eq_obj1id[e]), int(self.mj.eq_obj2id[e])
+        if two < 0 or np.any(data[2:5]) or data[1] == 0.0:
+            return None
+        return Mimic(joints[one], joints[two], float(data[1]), float(data[0]))
+
+    # ---- what does not, or is somebody else's -------------------------------------------------
+
+    def notes(self) -> None:
+        mj, findings = self.mj, self.findings
+        if np.any(mj.geom_contype) or np.any(mj.geom_conaffinity) or mj.npair:
+            findings.note("Contacts are not used, since bodies do not touch in skodyn.")
+        for a in range(mj.nu):
+            findings.unused("Actuators are not used", mj.actuator(a).name or f"number {a}")
+        for s in range(mj.nsensor):
+            findings.unused("Sensors are not used", mj.sensor(s).name or f"number {s}")
+        for k in range(mj.nkey):
+            findings.unused("Keyframes are not used", mj.key(k).name or f"number {k}")
+        for count, what in ((mj.nsite, "sites"), (mj.ncam, "cameras"), (mj.nlight, "lights"),
+                            (mj.nskin, "skins")):  # fmt: skip
+            if count:
+                findings.note(f"{count} {what} are not used.")
+        for k in np.flatnonzero(np.asarray(mj.body_mocapid) >= 0).tolist():
+            findings.unused("Mocap bodies stay where they are", mj.body(k).name or f"number {k}")
+
+
+def judge_extras(mj: Any, joints: list[str], findings: Findings, disabled: set[str]) -> list[Mimic]:
+    """Report everything but bodies and joints; give back which joint follows which."""
+    judge = _Judge(mj, findings)
+    judge.surroundings()
+    judge.tendons()
+    judge.notes()
+    return judge.equalities(joints, disabled)

@@ -1,0 +1,1 @@
+"""What robot files of every format have in common: options, notes, mesh paths, assembly."""

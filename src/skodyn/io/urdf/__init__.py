@@ -1,0 +1,215 @@
+"""Robots in URDF: read strictly, every fault at once with file and line.
+
+What the format says is applied: all six types of joints, origins, axes, inertias, damping and
+friction; limits are kept, and visual geometry too. What skodyn has no use for is listed in
+`model.notes`. See docs/robots.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from skodyn.conventions import GROUND
+from skodyn.errors import ModelError
+from skodyn.io.robots.assembly import Part, assemble, placed_visuals
+from skodyn.io.robots.findings import Findings
+from skodyn.io.robots.meshes import MeshFinder
+from skodyn.io.robots.mimics import judge_mimics
+from skodyn.io.robots.options import LoadOptions
+from skodyn.io.robots.stops import with_stops
+from skodyn.io.urdf.joints import UrdfJoint, read_joint
+from skodyn.io.urdf.links import Link, LinkReader
+from skodyn.io.urdf.tree import check_mimics, check_tree, joints_from_root
+from skodyn.io.urdf.values import Values
+from skodyn.io.urdf.weights import check_masses, judge_inertias
+from skodyn.io.xml_source import Element, XmlSource
+from skodyn.model.description import ModelBuilder
+from skodyn.model.joints import Free, Joint
+from skodyn.model.model import Model
+from skodyn.model.name_checks import text_fault
+
+__all__ = ["UrdfFile"]
+
+ROOT_JOINT = "root_joint"
+"""What the joint of a free root is called, as in Pinocchio."""
+
+_NOT_USED = {
+    "gazebo": "<gazebo> is for that simulator and is not used",
+    "transmission": "<transmission> is not used: forces act on joints directly",
+    "sensor": "<sensor> is not used",
+    "ros2_control": "<ros2_control> is not used",
+}
+
+Named = TypeVar("Named", Link, UrdfJoint)
+
+
+class UrdfFile:
+    """One file on its way to a model; `model` raises ModelError with every fault at once."""
+
+    def __init__(self, source: XmlSource, options: LoadOptions) -> None:
+        self.source, self.options = source, options
+        self.findings = Findings()
+        self.values = Values(self.findings)
+        top = source.root
+        if top.tag != "robot":
+            sentence = f"the outermost element is <{top.tag}>; a URDF file has <robot>."
+            raise ModelError(source.in_order([(top.line, sentence)]))
+        self.values.check(
+            top, "The robot", attributes=("name", "version"),
+            many=("link", "joint", "material", *_NOT_USED),
+        )  # fmt: skip
+        self._note_unused(top)
+        meshes = MeshFinder(source.path.parent, options.search_paths, self.findings)
+        reader = LinkReader(self.values, meshes, {})
+        for element in top.all("material"):
+            reader.define(element)
+        self.links = self._named(top.all("link"), "Link", reader.read)
+        self.joints = self._named(
+            top.all("joint"), "Joint", lambda element, name: read_joint(self.values, element, name)
+        )
+
+    def _note_unused(self, top: Element) -> None:
+        if "name" not in top.attributes:
+            self.findings.note("The robot has no name; it is called like its file.")
+        if top.attributes.get("version", "1.0") not in ("1", "1.0"):
+            version = top.attributes["version"]
+            self.findings.note(f"The robot has version {version!r}; it is read as 1.0.")
+        for child in top.children:
+            if child.tag in _NOT_USED:
+                whose = child.attributes.get("name") or child.attributes.get("reference")
+                self.findings.unused(_NOT_USED[child.tag], whose or f"line {child.line}")
+
+    def _named(
+        self, elements: list[Element], what: str, read: Callable[[Element, str], Named]
+    ) -> dict[str, Named]:
+        """What was read, by name; a name that is missing or taken is a fault."""
+        found: dict[str, Named] = {}
+        for element in elements:
+            given = element.attributes.get("name")
+            if given is None:
+                self.findings.fault(element.line, f"A <{element.tag}> has no name; give it one.")
+            elif fault := text_fault(given):
+                self.findings.fault(element.line, f"A <{element.tag}> {fault}")
+            one = read(element, given or f"of line {element.line}")
+            if given in found:
+                first = found[given].line
+                sentence = f"{what} {given!r} is there twice, first in line {first}; rename one."
+                self.findings.fault(element.line, sentence)
+            elif given is not None:
+                found[given] = one
+        return found
+
+    # ---- the model ----------------------------------------------------------------------------
+
+    def model(self) -> Model:
+        """The model, or a ModelError with every fault of the file."""
+        joints = list(self.joints.values())
+        root = check_tree(self.links, joints, self.findings)
+        check_mimics(self.joints, self.findings)
+        in_order = joints_from_root(root, joints) if root is not None else []
+        grounded = self._grounded(root, in_order)
+        repairs = judge_inertias(
+            self.links, grounded, self.findings, repair=self.options.repair_inertia
+        )
+        if root is not None:
+            self._check_root(root, in_order)
+        properties = {j.name: j.properties for j in joints if j.properties is not None}
+        limits = {j.name: j.limits for j in joints if j.limits is not None}
+        if limits:
+            self.findings.note(
+                f"Limits of {len(limits)} joints are in model.limits; velocity and effort do not "
+                "act, and positions do as compliant stops if asked for (stops)."
+            )
+        if self.options.stops:
+            lines = {joint.name: joint.limit_line for joint in joints}
+            properties = with_stops(properties, limits, self.findings, lines)
+        mimics = [joint.mimic for joint in joints if joint.mimic is not None]
+        judge_mimics(mimics, self.options.mimic, self.findings)
+        self._stop_at_faults()
+        assert root is not None  # otherwise there was a fault
+
+        builder = ModelBuilder(name=self.source.root.attributes.get("name", self._stem))
+        parts = self._parts(root, in_order)
+        ground = () if self.options.root == "free" else (root,)
+        carriers = assemble(builder, parts, ground, self.options.merge_fixed)
+        shown = parts if self.options.root == "free" else [self._part(root, GROUND), *parts]
+        return replace(
+            self._built(builder),
+            joint_properties=properties,
+            limits=limits,
+            visuals=placed_visuals(shown, carriers),
+            notes=self.findings.notes,
+            repairs=tuple(self.source.in_order(repairs)),
+        )
+
+    @property
+    def _stem(self) -> str:
+        return self.source.path.stem
+
+    def _grounded(self, root: str | None, in_order: list[UrdfJoint]) -> set[str]:
+        """The links that are one with the world, whose inertia therefore does not matter."""
+        if root is None or self.options.root == "free":
+            return set()
+        found = {root}
+        for joint in in_order:
+            if not joint.moves and joint.parent in found and self.options.merge_fixed:
+                found.add(joint.child)
+        for name in found:
+            if self.links[name].inertia_line:
+                self.findings.unused("Inertia of what is fixed to the world does not matter", name)
+        return found
+
+    def _check_root(self, root: str, in_order: list[UrdfJoint]) -> None:
+        line = self.links[root].line
+        is_ground = self.options.root == "fixed"
+        for name in (name for name in self.links if name == GROUND):
+            if not (is_ground and name == root):
+                sentence = f"Link {name!r} has the name of the ground; rename it"
+                remedy = ', or load it with root="fixed".' if name == root else "."
+                self.findings.fault(self.links[name].line, sentence + remedy)
+        if is_ground and not any(joint.moves for joint in in_order):
+            remedy = 'load it with root="free", or give it a joint that moves'
+            self.findings.fault(line, f"Nothing in this robot can move; {remedy}.")
+        check_masses(self.links, root, in_order, is_ground, self.findings)
+
+    def _stop_at_faults(self) -> None:
+        if self.findings.faults:
+            raise ModelError(self.source.in_order(self.findings.faults))
+
+    def _parts(self, root: str, in_order: list[UrdfJoint]) -> list[Part]:
+        """All parts but the world, parents first."""
+        parts = []
+        if self.options.root == "free":
+            name = ROOT_JOINT if ROOT_JOINT not in self.joints else f"{ROOT_JOINT} of {root}"
+            parts.append(replace(self._part(root, GROUND), joint=Free(name=name)))
+        for joint in in_order:
+            parts.append(
+                replace(
+                    self._part(joint.child, joint.parent, joint.described()),
+                    rotation=joint.rotation,
+                    translation=joint.translation,
+                )
+            )
+        return parts
+
+    def _part(self, name: str, parent: str, joint: Joint | None = None) -> Part:
+        link = self.links[name]
+        return Part(
+            name, parent, joint or Free(), np.eye(3), np.zeros(3), link.weight, link.visuals
+        )
+
+    def _built(self, builder: ModelBuilder) -> Model:
+        """What the builder still refuses is told with the line of the link it speaks of."""
+        try:
+            return builder.build()
+        except ModelError as error:
+            for fault in error.faults:
+                names = (n for n in self.links if repr(n) in fault)
+                line = max((self.links[n].line for n in names), default=self.source.root.line)
+                self.findings.fault(line, fault)
+        self._stop_at_faults()
+        raise AssertionError  # a refusal has faults

@@ -1,0 +1,194 @@
+"""<joint>: its type, place, axis, limits, friction, and the joint that it mimics."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from skodyn.io.robots.mimics import Mimic
+from skodyn.io.urdf.values import Values
+from skodyn.io.xml_source import Element
+from skodyn.model.columns import Floats
+from skodyn.model.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
+from skodyn.model.properties import JointLimits, JointProperties
+from skodyn.topology.wording import Spelling
+
+__all__ = ["UrdfJoint", "read_joint"]
+
+TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+_ONE_AXIS = ("revolute", "continuous", "prismatic")
+_ELSEWHERE = {
+    "safety_controller": "<safety_controller> is for a real robot and is not used",
+    "calibration": "<calibration> is for a real robot and is not used",
+}
+
+
+@dataclass
+class UrdfJoint:
+    """What a <joint> says; a type, parent or child that cannot be read is empty."""
+
+    name: str
+    line: int
+    type: str = "fixed"
+    parent: str = ""
+    child: str = ""
+    rotation: Floats = field(default_factory=lambda: np.eye(3))
+    translation: Floats = field(default_factory=lambda: np.zeros(3))
+    axis: Floats = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
+    limits: JointLimits | None = None
+    limit_line: int = 0
+    properties: JointProperties | None = None
+    mimic: Mimic | None = None
+
+    @property
+    def moves(self) -> bool:
+        return self.type != "fixed"
+
+    @property
+    def has_one_axis(self) -> bool:
+        return self.type in _ONE_AXIS
+
+    def described(self) -> Joint:
+        """The joint as skodyn knows it."""
+        axis = tuple(self.axis.tolist())
+        if self.type == "prismatic":
+            return Prismatic(axis=axis, name=self.name)
+        if self.has_one_axis:
+            return Revolute(axis=axis, name=self.name)
+        if self.type == "planar":
+            x, y = _in_plane(self.axis)
+            return Planar(x_axis=x, y_axis=y, name=self.name)
+        return Free(name=self.name) if self.type == "floating" else Fixed(name=self.name)
+
+
+def _in_plane(normal: Floats) -> tuple[list[float], list[float]]:
+    """x and y with x × y along the normal; those of the joint frame if the normal is z."""
+    n = normal / np.linalg.norm(normal)
+    start = [1.0, 0.0, 0.0] if abs(n[0]) < 0.9 else [0.0, 1.0, 0.0]
+    x = np.array(start) - n * n[start.index(1.0)]
+    x /= np.linalg.norm(x)
+    return x.tolist(), np.cross(n, x).tolist()
+
+
+def read_joint(values: Values, element: Element, name: str) -> UrdfJoint:
+    """The joint; what cannot be read is a fault, and has a default in its place."""
+    owner = f"Joint {name!r}"
+    values.check(
+        element, owner, attributes=("name", "type"),
+        once=("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", *_ELSEWHERE),
+    )  # fmt: skip
+    joint = UrdfJoint(name, element.line, _type(values, element, owner))
+    joint.parent = _end(values, element, "parent", owner)
+    joint.child = _end(values, element, "child", owner)
+    joint.rotation, joint.translation = values.pose(element, owner)
+    for tag, sentence in _ELSEWHERE.items():
+        if element.first(tag) is not None:
+            values.findings.unused(sentence, name)
+    if joint.moves:
+        _read_motion(values, element, owner, joint)
+    else:
+        for tag in ("limit", "dynamics", "mimic"):
+            if element.first(tag) is not None:
+                sentence = f"<{tag}> of a fixed joint means nothing and is not used"
+                values.findings.unused(sentence, name)
+    return joint
+
+
+def _type(values: Values, element: Element, owner: str) -> str:
+    given = values.text(element, "type", owner, f"give one of {', '.join(TYPES)}")
+    if given is not None and given not in TYPES:
+        remedy = Spelling(TYPES).remedy(given, f"give one of {', '.join(TYPES)}")
+        values.findings.fault(element.line, f"{owner} has type {given!r}; {remedy}")
+    return given if given in TYPES else "fixed"
+
+
+def _end(values: Values, element: Element, tag: str, owner: str) -> str:
+    found = element.first(tag)
+    if found is None:
+        example = f'write <{tag} link="NAME"/>'
+        values.findings.fault(element.line, f"{owner} has no <{tag}>; {example}.")
+        return ""
+    values.check(found, owner, attributes=("link",))
+    return values.text(found, "link", owner, "name a link") or ""
+
+
+def _read_motion(values: Values, element: Element, owner: str, joint: UrdfJoint) -> None:
+    if joint.type != "floating":
+        _read_axis(values, element, owner, joint)
+    limit = element.first("limit")
+    if limit is not None:
+        _read_limits(values, limit, owner, joint)
+    elif joint.type in ("revolute", "prismatic"):
+        remedy = "add <limit lower=… upper=… effort=… velocity=…/>"
+        if joint.type == "revolute":
+            remedy += ", or make it continuous"
+        sentence = f"{owner} is {joint.type} but has no <limit>; {remedy}."
+        values.findings.fault(element.line, sentence)
+    if (dynamics := element.first("dynamics")) is not None:
+        values.check(dynamics, owner, attributes=("damping", "friction"))
+        damping = values.number(dynamics, "damping", owner, 0.0, least=0.0)
+        friction = values.number(dynamics, "friction", owner, 0.0, least=0.0)
+        if damping or friction:
+            joint.properties = JointProperties(damping=damping or 0.0, friction=friction or 0.0)
+    if (mimic := element.first("mimic")) is not None:
+        _read_mimic(values, mimic, owner, joint)
+
+
+def _read_axis(values: Values, element: Element, owner: str, joint: UrdfJoint) -> None:
+    found = element.first("axis")
+    if found is None:
+        return
+    values.check(found, owner, attributes=("xyz",))
+    axis = values.vector(found, "xyz", owner, None)
+    if axis is None:
+        return
+    length = float(np.linalg.norm(axis))
+    if length < 1e-12:
+        given = found.attributes["xyz"]
+        remedy = 'give a direction such as "0 0 1"'
+        sentence = f"{owner}: <axis> has xyz {given!r}, which has no length; {remedy}."
+        values.findings.fault(found.line, sentence)
+        return
+    joint.axis = axis / length
+
+
+def _read_limits(values: Values, limit: Element, owner: str, joint: UrdfJoint) -> None:
+    values.check(limit, owner, attributes=("lower", "upper", "effort", "velocity"))
+    if not joint.has_one_axis:
+        sentence = f"<limit> of a {joint.type} joint is not used"
+        values.findings.unused(sentence, joint.name)
+        return
+    effort = values.number(limit, "effort", owner, least=0.0, infinite=True)
+    velocity = values.number(limit, "velocity", owner, least=0.0, infinite=True)
+    lower, upper = -math.inf, math.inf
+    if joint.type == "continuous":
+        if {"lower", "upper"} & set(limit.attributes):
+            sentence = "lower and upper of a continuous joint mean nothing and are not used"
+            values.findings.unused(sentence, joint.name)
+    else:
+        low = values.number(limit, "lower", owner, 0.0, infinite=True)
+        high = values.number(limit, "upper", owner, 0.0, infinite=True)
+        if low is None or high is None:
+            return
+        if low > high:
+            sentence = f"{owner}: its lower limit {low:g} is above its upper limit {high:g}"
+            values.findings.fault(limit.line, f"{sentence}; exchange or correct them.")
+        lower, upper = low, high
+    if effort is not None and velocity is not None:
+        joint.limits = JointLimits(lower, upper, velocity, effort)
+        joint.limit_line = limit.line
+
+
+def _read_mimic(values: Values, element: Element, owner: str, joint: UrdfJoint) -> None:
+    values.check(element, owner, attributes=("joint", "multiplier", "offset"))
+    source = values.text(element, "joint", owner, "name the joint that it follows")
+    multiplier = values.number(element, "multiplier", owner, 1.0)
+    offset = values.number(element, "offset", owner, 0.0)
+    if multiplier == 0.0:
+        remedy = "give another number, or make the joint fixed"
+        sentence = f"{owner}: <mimic> has multiplier 0, so that it never moves; {remedy}."
+        values.findings.fault(element.line, sentence)
+    elif source is not None and multiplier is not None and offset is not None:
+        joint.mimic = Mimic(joint.name, source, multiplier, offset, element.line)

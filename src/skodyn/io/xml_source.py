@@ -1,0 +1,137 @@
+"""An XML file as elements that know their lines; nothing in it can reach outside of it.
+
+Expat reads the text without recursion. A document type is refused, and with it every entity but
+the five of XML: nothing expands, nothing is fetched. Size, nesting and number of elements are
+limited, so that a hostile file costs a message and no memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from xml.parsers import expat
+
+from skodyn.errors import FaultsError
+
+__all__ = ["Element", "XmlSource"]
+
+LARGEST_FILE = 64 * 2**20
+DEEPEST = 500
+MOST_ELEMENTS = 2_000_000
+
+
+class Element:
+    """A tag with its attributes, its line and the elements inside it."""
+
+    __slots__ = ("attributes", "children", "line", "tag")
+
+    def __init__(self, tag: str, attributes: dict[str, str], line: int) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.line = line
+        self.children: list[Element] = []
+
+    def all(self, tag: str) -> list[Element]:
+        """The children with this tag."""
+        return [child for child in self.children if child.tag == tag]
+
+    def first(self, tag: str) -> Element | None:
+        """The first child with this tag."""
+        return next((child for child in self.children if child.tag == tag), None)
+
+
+class _RefusedError(Exception):
+    """What a handler raises to stop the parser."""
+
+
+class XmlSource:
+    """The parsed file; `error` is the class to raise when it cannot be read at all."""
+
+    def __init__(self, path: str | os.PathLike[str], error: type[FaultsError]) -> None:
+        self.path = Path(path)
+        content = _read(self.path, error)
+        reader = _Reader()
+        try:
+            self.root = reader.read(content)
+        except _RefusedError as fault:
+            raise error(self.in_order([(reader.line, str(fault))])) from None
+        except expat.ExpatError as fault:
+            column = fault.offset + 1
+            what = f"this is not XML: {expat.ErrorString(fault.code)} at column {column}"
+            raise error(self.in_order([(fault.lineno, f"{what}; correct this line.")])) from None
+        except (LookupError, ValueError) as fault:  # an encoding that Python does not know
+            what = f"the text cannot be decoded ({fault}); save the file as UTF-8."
+            raise error(self.in_order([(1, what)])) from None
+
+    def in_order(self, faults: Iterable[tuple[int, str]]) -> list[str]:
+        """(line, sentence) pairs as 'file:line: sentence', from the top of the file down."""
+        return [
+            f"{self.path}:{line}: {sentence}" if line else f"{self.path}: {sentence}"
+            for line, sentence in sorted(faults, key=lambda fault: fault[0])
+        ]
+
+
+class _Reader:
+    """Builds the elements from expat's calls, with a stack of its own."""
+
+    def __init__(self) -> None:
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.StartDoctypeDeclHandler = self._doctype
+        self.open: list[Element] = []
+        self.count = 0
+        self.top: Element | None = None
+
+    @property
+    def line(self) -> int:
+        return self.parser.CurrentLineNumber
+
+    def read(self, content: bytes) -> Element:
+        self.parser.Parse(content, True)
+        assert self.top is not None  # expat refuses a text without an element
+        return self.top
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        element = Element(tag, attributes, self.line)
+        self.count += 1
+        if self.count > MOST_ELEMENTS:
+            raise _RefusedError(f"there are more than {MOST_ELEMENTS} elements; split the file.")
+        if len(self.open) >= DEEPEST:
+            raise _RefusedError(
+                f"elements are nested more than {DEEPEST} deep; check for a tag that is not closed."
+            )
+        if self.open:
+            self.open[-1].children.append(element)
+        else:
+            self.top = element
+        self.open.append(element)
+
+    def _end(self, tag: str) -> None:
+        self.open.pop()
+
+    def _doctype(self, name: str, *rest: object) -> None:
+        raise _RefusedError(
+            "there is a document type (<!DOCTYPE …>), which can define entities and name other "
+            "files; remove it."
+        )
+
+
+def _read(path: Path, error: type[FaultsError]) -> bytes:
+    try:
+        if path.is_dir():
+            raise error(f"{path}: this is a folder; name a file in it.")
+        if path.exists() and not path.is_file():
+            raise error(f"{path}: this is no ordinary file; give the path of one.")
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        raise error(f"{path}: there is no such file; check the path.") from None
+    except (OSError, ValueError) as fault:
+        reason = getattr(fault, "strerror", None) or fault
+        raise error(f"{path}: cannot be read ({reason}); check the path.") from None
+    if len(content) > LARGEST_FILE:
+        limit = f"{LARGEST_FILE // 2**20} MiB"
+        raise error(f"{path}: the file is larger than {limit}; a robot fits into a few of them.")
+    return content
