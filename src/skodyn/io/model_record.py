@@ -1,4 +1,4 @@
-"""A model as the text that a log keeps, so that a run can be drawn without the files it came from."""
+"""A model as the text that a log keeps: the run can be drawn without the files it came from."""
 
 from __future__ import annotations
 
