@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from skodyn.errors import LogError, ModelError
 from skodyn.model.description import ModelBuilder
@@ -38,7 +43,30 @@ def read_model(text: str) -> Model:
             "The log's own model comes out different from the one that was run; it was written by "
             "another version of skodyn. Give the model file yourself."
         )
-    return model
+    return _with_visuals(model, data.get("visuals", {}))
+
+
+def _with_visuals(model: Model, data: dict[str, list[dict[str, Any]]]) -> Model:
+    """The model with the shapes to look at that `describe` has listed."""
+    if not data:
+        return model
+    shapes = import_module("skodyn.model.shapes")
+    changed: Any = {
+        "visuals": {
+            body: tuple(_visual(shapes, dict(one)) for one in ones) for body, ones in data.items()
+        }
+    }
+    return replace(model, **changed)
+
+
+def _visual(shapes: Any, data: dict[str, Any]) -> Any:
+    kind = getattr(shapes, data.pop("shape").capitalize())
+    place = [np.array(data.pop(key)) for key in ("rotation", "translation")]
+    colour, name = data.pop("color"), data.pop("name")
+    if kind is shapes.Mesh:
+        data["path"] = Path(data["path"]) if data.get("path") else None
+    given = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+    return shapes.Visual(kind(**given), *place, tuple(colour) if colour else None, name)
 
 
 def _joint(data: dict[str, Any]) -> Joint:

@@ -139,7 +139,7 @@ class Trajectory:
 
     @property
     def model(self) -> Model:
-        """The model that was run, as the log keeps it; no other file is needed."""
+        """The model that was run, as the log keeps it: bodies, joints, frames, shapes."""
         return self._source.model()
 
     @property

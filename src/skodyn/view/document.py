@@ -21,7 +21,7 @@ from skodyn.model.drawing import size_words
 from skodyn.model.model import Model
 from skodyn.view.camera import FIELD_OF_VIEW, first_view
 from skodyn.view.recording import Recording
-from skodyn.view.scene import Scene, body_colours, scene_of
+from skodyn.view.scene import Scene, body_colours
 
 __all__ = ["document"]
 
@@ -51,7 +51,7 @@ class _Block:
 def document(recording: Recording) -> str:
     """The page of a recording, complete."""
     block = _Block()
-    scene = scene_of(recording.model)
+    scene = recording.scene
     header = {
         "title": recording.title,
         "about": _about(recording),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skodyn.view.camera import FIELD_OF_VIEW, View, first_view
 from skodyn.view.raster import fill_triangles, paint_floor
 from skodyn.view.recording import Recording
-from skodyn.view.scene import Batch, Scene, scene_of
+from skodyn.view.scene import Batch, Scene
 from skodyn.view.shapes import Mesh
 
 __all__ = ["Painter"]
@@ -41,7 +41,7 @@ class Painter:
 
     def __init__(self, recording: Recording, size: tuple[int, int]) -> None:
         self.recording, self.size = recording, size
-        scene = scene_of(recording.model)
+        scene = recording.scene
         self.view = first_view(recording, scene.extent)
         self.extent = scene.extent
         self.shapes = [_shapes(batch, scene, recording) for batch in _shown(scene)]

@@ -13,6 +13,7 @@ from skodyn.errors import LogError
 from skodyn.io.trajectory import Trajectory
 from skodyn.model.model import Model
 from skodyn.view.rotations import quaternions, rotation_from_z
+from skodyn.view.scene import Scene, scene_of
 from skodyn.view.signals import Family, families
 
 __all__ = ["Recording", "record", "still"]
@@ -37,6 +38,7 @@ class Recording:
     turns: Floats  # (F, n, 4), quaternions
     signals: list[Family]
     upright: Floats  # 3×3: from world axes to those of the picture
+    scene: Scene
     notes: tuple[str, ...] = ()
 
     def at(self, t: float) -> tuple[Floats, Floats]:
@@ -84,12 +86,13 @@ def record(
     with trajectory:
         chosen = trajectory[::step]
         q = chosen.q
-        fine = (np.abs(q) < _LARGEST).all(axis=1)  # false for NaN
+        fine = np.all(np.abs(q) < _LARGEST, axis=1)  # false for NaN
         if not fine.any():
             raise LogError(f"{trajectory.label} has no row that can be drawn.")
         signals = [_rows(family, fine) for family in families(chosen)]
         made = _poses(known, q[fine], chosen.t[fine])
     notes = [f"every {_ordinal(step)} row of {len(trajectory)}"] * (step > 1)
+    notes += made.scene.notes
     notes += [f"{(~fine).sum()} rows without finite coordinates left out"] * (not fine.all())
     if trajectory.status != "finished":
         notes.append(f"run {trajectory.status}")
@@ -118,7 +121,9 @@ def _poses(model: Model, q: Floats, times: Floats) -> Recording:
     upright = _upright(model.gravity)
     rotations, positions = forward_kinematics(model, np.ascontiguousarray(q))
     turns = quaternions(upright @ rotations)
-    return Recording(model.name, model, times, positions @ upright.T, turns, [], upright)
+    scene = scene_of(model)
+    world = positions @ upright.T
+    return Recording(model.name, model, times, world, turns, [], upright, scene, scene.notes)
 
 
 def _upright(gravity: Floats) -> Floats:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skodyn.conventions import GROUND
 from skodyn.dynamics import forward_kinematics
+from skodyn.errors import ModelError
 from skodyn.model.model import Model
 from skodyn.topology.segments import serial_segments
 from skodyn.view.mesh_files import read_mesh
@@ -64,6 +65,7 @@ class Scene:
     batches: list[Batch]
     shown: tuple[str, ...]  # layers that are on at first
     extent: float  # size of the model, m
+    notes: tuple[str, ...] = ()  # what could not be drawn
 
 
 def scene_of(model: Model) -> Scene:
@@ -76,6 +78,7 @@ class _Builder:
     model: Model
     rows: dict[tuple[str, str], list[Floats]] = field(default_factory=lambda: defaultdict(list))
     files: dict[str, Mesh] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
 
     def build(self) -> Scene:
         model = self.model
@@ -84,13 +87,15 @@ class _Builder:
         self.large = model.n_bodies >= _LARGE
         self.colours = body_colours(model)
         self.shades = [0.55 * _rgb(colour) + 0.25 for colour in self.colours]
-        visuals = tuple(getattr(model, "visuals", ()))
-        dressed = {visual.body for visual in visuals}
-        for visual in visuals:
-            self._visual(visual)
+        visuals = getattr(model, "visuals", {})
+        dressed = set()
+        for name, shapes in visuals.items():
+            drawn = [self._visual(self._number(name), shape) for shape in shapes]
+            dressed |= {name} if all(drawn) else set()
         for k, name in enumerate(model.body_names):
-            self._inertia(k)
-            if name not in dressed:
+            bare = name not in dressed
+            self._inertia(k, "shapes" if bare and visuals else "inertia")
+            if bare:
                 self._links(k)
             self._joint(k)
             self._triad(k, np.eye(3), np.zeros(3))
@@ -108,7 +113,7 @@ class _Builder:
         ]
         shown: tuple[str, ...] = ("shapes", "links") if dressed else ("inertia", "links", "joints")
         shown = ("links",) if self.large and not dressed else shown
-        return Scene(meshes | self.files, batches, shown, self.extent)
+        return Scene(meshes | self.files, batches, shown, self.extent, tuple(self.notes))
 
     def _number(self, body: str) -> int:
         return -1 if body == GROUND else self.model.body_index(body)
@@ -137,13 +142,13 @@ class _Builder:
         typical = float(np.median(lengths[lengths > 0])) if (lengths > 0).any() else 0.0
         return float(np.clip(0.08 * typical, 0.005 * self.extent, 0.018 * self.extent))
 
-    def _inertia(self, k: int) -> None:
+    def _inertia(self, k: int, layer: str) -> None:
         model, thin = self.model, 1.25 * self.radius
         if model.mass[k] <= 0.0:
             return
         halves, axes = half_axes(float(model.mass[k]), model.inertia[k])
         scale = np.maximum(halves, thin)
-        self._put("sphere", "inertia", k, scale, self.colours[k], model.com[k], axes)
+        self._put("sphere", layer, k, scale, self.colours[k], model.com[k], axes)
 
     def _links(self, k: int) -> None:
         model, tree = self.model, self.model.tree
@@ -189,27 +194,44 @@ class _Builder:
 
     # ---- visual shapes ----------------------------------------------------------------------
 
-    def _visual(self, visual: Any) -> None:
-        """One shape of `model.visuals`; docs/plots-and-viewer.md lists what it must have."""
-        k = self._number(visual.body)
-        colour = self.colours[k] if visual.color is None else visual.color
+    def _visual(self, k: int, visual: Any) -> bool:
+        """Put one shape of `model.visuals`; False if it is a mesh that cannot be read."""
+        shape, kind = visual.shape, type(visual.shape).__name__
+        colour = visual.color if visual.color is not None else self.colours[k] if k >= 0 else _DARK
         place = (colour, visual.translation, np.asarray(visual.rotation))
-        size = np.atleast_1d(np.asarray(visual.size, dtype=np.float64))
-        if visual.kind == "mesh":
-            name = str(visual.mesh)
+        if visual.color is not None and len(visual.color) > 3 and visual.color[3] == 0.0:
+            return True  # made invisible
+        if kind == "Mesh":
+            return self._mesh(k, shape, place)
+        if kind == "Box":
+            self._put("box", "shapes", k, shape.size, *place)
+        elif kind == "Sphere":
+            self._put("sphere", "shapes", k, [shape.radius] * 3, *place)
+        elif kind == "Ellipsoid":
+            self._put("sphere", "shapes", k, shape.radii, *place)
+        elif kind in ("Cylinder", "Capsule"):
+            r, length = shape.radius, shape.length
+            self._put("cylinder", "shapes", k, (r, r, length), *place)
+            for end in (0.5, -0.5) if kind == "Capsule" else ():
+                tip = place[1] + place[2] @ (0.0, 0.0, end * length)
+                self._put("sphere", "shapes", k, [r] * 3, colour, tip)
+        else:
+            raise ModelError(f"Body {self._name(k)!r}: shapes of type {kind} cannot be drawn.")
+        return True
+
+    def _mesh(self, k: int, shape: Any, place: Any) -> bool:
+        name = str(shape.path or shape.filename)
+        try:
             if name not in self.files:
                 self.files[name] = read_mesh(name)
-            self._put(name, "shapes", k, size, *place)
-        elif visual.kind == "box":
-            self._put("box", "shapes", k, size, *place)
-        elif visual.kind in ("sphere", "ellipsoid"):
-            self._put("sphere", "shapes", k, np.broadcast_to(size, 3), *place)
-        else:  # cylinder or capsule: radius and length
-            radius, length = size
-            self._put("cylinder", "shapes", k, (radius, radius, length), *place)
-            for end in (0.5, -0.5) if visual.kind == "capsule" else ():
-                tip = place[1] + place[2] @ (0.0, 0.0, end * length)
-                self._put("sphere", "shapes", k, [radius] * 3, colour, tip)
+        except ModelError as error:
+            self.notes.setdefault(f"{error} Its body is drawn by its inertia.")
+            return False
+        self._put(name, "shapes", k, shape.scale, *place)
+        return True
+
+    def _name(self, k: int) -> str:
+        return self.model.body_names[k] if k >= 0 else GROUND
 
 
 def half_axes(mass: float, inertia: Floats) -> tuple[Floats, Floats]:

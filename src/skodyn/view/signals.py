@@ -70,7 +70,7 @@ def _joint_families(
     units = np.array([unit for joint in model.joints for unit in _units(joint, channel)])
     kept = np.array([owner in kept_joints for owner in owners], dtype=bool)
     found = []
-    for unit in dict.fromkeys(units[kept].tolist()):
+    for unit in sorted(set(units[kept].tolist()), key=_unit_order):
         columns = np.flatnonzero(kept & (units == unit))
         title = f"{_kind(unit)} {_WORDS[channel]}" if unit else "orientation quaternion"
         title = {"N·m": "joint torque", "N": "joint force"}.get(unit, title)
@@ -94,6 +94,11 @@ def _owners(model: Model, channel: str) -> list[str]:
     """The joint that each column belongs to."""
     pairs = zip(model.joint_names, model.joints, strict=True)
     return [name for name, joint in pairs for _ in _units(joint, channel)]
+
+
+def _unit_order(unit: str) -> int:
+    """Angles, lengths, quaternions: the same in every channel, so that panels face each other."""
+    return 2 if not unit else int(not unit.startswith(("rad", "N·m")))
 
 
 def _kind(unit: str) -> str:

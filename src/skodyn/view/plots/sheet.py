@@ -19,6 +19,8 @@ __all__ = ["sheet"]
 
 MOST_CURVES = 8
 MOST_CURVES_OF_SEVERAL = 4  # where every log adds a line for each
+MAP_FROM = 40  # curves; as many are drawn as a map, too
+MAP_OF = "map of "
 _ROW_HEIGHT, _HEAD, _WIDTH = 1.9, 0.75, 13.0
 
 
@@ -53,7 +55,9 @@ def sheet(
             for j, key in enumerate(row):
                 if key is not None:
                     place = grid[i, j] if len(row) > 1 else grid[i, :]
-                    axes = _panel(figure, place, runs, key, axes)
+                    draw = _map if key[0].startswith(MAP_OF) else _panel
+                    axes = draw(figure, place, runs, key, axes)
+        _say_work(figure, trajectories)
         _label_times(figure)
         _head(figure, trajectories, runs, channels)
     return figure
@@ -92,7 +96,7 @@ def _rows(runs: Sequence[_Run]) -> list[list[Key | None]]:
     for run in runs:
         for family in run.families:
             keys[family.channel].setdefault((family.title, family.unit))
-    q, v = list(keys["q"]), list(keys["v"])
+    q, v = ([*keys[c], *_maps(runs, c)] for c in ("q", "v"))
     rows: list[list[Key | None]] = []
     if q and v:
         for i in range(max(len(q), len(v))):
@@ -102,6 +106,17 @@ def _rows(runs: Sequence[_Run]) -> list[list[Key | None]]:
     for channel in ("vdot", "tau", "energy", "momentum"):
         rows += _pairs(list(keys[channel]))
     return rows
+
+
+def _maps(runs: Sequence[_Run], channel: str) -> list[Key]:
+    """Maps of the families of one run that have too many curves to be told apart."""
+    if len(runs) > 1:
+        return []
+    return [
+        (MAP_OF + family.title, family.unit)
+        for family in runs[0].families
+        if family.channel == channel and len(family.names) >= MAP_FROM
+    ]
 
 
 def _pairs(keys: list[Key]) -> list[list[Key | None]]:
@@ -134,7 +149,35 @@ def _panel(figure: Any, place: Any, runs: Sequence[_Run], key: Key, share: Any) 
                 axes.plot(
                     run.times, family.values[:, i], label=_name(name, number, run, runs), **look
                 )
-    style.legend(axes)
+    if "relative" in title:
+        axes.yaxis.set_major_formatter("{x:.3g}")
+    else:
+        style.legend(axes)
+    return axes
+
+
+def _map(figure: Any, place: Any, runs: Sequence[_Run], key: Key, share: Any) -> Any:
+    """All curves of a family as a map: time across, curves upward, values as colours."""
+    (run,) = runs
+    title, unit = key[0].removeprefix(MAP_OF), key[1]
+    family = next(f for f in run.families if (f.title, f.unit) == (title, unit))
+    finite = np.abs(family.values[np.isfinite(family.values)])
+    top = float(np.quantile(finite, 0.995)) if len(finite) else 0.0
+    words = f"{title} of all {len(family.names)}, colours end at ±{top:.2g} {unit}"
+    axes = style.panel(figure, place, words, f"{family.names[0]} … {family.names[-1]}", share)
+    thin = max(1, len(run.times) // 800)
+    picture = axes.pcolormesh(
+        run.times[::thin],
+        np.arange(len(family.names)),
+        family.values[::thin].T,
+        cmap="PuOr",  # told apart by all common kinds of sight
+        vmin=-(top or 1.0),
+        vmax=top or 1.0,
+        shading="nearest",
+        rasterized=True,
+    )
+    axes.grid(visible=False)
+    figure.colorbar(picture, cax=axes.inset_axes((1.02, 0.0, 0.02, 1.0)), label=unit)
     return axes
 
 
@@ -171,10 +214,19 @@ def _name(name: str, number: int, run: _Run, runs: Sequence[_Run]) -> str | None
 # ---- around the panels ------------------------------------------------------------------------
 
 
+def _say_work(figure: Any, trajectories: Sequence[Trajectory]) -> None:
+    """Energy that forces put in or took out is no error of the integrator: say how much it is."""
+    work = trajectories[0].summary.get("work_of_forces") if len(trajectories) == 1 else None
+    for axes in figure.axes:
+        title = axes.get_title(loc="left")
+        if work and "relative" in title:
+            axes.set_title(f"{title} (forces did {work:.4g} J of work in the whole run)")
+
+
 def _label_times(figure: Any) -> None:
     """ "time" under the lowest panel of each column."""
     lowest: dict[int, Any] = {}
-    for axes in figure.axes:
+    for axes in (a for a in figure.axes if a.get_subplotspec() is not None):
         lowest[axes.get_subplotspec().colspan.start] = axes
     for axes in lowest.values():
         axes.set_xlabel("time in s")
@@ -197,7 +249,7 @@ def _head(
         missing = [c for c in ("energy", "momentum", "tau") if c not in first.channels]
         if missing and channels is None:
             words.append(f"not logged: {', '.join(missing)}")
-    figure.suptitle("   ·   ".join(words), x=0.01, ha="left", fontsize=11, fontweight="bold")
+    figure.suptitle("   ·   ".join(words), x=0.01, ha="left", fontsize=10.5)
     if 1 < len(runs) <= len(style.LINES):
         from matplotlib.lines import Line2D
 
