@@ -16,8 +16,7 @@ FIELD_OF_VIEW = math.radians(32)  # the smaller of height and width
 _ELEVATION = math.radians(14)
 _ASIDE = math.radians(22)  # off the direction that would show a plane motion flat
 _WIDE = 1.2  # pictures are at least so much wider than high
-_FILLED = 0.74  # share of the picture's height that the motion takes
-_MOST_POINTS = 20_000
+_FILLED = 0.8  # share of the picture's height that the motion takes
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +43,7 @@ class View:
 
 def first_view(recording: Recording, extent: float) -> View:
     """All of the motion in view; if a free model travels far, the model itself."""
-    points = np.concatenate((recording.positions, recording.centres(), recording.ends()), axis=1)
+    points = recording.outline()
     floor = float(points[..., 2].min() - 0.06 * extent)
     middle = points.mean(axis=1, keepdims=True)
     whole = float(np.linalg.norm(points - points.mean(axis=(0, 1)), axis=2).max())
@@ -52,12 +51,11 @@ def first_view(recording: Recording, extent: float) -> View:
     follow = -1
     if whole > 2.5 * own and recording.model.joints[0].type_name == "free":
         follow = 0
-        points = points - recording.centres()[:, :1]
+        points = points - middle
     flat = points.reshape(-1, 3)
-    flat = flat[:: max(1, len(flat) // _MOST_POINTS)]
     azimuth = _facing(flat - flat.mean(axis=0))
     view = View((0.0, 0.0, 0.0), 1.0, azimuth, _ELEVATION, follow, floor, 1.0)
-    target, distance = _fitted(view.axes(), flat, 0.05 * extent)
+    target, distance = _fitted(view.axes(), flat, 0.02 * extent)
     if follow >= 0:
         target = recording.centres()[0, 0]
     x, y, z = (float(c) for c in target)

@@ -13,7 +13,7 @@ from skodyn.errors import LogError
 from skodyn.io.trajectory import Trajectory
 from skodyn.model.model import Model
 from skodyn.view.rotations import quaternions, rotation_from_z
-from skodyn.view.scene import Scene, scene_of
+from skodyn.view.scene import Scene, axis_tips, scene_of
 from skodyn.view.signals import Family, families
 
 __all__ = ["Recording", "record", "still"]
@@ -57,9 +57,13 @@ class Recording:
         """Centres of mass of the bodies, (F, n, 3)."""
         return self._moved(self.model.com)
 
-    def ends(self) -> Floats:
-        """As far beyond the centres of mass as these are from the origins: the ends of rods."""
-        return self._moved(2 * self.model.com)
+    def outline(self, most: int = 30_000) -> Floats:
+        """Origins of bodies and the tips of their inertia ellipsoids, (some frames, 7 n, 3)."""
+        step = max(1, len(self.times) * self.model.n_bodies // most)
+        few = replace(self, positions=self.positions[::step], turns=self.turns[::step])
+        tips = axis_tips(self.model)
+        offsets = [s * tips[:, i] + self.model.com for i in range(3) for s in (1.0, -1.0)]
+        return np.concatenate((few.positions, *(few._moved(o) for o in offsets)), axis=1)
 
     def _moved(self, offsets: Floats) -> Floats:
         """Where a point of each body is, (F, n, 3)."""

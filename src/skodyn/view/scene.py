@@ -22,7 +22,16 @@ from skodyn.view.mesh_files import read_mesh
 from skodyn.view.rotations import product, quaternions, rotation_from_z
 from skodyn.view.shapes import Mesh, unit_mesh
 
-__all__ = ["INSTANCE", "LAYERS", "PALETTE", "Batch", "Scene", "body_colours", "scene_of"]
+__all__ = [
+    "INSTANCE",
+    "LAYERS",
+    "PALETTE",
+    "Batch",
+    "Scene",
+    "axis_tips",
+    "body_colours",
+    "scene_of",
+]
 
 LAYERS = ("shapes", "inertia", "links", "joints", "frames")
 INSTANCE = ("body", "px", "py", "pz", "qw", "qx", "qy", "qz", "sx", "sy", "sz", "r", "g", "b")
@@ -242,6 +251,16 @@ def half_axes(mass: float, inertia: Floats) -> tuple[Floats, Floats]:
         axes = axes * (1.0, 1.0, -1.0)
     squares = 1.5 * (moments.sum() - 2 * moments) / mass
     return np.sqrt(np.maximum(squares, 0.0)), axes
+
+
+def axis_tips(model: Model) -> Floats:
+    """(n, 3, 3): for each body three vectors from its centre of mass to the tips of its ellipsoid,
+    zero for bodies without mass."""
+    tips = np.zeros((model.n_bodies, 3, 3))
+    for k in np.flatnonzero(model.mass > 0).tolist():
+        halves, axes = half_axes(float(model.mass[k]), model.inertia[k])
+        tips[k] = (axes * halves).T
+    return tips
 
 
 def _extent(model: Model) -> float:
