@@ -59,10 +59,10 @@ def fill_triangles(
 
 
 @helper
-def _line(x, y, cell, wide):
+def _line(x: float, y: float, cell: float, wide: float) -> float:
     """How much of a pixel so wide is grid line."""
     across = min(abs(x / cell - np.rint(x / cell)), abs(y / cell - np.rint(y / cell))) * cell
-    return max(0.0, 1.0 - across / wide)
+    return float(max(0.0, 1.0 - across / wide))
 
 
 @kernel
