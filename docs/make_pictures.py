@@ -75,7 +75,7 @@ def pendulum_sheet(target: Path) -> None:
 
 
 def two_pendulums_sheet(target: Path) -> None:
-    nearly = run_of("double_pendulum", (("elbow = 0.5 ", "elbow = 0.501 "),))
+    nearly = run_of("double_pendulum", (("elbow = 0.5\n", "elbow = 0.501\n"),))
     save(sheet([run_of("double_pendulum"), nearly]), target, force=True)
 
 
