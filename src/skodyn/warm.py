@@ -20,6 +20,8 @@ from skodyn.model.model import Model
 from skodyn.simulate import simulate
 from skodyn.simulate.channels import CHANNELS
 from skodyn.simulate.settings import METHODS
+from skodyn.view.drawing import Painter
+from skodyn.view.recording import still
 
 __all__ = ["STEPS", "every_joint_model", "warm"]
 
@@ -89,6 +91,7 @@ def _simulate(method: str) -> None:
 
 for _method in METHODS:
     _simulate(_method)
+STEPS.append(("pictures", lambda model: Painter(still(model), (32, 24)).frame(0.0)))
 STEPS.append(("body inertias", lambda model: dynamics.body_inertias(model, model.neutral())))
 
 

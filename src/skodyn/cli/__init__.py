@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from skodyn import __version__, jit
-from skodyn.cli import robots, runs
+from skodyn.cli import robots, runs, views
 from skodyn.errors import SkodynError
 from skodyn.io import load
 from skodyn.model.drawing import describe, draw, size_words
@@ -28,6 +28,8 @@ examples:
   skodyn run double_pendulum.toml simulate a scenario, write double_pendulum.h5
   skodyn resume double_pendulum.h5  go on after an interruption, to the same bits
   skodyn info double_pendulum.h5  what a log holds, and how well energy was kept
+  skodyn plot double_pendulum.h5  its curves as double_pendulum.png
+  skodyn view double_pendulum.h5  replay it in the browser; --html, --gif write files
   skodyn info arm.toml            draw the tree: bodies, joints, degrees of freedom, masses
   skodyn info arm.toml --json     the same as data, for other programs
   skodyn check arm.toml           every fault of a model file, with its line
@@ -73,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     runs.add_commands(commands)
+    views.add_commands(commands)
     words = "draw a model as a tree, or describe a log"
     info = commands.add_parser("info", help=words, allow_abbrev=False)
     info.add_argument("model", metavar="FILE", help="a model file, or the log of a run (.h5)")

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import LogError
+from skodyn.io.model_record import model_text
 from skodyn.io.schema import ALWAYS, CHANNELS, Names, chosen_channels
 from skodyn.model.model import Model
 
@@ -161,6 +162,7 @@ class LogWriter:
             file = h5py.File(file_path, "x", locking="best-effort")
             try:
                 _write_skeleton(file, names, chosen, expected_rows)
+                file["model"].create_dataset("description", data=model_text(model))
                 _write_provenance(file, provenance)
                 file.flush()
                 return cls(file_path, file)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from skodyn.errors import LogError
 from skodyn.io.log import flushed_rows, open_log, text_of
+from skodyn.io.model_record import read_model
 from skodyn.io.schema import CHANNELS, Names, chosen_channels
 from skodyn.model.model import Model
 
@@ -39,6 +40,7 @@ class _Source(Protocol):
 
     def read(self, channel: str, rows: range, columns: slice) -> NDArray[Any]: ...
     def about(self) -> dict[str, Any]: ...
+    def model(self) -> Model: ...
 
 
 class Trajectory:
@@ -71,7 +73,7 @@ class Trajectory:
             "message": message,
             "summary": dict(summary or {}),
         }
-        return cls(_Arrays(Names.of(model), arrays, about))
+        return cls(_Arrays(model, arrays, about))
 
     # ---- rows -------------------------------------------------------------------------------
 
@@ -134,6 +136,16 @@ class Trajectory:
     @property
     def joint_names(self) -> tuple[str, ...]:
         return self._source.names.joints
+
+    @property
+    def model(self) -> Model:
+        """The model that was run, as the log keeps it: bodies, joints, frames, shapes."""
+        return self._source.model()
+
+    @property
+    def label(self) -> str:
+        """The file's name, for messages and legends."""
+        return self._source.label.strip("'")
 
     @property
     def status(self) -> str:
@@ -230,14 +242,14 @@ class _Arrays:
     label = "in memory"
 
     def __init__(
-        self, names: Names, arrays: Mapping[str, NDArray[Any]], about: dict[str, Any]
+        self, model: Model, arrays: Mapping[str, NDArray[Any]], about: dict[str, Any]
     ) -> None:
-        self.names, self._about = names, about
+        self._model, self.names, self._about = model, Names.of(model), about
         self.channels = chosen_channels(arrays)
         self._arrays = {name: np.asarray(arrays[name]) for name in self.channels}
         self.rows = len(self._arrays["t"])
         for name, array in self._arrays.items():
-            if array.shape != (expected := (self.rows, *names.row_shape(name))):
+            if array.shape != (expected := (self.rows, *self.names.row_shape(name))):
                 raise LogError(f"Channel {name!r} has shape {array.shape}, it must be {expected}.")
 
     def read(self, channel: str, rows: range, columns: slice) -> NDArray[Any]:
@@ -246,6 +258,9 @@ class _Arrays:
 
     def about(self) -> dict[str, Any]:
         return self._about
+
+    def model(self) -> Model:
+        return self._model
 
 
 class _LogFile:
@@ -289,6 +304,16 @@ class _LogFile:
             data = file[channel]
             array: NDArray[Any] = data[chosen] if data.ndim == 1 else data[chosen, columns]
         return array[::-1] if backward else array
+
+    def model(self) -> Model:
+        with self._file() as file:
+            if "description" not in file["model"]:
+                raise LogError(
+                    f"{self.path} was written before logs kept their model; run it again, or give "
+                    "the model file."
+                )
+            text = _text(file["model/description"])
+        return read_model(text)
 
     def about(self) -> dict[str, Any]:
         with self._file() as file:

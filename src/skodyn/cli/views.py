@@ -1,0 +1,193 @@
+"""`skodyn plot` and `skodyn view`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from skodyn.errors import LogError, SkodynError
+
+__all__ = ["PLOTS", "add_commands"]
+
+_LOG_SUFFIXES = (".h5", ".hdf5")
+
+
+def add_commands(commands: Any) -> None:
+    """Declare plot and view."""
+    words = "plot the curves of runs into a PNG, SVG or PDF file"
+    plot = commands.add_parser("plot", help=words, description=words, allow_abbrev=False)
+    plot.add_argument("what", metavar="OUT.h5", nargs="+", help="logs, drawn over one another")
+    plot.add_argument("-o", "--output", metavar="FILE", help="default: the log's name, .png, here")
+    plot.add_argument("--channels", metavar="A,B", help="of q, v, vdot, tau, energy, momentum")
+    plot.add_argument("--joints", metavar="A,B", help="names or patterns, for example 'left_*'")
+    plot.add_argument("--from", dest="start", metavar="T", type=float, help="from this time, s")
+    plot.add_argument("--to", dest="end", metavar="T", type=float, help="to this time, s")
+    plot.set_defaults(command=_plot)
+
+    words = "replay a run in the browser, or look at a model"
+    view = commands.add_parser("view", help=words, description=words, allow_abbrev=False)
+    view.add_argument("file", metavar="FILE", help="a log, a model file or a scenario")
+    view.add_argument("--model", metavar="FILE", help="draw a log with this model, not its own")
+    view.add_argument("--html", metavar="RUN.html", help="write one file that needs no network")
+    view.add_argument("--gif", metavar="RUN.gif", help="write a film, without a display")
+    view.add_argument("--frames", metavar="N", type=_positive, help="at most so many frames")
+    view.add_argument("--size", metavar="WxH", type=_size, default=(640, 480), help="of the GIF")
+    view.add_argument("--fps", metavar="N", type=_positive, default=25, help="of the GIF")
+    view.add_argument("--speed", metavar="X", type=_pace, help="of the GIF, 1 is real time")
+    view.add_argument("--port", metavar="N", type=int, default=0, help="default: any free one")
+    view.add_argument("--no-browser", action="store_true", help="say the address, open nothing")
+    view.set_defaults(command=_view)
+    for parser in (plot, view):
+        parser.add_argument("--force", action="store_true", help="replace an existing file")
+
+
+def _positive(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return number
+
+
+def _pace(text: str) -> float:
+    if not 0 < (number := float(text)) < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return number
+
+
+def _size(text: str) -> tuple[int, int]:
+    try:
+        width, height = (int(part) for part in text.lower().split("x"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text} is not a size; write for example 640x480"
+        ) from None
+    if not (16 <= width <= 4096 and 16 <= height <= 4096):
+        raise argparse.ArgumentTypeError(f"{text}: both must be between 16 and 4096")
+    return width, height
+
+
+# ---- plot -------------------------------------------------------------------------------------
+
+PLOTS: dict[str, Callable[[argparse.Namespace], None]] = {}
+"""Other kinds of plot, by the word that comes first: `skodyn plot WORD …`."""
+
+
+def _plot(options: argparse.Namespace) -> None:
+    PLOTS.get(options.what[0], _plot_logs)(options)
+
+
+def _plot_logs(options: argparse.Namespace) -> None:
+    from skodyn.io.trajectory import open as open_trajectory
+    from skodyn.view.plots import save, sheet
+    from skodyn.view.plots.style import check_target
+
+    target = Path(options.output or f"{Path(options.what[0]).stem}.png")
+    check_target(target, options.force)
+    figure = sheet(
+        [open_trajectory(path) for path in options.what],
+        channels=_listed(options.channels),
+        joints=_listed(options.joints) or (),
+        start=options.start,
+        end=options.end,
+    )
+    print(save(figure, target, force=options.force))
+
+
+def _listed(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+# ---- view -------------------------------------------------------------------------------------
+
+
+def _view(options: argparse.Namespace) -> None:
+    if options.html or options.gif:
+        _write(options)
+    else:
+        _serve(options)
+
+
+def _recording(options: argparse.Namespace) -> Any:
+    from skodyn.io import load
+    from skodyn.io.trajectory import open as open_trajectory
+    from skodyn.view.recording import record, still
+
+    if Path(options.file).suffix.lower() in _LOG_SUFFIXES:
+        model = load(options.model) if options.model else None
+        return record(open_trajectory(options.file), model, options.frames)
+    from skodyn.cli.runs import is_scenario
+
+    if options.model:
+        raise LogError("--model goes with a log; a model file or scenario says itself what it is.")
+    if is_scenario(options.file):
+        from skodyn.scenario import read_scenario
+
+        scenario = read_scenario(options.file)
+        return still(scenario.model, scenario.q0)
+    return still(load(options.file))
+
+
+def _write(options: argparse.Namespace) -> None:
+    targets = [(options.html, (".html", ".htm")), (options.gif, (".gif",))]
+    for target, kinds in targets:
+        _check_target(target, kinds, options.force)
+    recording = _recording(options)
+    for note in recording.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if options.html:
+        from skodyn.view.document import document
+
+        _put(Path(options.html), document(recording).encode())
+    if options.gif:
+        from skodyn.view.gif import film
+
+        size, fps = options.size, options.fps
+        _put(Path(options.gif), film(recording, size=size, fps=fps, speed=options.speed))
+
+
+def _check_target(target: str | None, kinds: tuple[str, ...], force: bool) -> None:
+    if target is None:
+        return
+    if Path(target).suffix.lower() not in kinds:
+        raise LogError(f"{target}: give a name that ends in {kinds[0]}.")
+    if Path(target).exists() and not force:
+        raise LogError(f"{target} exists; choose another name, or replace it with --force.")
+
+
+def _put(target: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    part = target.with_name(f".{target.name}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(target)
+    except OSError as error:
+        raise LogError(f"{target} cannot be written: {error.strerror or error}.") from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+    print(f"{target}  {len(data) / 1e6:.2f} MB")
+
+
+def _serve(options: argparse.Namespace) -> None:
+    from skodyn.view.document import document
+    from skodyn.view.server import LOOPBACK, page_server
+
+    recording = _recording(options)  # faults come before there is an address
+    for note in recording.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if not 0 <= options.port < 65536:
+        raise SkodynError(f"--port {options.port}: give a number from 0 to 65535.")
+    with page_server(lambda: document(_recording(options)), options.port) as server:
+        address = f"http://{LOOPBACK}:{server.server_address[1]}/"
+        print(f"{address}  (this machine only; Ctrl-C ends it)", flush=True)
+        if not options.no_browser:
+            with suppress(webbrowser.Error):
+                webbrowser.open(address)
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()

@@ -1,0 +1,75 @@
+"""A model as the text that a log keeps: the run can be drawn without the files it came from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skodyn.errors import LogError, ModelError
+from skodyn.model.description import ModelBuilder
+from skodyn.model.drawing import describe
+from skodyn.model.joints import CATALOGUE, Joint
+from skodyn.model.model import Model
+
+__all__ = ["model_text", "read_model"]
+
+
+def model_text(model: Model) -> str:
+    """The model as JSON; every number keeps its bits."""
+    return json.dumps(describe(model), ensure_ascii=False, separators=(",", ":"))
+
+
+def read_model(text: str) -> Model:
+    """The model that `model_text` wrote; LogError if it comes out different."""
+    data = json.loads(text)
+    builder = ModelBuilder(data["gravity"], data["name"])
+    for body in data["bodies"]:
+        given = {key: body[key] for key in ("translation", "rotation", "mass", "com", "inertia")}
+        builder.add_body(body["name"], body["parent"], _joint(body["joint"]), **given)
+    for frame in data["frames"]:
+        place = {key: frame[key] for key in ("translation", "rotation")}
+        builder.add_frame(frame["name"], frame["body"], **place)
+    try:
+        model = builder.build()
+    except ModelError as error:
+        raise LogError(f"The log's own model cannot be built: {error}") from error
+    if model.content_hash != data["hash"]:
+        raise LogError(
+            "The log's own model comes out different from the one that was run; it was written by "
+            "another version of skodyn. Give the model file yourself."
+        )
+    return _with_visuals(model, data.get("visuals", {}))
+
+
+def _with_visuals(model: Model, data: dict[str, list[dict[str, Any]]]) -> Model:
+    """The model with the shapes to look at that `describe` has listed."""
+    if not data:
+        return model
+    shapes = import_module("skodyn.model.shapes")
+    changed: Any = {
+        "visuals": {
+            body: tuple(_visual(shapes, dict(one)) for one in ones) for body, ones in data.items()
+        }
+    }
+    return replace(model, **changed)
+
+
+def _visual(shapes: Any, data: dict[str, Any]) -> Any:
+    kind = getattr(shapes, data.pop("shape").capitalize())
+    place = [np.array(data.pop(key)) for key in ("rotation", "translation")]
+    colour, name = data.pop("color"), data.pop("name")
+    if kind is shapes.Mesh:
+        data["path"] = Path(data["path"]) if data.get("path") else None
+    given = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+    return shapes.Visual(kind(**given), *place, tuple(colour) if colour else None, name)
+
+
+def _joint(data: dict[str, Any]) -> Joint:
+    """A joint from its name, type and parameters; q and v are where its columns lie."""
+    parameters = {key: data[key] for key in data if key not in ("type", "q", "v")}
+    return CATALOGUE[data["type"]](**parameters)

@@ -1,0 +1,86 @@
+"""A first view that shows the motion: where to look from, and whether to follow a body."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.view.recording import Recording
+
+__all__ = ["FIELD_OF_VIEW", "View", "first_view"]
+
+FIELD_OF_VIEW = math.radians(32)  # the smaller of height and width
+_ELEVATION = math.radians(14)
+_ASIDE = math.radians(22)  # off the direction that would show a plane motion flat
+_WIDE = 1.2  # pictures are at least so much wider than high
+_FILLED = 0.8  # share of the picture's height that the motion takes
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class View:
+    """An eye on a sphere around a target. Follow: the target moves with a body (−1: none)."""
+
+    target: tuple[float, float, float]
+    distance: float
+    azimuth: float
+    elevation: float
+    follow: int
+    floor: float  # height of the floor
+    cell: float  # width of a cell of the grid on it
+
+    def axes(self) -> Floats:
+        """Rows: right, up, and back towards the eye."""
+        a, e = self.azimuth, self.elevation
+        back = np.array((math.cos(e) * math.cos(a), math.cos(e) * math.sin(a), math.sin(e)))
+        right = np.array((-math.sin(a), math.cos(a), 0.0))
+        return np.stack((right, np.cross(back, right), back))
+
+
+def first_view(recording: Recording, extent: float) -> View:
+    """All of the motion in view; if a free model travels far, the model itself."""
+    points = recording.outline()
+    floor = float(points[..., 2].min() - 0.06 * extent)
+    middle = points.mean(axis=1, keepdims=True)
+    whole = float(np.linalg.norm(points - points.mean(axis=(0, 1)), axis=2).max())
+    own = float(np.linalg.norm(points - middle, axis=2).max())
+    follow = -1
+    if whole > 2.5 * own and recording.model.joints[0].type_name == "free":
+        follow = 0
+        points = points - middle
+    flat = points.reshape(-1, 3)
+    azimuth = _facing(flat - flat.mean(axis=0))
+    view = View((0.0, 0.0, 0.0), 1.0, azimuth, _ELEVATION, follow, floor, 1.0)
+    target, distance = _fitted(view.axes(), flat, 0.02 * extent)
+    if follow >= 0:
+        target = recording.centres()[0, 0]
+    x, y, z = (float(c) for c in target)
+    return View((x, y, z), distance, azimuth, _ELEVATION, follow, floor, _round(distance / 10))
+
+
+def _fitted(axes: Floats, points: Floats, margin: float) -> tuple[Floats, float]:
+    """Target and distance that fill the picture with these points."""
+    seen = points @ axes.T
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    offset = seen - (low + high) / 2
+    half = math.tan(FIELD_OF_VIEW / 2) * _FILLED
+    across = np.maximum(np.abs(offset[:, 0]) / _WIDE, np.abs(offset[:, 1])) + margin
+    return axes.T @ ((low + high) / 2), float((across / half + offset[:, 2]).max())
+
+
+def _facing(points: Floats) -> float:
+    """The azimuth of the eye, across the horizontal direction in which most happens."""
+    spread = points[:, :2].T @ points[:, :2]
+    along = np.linalg.eigh(spread)[1][:, 1]
+    along = along if along[np.argmax(np.abs(along))] > 0 else -along
+    return math.atan2(-along[0], along[1]) + _ASIDE
+
+
+def _round(size: float) -> float:
+    """1, 2 or 5 times a power of ten, near this size."""
+    power = 10.0 ** math.floor(math.log10(size))
+    return min((1.0, 2.0, 5.0, 10.0), key=lambda m: abs(m * power - size)) * power

@@ -1,0 +1,170 @@
+"""One HTML file with scene, recording and player in it. It asks the network for nothing.
+
+Arrays go into one block of bytes (gzip, base64); where the header has an array, it says where in
+the block it lies.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+import math
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.model.drawing import size_words
+from skodyn.model.model import Model
+from skodyn.view.camera import FIELD_OF_VIEW, first_view
+from skodyn.view.recording import Recording
+from skodyn.view.scene import Scene, body_colours
+
+__all__ = ["document"]
+
+_SCRIPTS = ("geometry.js", "renderer.js", "replay.js", "chart.js", "player.js")
+_TURN_SCALE = 32767  # quaternions as 16-bit integers: within 3e-5 rad, half the size
+
+
+class _Block:
+    """Bytes of many arrays, each at a multiple of 8."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.size = 0
+
+    def add(self, array: NDArray[Any], kind: str) -> dict[str, Any]:
+        data = np.ascontiguousarray(array, dtype=f"<{kind}").tobytes()
+        place = {"$at": self.size, "type": kind, "count": int(np.size(array))}
+        self.parts += [data, bytes(-len(data) % 8)]
+        self.size += len(data) + -len(data) % 8
+        return place
+
+    def text(self) -> str:
+        packed = gzip.compress(b"".join(self.parts), compresslevel=6, mtime=0)
+        return base64.b64encode(packed).decode()
+
+
+def document(recording: Recording) -> str:
+    """The page of a recording, complete."""
+    block = _Block()
+    scene = recording.scene
+    header = {
+        "title": recording.title,
+        "about": _about(recording),
+        "digits": _digits(recording),
+        "times": block.add(recording.times, "f8"),
+        "positions": block.add(recording.positions, "f4"),
+        "turns": block.add(np.rint(recording.turns * _TURN_SCALE), "i2"),
+        "coms": block.add(recording.model.com, "f4"),
+        "bodies": _bodies(recording.model),
+        "scene": _scene(scene, recording, block),
+        "view": _view(recording, scene),
+        **_signals(recording, block),
+    }
+    values = {
+        "title": html.escape(recording.title),
+        "style": _asset("style.css"),
+        "run": json.dumps(header, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+        "blob": block.text(),
+        "script": "\n".join(_asset(name) for name in _SCRIPTS),
+    }
+    head, *rest = _asset("page.html").split("{{")
+    parts = (piece.split("}}", 1) for piece in rest)
+    return head + "".join(values[name] + after for name, after in parts)
+
+
+def _asset(name: str) -> str:
+    return (resources.files("skodyn.view") / "page" / name).read_text(encoding="utf-8")
+
+
+def _about(recording: Recording) -> str:
+    words = [size_words(recording.model)]
+    if len(recording.times) > 1:
+        words.append(f"{len(recording.times)} frames")
+    return ", ".join((*words, *recording.notes))
+
+
+def _digits(recording: Recording) -> int:
+    """Decimals of the clock: enough to tell frames apart."""
+    gaps = np.diff(recording.times)
+    smallest = float(gaps[gaps > 0].min()) if (gaps > 0).any() else 1.0
+    return int(np.clip(math.ceil(-math.log10(smallest)), 1, 6))
+
+
+def _bodies(model: Model) -> list[dict[str, Any]]:
+    """The tree as rows; an only child stands right below its parent, as in `skodyn info`."""
+    depths: list[int] = []
+    children = np.diff(model.tree.child_start).tolist()
+    for p in model.parent.tolist():
+        depths.append(0 if p < 0 else depths[p] + (children[p] > 1))
+    columns = (model.body_names, depths, body_colours(model), model.joints)
+    return [
+        {"name": name, "depth": depth, "colour": colour, "joint": joint.type_name}
+        for name, depth, colour, joint in zip(*columns, strict=True)
+    ]
+
+
+def _scene(scene: Scene, recording: Recording, block: _Block) -> dict[str, Any]:
+    floor = ("floor",) if np.any(recording.model.gravity) else ()
+    return {
+        "extent": scene.extent,
+        "shown": [*scene.shown, *floor],
+        "meshes": {
+            name: {
+                "vertices": block.add(mesh.vertices, "f4"),
+                "normals": block.add(mesh.normals, "f4"),
+                "triangles": block.add(mesh.triangles, "u4"),
+            }
+            for name, mesh in scene.meshes.items()
+        },
+        "batches": [
+            {
+                "mesh": batch.mesh,
+                "layer": batch.layer,
+                "count": len(batch.instances),
+                "instances": block.add(batch.upright(recording.upright), "f4"),
+            }
+            for batch in scene.batches
+        ],
+    }
+
+
+def _view(recording: Recording, scene: Scene) -> dict[str, Any]:
+    view = first_view(recording, scene.extent)
+    return {
+        "target": view.target,
+        "distance": view.distance,
+        "azimuth": view.azimuth,
+        "elevation": view.elevation,
+        "follow": view.follow,
+        "floor": view.floor,
+        "fieldOfView": FIELD_OF_VIEW,
+        "cell": view.cell,
+    }
+
+
+def _signals(recording: Recording, block: _Block) -> dict[str, Any]:
+    """Every curve by name, and which of them are plotted at first."""
+    signals: list[dict[str, Any]] = []
+    first: list[int] = []
+    for family in recording.signals:
+        for i, name in enumerate(family.names):
+            if len(first) < 3 and family.channel == ("energy" if _has_energy(recording) else "q"):
+                first.append(len(signals))
+            label = name if family.channel == "q" else f"{name} {_SUFFIX[family.channel]}"
+            if family.channel in ("energy", "momentum"):
+                label = f"{name} {family.title}" if family.unit else family.title
+            values = block.add(family.values[:, i], "f4")
+            signals.append({"name": label, "unit": family.unit, "values": values})
+    return {"signals": signals, "plotted": first}
+
+
+_SUFFIX = {"v": "velocity", "vdot": "acceleration", "tau": "force", "energy": "", "momentum": ""}
+
+
+def _has_energy(recording: Recording) -> bool:
+    return any(family.channel == "energy" for family in recording.signals)

@@ -1,0 +1,176 @@
+"""A frame of a replay as an image, without a display: floor, shadows, shaded shapes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.view.camera import FIELD_OF_VIEW, View, first_view
+from skodyn.view.raster import fill_triangles, paint_floor
+from skodyn.view.recording import Recording
+from skodyn.view.scene import Batch, Scene
+from skodyn.view.shapes import Mesh
+
+__all__ = ["Painter"]
+
+Floats = NDArray[np.float64]
+
+_FINER = 2  # pixels are drawn so many times finer, then averaged
+_SKY_TOP, _SKY_LOW = np.array((0.905, 0.925, 0.95)), np.array((0.965, 0.972, 0.982))
+_FLOOR, _LINES = np.array((0.985, 0.988, 0.992)), np.array((0.66, 0.71, 0.77))
+_LIGHT = np.array((-0.35, -0.55, 1.0)) / np.linalg.norm((-0.35, -0.55, 1.0))
+_DARK = 0.17  # how much light a shadow takes
+
+
+class _Shapes(NamedTuple):
+    """A batch, ready to be moved: vertices and normals in body frames, one group for each shape."""
+
+    bodies: NDArray[np.int64]
+    vertices: Floats  # (shapes, V, 3)
+    normals: Floats
+    colours: Floats  # (shapes, 1, 3)
+    triangles: NDArray[np.int64]  # (shapes · T, 3)
+
+
+class Painter:
+    """Draws frames of one recording at one size (width, height)."""
+
+    def __init__(self, recording: Recording, size: tuple[int, int]) -> None:
+        self.recording, self.size = recording, size
+        scene = recording.scene
+        self.view = first_view(recording, scene.extent)
+        self.extent = scene.extent
+        self.shapes = [_shapes(batch, scene, recording) for batch in _shown(scene)]
+        self.with_floor = bool(np.any(recording.model.gravity))
+
+    def frame(self, t: float) -> NDArray[np.uint8]:
+        """The picture at a time, (height, width, 3)."""
+        positions, turns = self.recording.at(t)
+        view = self._view(positions, turns)
+        eye = _Eye(view, self.size, _FINER)
+        rotations = _matrices(np.concatenate(([[1.0, 0, 0, 0]], turns)))
+        origins = np.concatenate((np.zeros((1, 3)), positions))
+        moved = [_moved(shapes, rotations, origins) for shapes in self.shapes]
+        image, on_floor = self._background(view)
+        if self.with_floor:
+            image = image * (1 - _DARK * on_floor * self._shadow(moved, eye, view))[..., None]
+        colours, covered = self._bodies(moved, eye)
+        image = image * (1 - covered[..., None]) + colours
+        return np.asarray(np.clip(image * 255 + 0.5, 0, 255), dtype=np.uint8)
+
+    def _bodies(self, moved: list[tuple[Floats, Floats]], eye: _Eye) -> tuple[Floats, Floats]:
+        """Colours of the shapes, and the share of each pixel that they cover."""
+        nearness, image = eye.canvas()
+        for shapes, (points, normals) in zip(self.shapes, moved, strict=True):
+            colours = _shaded(points, normals, shapes.colours, eye.place)
+            flat = eye.project(points.reshape(-1, 3))
+            fill_triangles(flat, colours.reshape(-1, 3), shapes.triangles, nearness, image)
+        return _averaged(image), _averaged(nearness > 0)
+
+    def _shadow(self, moved: list[tuple[Floats, Floats]], eye: _Eye, view: View) -> Floats:
+        """The share of each pixel where a shape keeps the light from the floor."""
+        nearness, image = eye.canvas()
+        for shapes, (points, _normals) in zip(self.shapes, moved, strict=True):
+            above = points.reshape(-1, 3)
+            fallen = above - (above[:, 2:] - view.floor) / _LIGHT[2] * _LIGHT
+            flat = eye.project(fallen)
+            fill_triangles(flat, np.zeros_like(flat), shapes.triangles, nearness, image)
+        return _averaged(nearness > 0)
+
+    def _view(self, positions: Floats, turns: Floats) -> View:
+        k = self.view.follow
+        if k < 0:
+            return self.view
+        centre = positions[k] + _matrices(turns[k : k + 1])[0] @ self.recording.model.com[k]
+        x, y, z = (float(c) for c in centre)
+        return replace(self.view, target=(x, y, z))
+
+    def _background(self, view: View) -> tuple[Floats, Floats]:
+        """Sky and floor, and how much floor each pixel shows."""
+        eye = _Eye(view, self.size)
+        share = np.linspace(0, 1, eye.height)[:, None, None]
+        sky = np.repeat((1 - share) * _SKY_TOP + share * _SKY_LOW, eye.width, axis=1)
+        on_floor = np.zeros((eye.height, eye.width))
+        if self.with_floor:
+            where = (eye.place, eye.axes, eye.focus, np.array(view.target), 1.7 * view.distance)
+            paint_floor(*where, view.floor, view.cell, _FLOOR, _LINES, sky, on_floor)
+        return sky, on_floor
+
+
+class _Eye:
+    """Where the picture is seen from, and where on it points lie."""
+
+    def __init__(self, view: View, size: tuple[int, int], finer: int = 1) -> None:
+        self.axes = view.axes()
+        self.place = np.array(view.target) + view.distance * self.axes[2]
+        self.width, self.height = width, height = finer * size[0], finer * size[1]
+        self.focus = min(width, height) / 2 / math.tan(FIELD_OF_VIEW / 2)  # in pixels
+
+    def project(self, points: Floats) -> Floats:
+        """(V, 3): x, y in pixels, nearness."""
+        seen = (points - self.place) @ self.axes.T
+        with np.errstate(divide="ignore"):
+            near = np.where(seen[:, 2] < 0, -1 / seen[:, 2], 0.0)
+        x = self.width / 2 + self.focus * seen[:, 0] * near
+        y = self.height / 2 - self.focus * seen[:, 1] * near
+        return np.stack((x, y, near), axis=1)
+
+    def canvas(self) -> tuple[Floats, Floats]:
+        """Nearness and colours of an empty picture."""
+        return np.zeros((self.height, self.width)), np.zeros((self.height, self.width, 3))
+
+
+def _averaged(fine: NDArray[Any]) -> Floats:
+    """The mean over the fine pixels of each pixel."""
+    parts = [fine[i::_FINER, j::_FINER] for i in range(_FINER) for j in range(_FINER)]
+    return np.asarray(sum(part.astype(np.float64) for part in parts) / len(parts))
+
+
+def _shown(scene: Scene) -> list[Batch]:
+    return [batch for batch in scene.batches if batch.layer in scene.shown]
+
+
+def _shapes(batch: Batch, scene: Scene, recording: Recording) -> _Shapes:
+    mesh: Mesh = scene.meshes[batch.mesh]
+    rows = batch.upright(recording.upright).astype(np.float64)
+    place, stretch = rows[:, None, 1:4], rows[:, None, 8:11]
+    turn = _matrices(rows[:, 4:8]).transpose(0, 2, 1)
+    vertices = (mesh.vertices.astype(np.float64) * stretch) @ turn + place
+    normals = (mesh.normals / stretch) @ turn
+    normals /= np.linalg.norm(normals, axis=2, keepdims=True)
+    first = np.arange(len(rows))[:, None, None] * len(mesh.vertices)
+    triangles = (mesh.triangles.astype(np.int64) + first).reshape(-1, 3)
+    bodies = rows[:, 0].astype(np.int64) + 1  # 0 is the ground
+    return _Shapes(bodies, vertices, normals, rows[:, None, 11:14], triangles)
+
+
+def _moved(shapes: _Shapes, rotations: Floats, origins: Floats) -> tuple[Floats, Floats]:
+    turn = rotations[shapes.bodies].transpose(0, 2, 1)
+    return shapes.vertices @ turn + origins[shapes.bodies][:, None], shapes.normals @ turn
+
+
+def _shaded(points: Floats, normals: Floats, colours: Floats, eye: Floats) -> Floats:
+    """The same light as in the page's shader."""
+    view = eye - points
+    view /= np.linalg.norm(view, axis=2, keepdims=True)
+    sun = np.maximum(normals @ _LIGHT, 0.0)[..., None]
+    sky = 0.5 + 0.5 * normals[..., 2:]
+    half = view + _LIGHT
+    half /= np.linalg.norm(half, axis=2, keepdims=True)
+    shine = np.maximum((normals * half).sum(axis=2, keepdims=True), 0.0) ** 40
+    return np.asarray(colours * (0.34 + 0.26 * sky + 0.52 * sun) + 0.16 * shine)
+
+
+def _matrices(turns: Floats) -> Floats:
+    """Rotation matrices of unit quaternions, (n, 3, 3)."""
+    w, x, y, z = turns.T
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.asarray(np.moveaxis(np.array(rows), 2, 0))

@@ -1,0 +1,35 @@
+"""Mesh files of visual shapes, read by trimesh (extra `view`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from skodyn.errors import ModelError
+from skodyn.view.shapes import Mesh
+
+__all__ = ["read_mesh"]
+
+
+def read_mesh(path: str) -> Mesh:
+    """The triangles of an STL, OBJ, PLY, OFF, glTF or Collada file, flat shaded where it has no
+    normals of its own."""
+    if not Path(path).is_file():
+        raise ModelError(f"{path}: this mesh file of a visual shape does not exist.")
+    try:
+        import trimesh
+    except ImportError:
+        raise ModelError(
+            f"{path}: mesh files need the package trimesh; install it with: "
+            "pip install 'skodyn[view]'"
+        ) from None
+    try:
+        mesh = trimesh.load(path, force="mesh", process=True)
+        corners = np.asarray(mesh.faces, dtype=np.int64)
+        vertices, normals = np.asarray(mesh.vertices), np.asarray(mesh.vertex_normals)
+    except Exception as error:  # its readers raise whatever their formats bring up
+        raise ModelError(f"{path}: this mesh file cannot be read: {error}.") from error
+    if not len(corners):
+        raise ModelError(f"{path}: this mesh file has no triangles.")
+    return Mesh(vertices.astype(np.float32), normals.astype(np.float32), corners.astype(np.uint32))

@@ -1,0 +1,15 @@
+"""Plots as files (matplotlib, extra `plot`).
+
+| file | holds |
+| --- | --- |
+| `style.py` | figures, colours, line styles, legends, saving: for every kind of plot |
+| `sheet.py` | the sheet of one or several runs, `skodyn plot out.h5` |
+
+A new kind of plot is a function that takes data and returns a figure from `style.new_figure`; give
+it a word in `PLOTS` of cli/views.py.
+"""
+
+from skodyn.view.plots.sheet import sheet
+from skodyn.view.plots.style import save
+
+__all__ = ["save", "sheet"]

@@ -1,0 +1,287 @@
+"""What is drawn of a model: unit shapes, stretched and placed in bodies, sorted into layers.
+
+Bodies with visual shapes (`model.visuals`) show them. The others show an ellipsoid for their
+inertia, links to the joints they carry and the axes of their joints.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skodyn.conventions import GROUND
+from skodyn.dynamics import forward_kinematics
+from skodyn.errors import ModelError
+from skodyn.model.model import Model
+from skodyn.topology.segments import serial_segments
+from skodyn.view.mesh_files import read_mesh
+from skodyn.view.rotations import product, quaternions, rotation_from_z
+from skodyn.view.shapes import Mesh, unit_mesh
+
+__all__ = [
+    "INSTANCE",
+    "LAYERS",
+    "PALETTE",
+    "Batch",
+    "Scene",
+    "axis_tips",
+    "body_colours",
+    "scene_of",
+]
+
+LAYERS = ("shapes", "inertia", "links", "joints", "frames")
+INSTANCE = ("body", "px", "py", "pz", "qw", "qx", "qy", "qz", "sx", "sy", "sz", "r", "g", "b")
+"""One row for each shape: its body (−1: ground), place and stretch in the body frame, colour."""
+
+# Okabe and Ito's colours, told apart by all common kinds of sight
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442")
+_DARK = "#3A4048"
+_AXES = ("#D04A35", "#3F9E4D", "#2F6FD0")
+_LARGE = 250  # bodies; from here on shapes have fewer corners
+_BODY_COLOURS = 7  # up to so many bodies each has its own colour, else each branch
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Shapes of one mesh in one layer."""
+
+    mesh: str
+    layer: str
+    instances: NDArray[np.float32]  # (n, len(INSTANCE))
+
+    def upright(self, turn: Floats) -> NDArray[np.float32]:
+        """Instances for a picture with other axes than the world's: shapes on the ground turn."""
+        if np.array_equal(turn, np.eye(3)):
+            return self.instances
+        turned = self.instances.copy()
+        fixed = turned[:, 0] < 0
+        turned[fixed, 1:4] = turned[fixed, 1:4] @ turn.T
+        turned[fixed, 4:8] = [product(quaternions(turn), q) for q in turned[fixed, 4:8]]
+        return turned
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Meshes by name, and where they are drawn."""
+
+    meshes: dict[str, Mesh]
+    batches: list[Batch]
+    shown: tuple[str, ...]  # layers that are on at first
+    extent: float  # size of the model, m
+    notes: tuple[str, ...] = ()  # what could not be drawn
+
+
+def scene_of(model: Model) -> Scene:
+    """The scene of a model; mesh files of its visual shapes are read here."""
+    return _Builder(model).build()
+
+
+@dataclass
+class _Builder:
+    model: Model
+    rows: dict[tuple[str, str], list[Floats]] = field(default_factory=lambda: defaultdict(list))
+    files: dict[str, Mesh] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+
+    def build(self) -> Scene:
+        model = self.model
+        self.extent = _extent(model)
+        self.radius = self._link_radius()
+        self.large = model.n_bodies >= _LARGE
+        self.colours = body_colours(model)
+        self.shades = [0.55 * _rgb(colour) + 0.25 for colour in self.colours]
+        visuals = getattr(model, "visuals", {})
+        dressed = set()
+        for name, shapes in visuals.items():
+            drawn = [self._visual(self._number(name), shape) for shape in shapes]
+            dressed |= {name} if all(drawn) else set()
+        for k, name in enumerate(model.body_names):
+            bare = name not in dressed
+            self._inertia(k, "shapes" if bare and visuals else "inertia")
+            if bare:
+                self._links(k)
+            self._joint(k)
+            self._triad(k, np.eye(3), np.zeros(3))
+        for frame in model.frames.values():
+            self._triad(self._number(frame.body), frame.rotation, frame.translation)
+        self._triad(-1, np.eye(3), np.zeros(3), 1.5)
+        return self._packed(bool(visuals))
+
+    def _packed(self, dressed: bool) -> Scene:
+        fineness = 6 if self.large else 24
+        meshes = {name: unit_mesh(name, fineness) for name in ("sphere", "cylinder", "box")}
+        batches = [
+            Batch(mesh, layer, np.array(rows, dtype=np.float32))
+            for (mesh, layer), rows in self.rows.items()
+        ]
+        shown: tuple[str, ...] = ("shapes", "links") if dressed else ("inertia", "links", "joints")
+        shown = ("links",) if self.large and not dressed else shown
+        return Scene(meshes | self.files, batches, shown, self.extent, tuple(self.notes))
+
+    def _number(self, body: str) -> int:
+        return -1 if body == GROUND else self.model.body_index(body)
+
+    def _put(
+        self,
+        mesh: str,
+        layer: str,
+        body: int,
+        scale: ArrayLike,
+        colour: str | ArrayLike,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: Floats | None = None,
+    ) -> None:
+        turn = (1.0, 0.0, 0.0, 0.0) if rotation is None else quaternions(rotation)
+        rgb = _rgb(colour) if isinstance(colour, str) else np.asarray(colour, dtype=np.float64)[:3]
+        parts = ([body], position, turn, scale, rgb)
+        row = np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])
+        self.rows[mesh, layer].append(row)
+
+    # ---- parts of a body --------------------------------------------------------------------
+
+    def _link_radius(self) -> float:
+        """Thin beside the links, yet visible when the whole model is in view."""
+        lengths = np.linalg.norm(np.concatenate((self.model.translation, self.model.com)), axis=1)
+        typical = float(np.median(lengths[lengths > 0])) if (lengths > 0).any() else 0.0
+        return float(np.clip(0.08 * typical, 0.005 * self.extent, 0.018 * self.extent))
+
+    def _inertia(self, k: int, layer: str) -> None:
+        model, thin = self.model, 1.25 * self.radius
+        if model.mass[k] <= 0.0:
+            return
+        halves, axes = half_axes(float(model.mass[k]), model.inertia[k])
+        scale = np.maximum(halves, thin)
+        self._put("sphere", layer, k, scale, self.colours[k], model.com[k], axes)
+
+    def _links(self, k: int) -> None:
+        model, tree = self.model, self.model.tree
+        children = tree.child_index[tree.child_start[k] : tree.child_start[k + 1]]
+        ends = [model.translation[c] for c in children.tolist()]
+        ends += [model.com[k]] if not ends else []
+        colour = self.shades[k]
+        if not self.large:  # in a long chain these would be hidden, and cost as much as the rest
+            self._put("sphere", "links", k, [self.radius] * 3, colour)
+        for end in ends:
+            self._rod("links", k, np.zeros(3), end, self.radius, colour)
+        if model.parent[k] < 0 and model.joints[k].type_name != "free":
+            size = 5 * self.radius
+            self._put("box", "links", -1, (size, size, size / 2), _DARK, model.translation[k])
+
+    def _rod(
+        self, layer: str, k: int, start: Floats, end: Floats, radius: float, colour: Any
+    ) -> None:
+        along = np.asarray(end) - start
+        length = float(np.linalg.norm(along))
+        if length > 1e-9 * self.extent:
+            place = start + along / 2
+            turn = rotation_from_z(along)
+            self._put("cylinder", layer, k, (radius, radius, length), colour, place, turn)
+
+    def _joint(self, k: int) -> None:
+        joint, r = self.model.joints[k], self.radius
+        if joint.type_name == "spherical":
+            self._put("sphere", "joints", k, [1.6 * r] * 3, _DARK)
+        for turn, slide in joint.twists():
+            if any(turn):
+                pin = (1.35 * r, 1.35 * r, 6 * r)
+                axis = rotation_from_z(np.array(turn))
+                self._put("cylinder", "joints", k, pin, _DARK, rotation=axis)
+            else:
+                axis = rotation_from_z(np.array(slide))
+                self._put("box", "joints", k, (2.2 * r, 2.2 * r, 8 * r), _DARK, rotation=axis)
+
+    def _triad(self, k: int, rotation: Floats, origin: Floats, size: float = 1.0) -> None:
+        length = size * min(8 * self.radius, 0.12 * self.extent)
+        for axis, colour in zip(rotation.T, _AXES, strict=True):
+            self._rod("frames", k, origin, origin + length * axis, 0.06 * length, colour)
+
+    # ---- visual shapes ----------------------------------------------------------------------
+
+    def _visual(self, k: int, visual: Any) -> bool:
+        """Put one shape of `model.visuals`; False if it is a mesh that cannot be read."""
+        shape, kind = visual.shape, type(visual.shape).__name__
+        colour = visual.color if visual.color is not None else self.colours[k] if k >= 0 else _DARK
+        place = (colour, visual.translation, np.asarray(visual.rotation))
+        if visual.color is not None and len(visual.color) > 3 and visual.color[3] == 0.0:
+            return True  # made invisible
+        if kind == "Mesh":
+            return self._mesh(k, shape, place)
+        if kind == "Box":
+            self._put("box", "shapes", k, shape.size, *place)
+        elif kind == "Sphere":
+            self._put("sphere", "shapes", k, [shape.radius] * 3, *place)
+        elif kind == "Ellipsoid":
+            self._put("sphere", "shapes", k, shape.radii, *place)
+        elif kind in ("Cylinder", "Capsule"):
+            r, length = shape.radius, shape.length
+            self._put("cylinder", "shapes", k, (r, r, length), *place)
+            for end in (0.5, -0.5) if kind == "Capsule" else ():
+                tip = place[1] + place[2] @ (0.0, 0.0, end * length)
+                self._put("sphere", "shapes", k, [r] * 3, colour, tip)
+        else:
+            raise ModelError(f"Body {self._name(k)!r}: shapes of type {kind} cannot be drawn.")
+        return True
+
+    def _mesh(self, k: int, shape: Any, place: Any) -> bool:
+        name = str(shape.path or shape.filename)
+        try:
+            if name not in self.files:
+                self.files[name] = read_mesh(name)
+        except ModelError as error:
+            self.notes.setdefault(f"{error} Its body is drawn by its inertia.")
+            return False
+        self._put(name, "shapes", k, shape.scale, *place)
+        return True
+
+    def _name(self, k: int) -> str:
+        return self.model.body_names[k] if k >= 0 else GROUND
+
+
+def half_axes(mass: float, inertia: Floats) -> tuple[Floats, Floats]:
+    """Half axes and directions of the ellipsoid that touches the faces of the uniform box with
+    this mass and inertia. A rod's is as long as the rod."""
+    moments, axes = np.linalg.eigh(inertia)
+    if np.linalg.det(axes) < 0:
+        axes = axes * (1.0, 1.0, -1.0)
+    squares = 1.5 * (moments.sum() - 2 * moments) / mass
+    return np.sqrt(np.maximum(squares, 0.0)), axes
+
+
+def axis_tips(model: Model) -> Floats:
+    """(n, 3, 3): for each body three vectors from its centre of mass to the tips of its ellipsoid,
+    zero for bodies without mass."""
+    tips = np.zeros((model.n_bodies, 3, 3))
+    for k in np.flatnonzero(model.mass > 0).tolist():
+        halves, axes = half_axes(float(model.mass[k]), model.inertia[k])
+        tips[k] = (axes * halves).T
+    return tips
+
+
+def _extent(model: Model) -> float:
+    """The diagonal of the box around all bodies, with joints at their neutral positions."""
+    if not model.n_bodies:
+        return 1.0
+    rotations, positions = forward_kinematics(model, model.neutral())
+    coms = positions + np.einsum("nij,nj->ni", rotations, model.com)
+    heavy = np.maximum(model.mass, 1e-300)
+    spread = np.sqrt(np.trace(model.inertia, axis1=1, axis2=2) * (model.mass > 0) / heavy)
+    low = np.minimum(positions, coms - spread[:, None]).min(axis=0)
+    high = np.maximum(positions, coms + spread[:, None]).max(axis=0)
+    return float(np.linalg.norm(high - low)) or 1.0
+
+
+def body_colours(model: Model) -> list[str]:
+    """A colour for each body of a small model, for each unbranched stretch of a large one."""
+    few = model.n_bodies <= _BODY_COLOURS
+    numbers = range(model.n_bodies) if few else serial_segments(model.tree).segment_of.tolist()
+    return [PALETTE[i % len(PALETTE)] for i in numbers]
+
+
+def _rgb(colour: str) -> Floats:
+    return np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])

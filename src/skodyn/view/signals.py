@@ -1,0 +1,143 @@
+"""Every column of a log with a name, a unit and the family it is drawn with."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.errors import LogError
+from skodyn.io.trajectory import Trajectory
+from skodyn.model.joints import Joint
+from skodyn.model.model import Model
+
+__all__ = ["CHANNELS", "Family", "families", "relative_change"]
+
+CHANNELS = ("q", "v", "vdot", "tau", "energy", "momentum")
+"""The channels that are curves over time."""
+
+_RATES = {"rad": ("rad/s", "rad/s²", "N·m"), "m": ("m/s", "m/s²", "N")}
+_WORDS = {"q": "position", "v": "velocity", "vdot": "acceleration", "tau": "joint force"}
+
+
+class Family(NamedTuple):
+    """Curves that share an axis: one channel, one unit."""
+
+    channel: str
+    title: str
+    unit: str
+    names: tuple[str, ...]
+    values: NDArray[np.float64]  # (rows, curves)
+
+
+def families(
+    trajectory: Trajectory, channels: Iterable[str] | None = None, joints: Iterable[str] = ()
+) -> list[Family]:
+    """The curves of a trajectory; `joints` restricts q, v, vdot and tau to joints of these
+    names or patterns."""
+    wanted = [c for c in CHANNELS if c in trajectory.channels] if channels is None else channels
+    found: list[Family] = []
+    with trajectory:
+        model = trajectory.model
+        for channel in wanted:
+            if channel not in CHANNELS:
+                raise LogError(
+                    f"Channel {channel!r} cannot be plotted; choose from {', '.join(CHANNELS)}."
+                )
+            values = trajectory[channel]
+            if channel == "energy":
+                found += _energy(values)
+            elif channel == "momentum":
+                found += _momentum(values)
+            else:
+                found += _joint_families(trajectory, model, channel, values, joints)
+    return found
+
+
+def _joint_families(
+    trajectory: Trajectory,
+    model: Model,
+    channel: str,
+    values: NDArray[np.float64],
+    joints: Iterable[str],
+) -> list[Family]:
+    kept_joints = _known(trajectory, joints)
+    names = np.array(trajectory.q_names if channel == "q" else trajectory.v_names, dtype=object)
+    owners = _owners(model, channel)
+    units = np.array([unit for joint in model.joints for unit in _units(joint, channel)])
+    kept = np.array([owner in kept_joints for owner in owners], dtype=bool)
+    found = []
+    for unit in sorted(set(units[kept].tolist()), key=_unit_order):
+        columns = np.flatnonzero(kept & (units == unit))
+        title = f"{_kind(unit)} {_WORDS[channel]}" if unit else "orientation quaternion"
+        title = {"N·m": "joint torque", "N": "joint force"}.get(unit, title)
+        found.append(Family(channel, title, unit, tuple(names[columns]), values[:, columns]))
+    return found
+
+
+def _known(trajectory: Trajectory, patterns: Iterable[str]) -> set[str]:
+    """The joints that fit one of these patterns; all of them if there is none."""
+    wanted = list(patterns)
+    found: set[str] = set()
+    for pattern in wanted:
+        fitting = fnmatch.filter(trajectory.joint_names, pattern)
+        if not fitting:
+            trajectory.joint(pattern)  # says what the joint may be called
+        found.update(fitting)
+    return found if wanted else set(trajectory.joint_names)
+
+
+def _owners(model: Model, channel: str) -> list[str]:
+    """The joint that each column belongs to."""
+    pairs = zip(model.joint_names, model.joints, strict=True)
+    return [name for name, joint in pairs for _ in _units(joint, channel)]
+
+
+def _unit_order(unit: str) -> int:
+    """Angles, lengths, quaternions: the same in every channel, so that panels face each other."""
+    return 2 if not unit else int(not unit.startswith(("rad", "N·m")))
+
+
+def _kind(unit: str) -> str:
+    return "angular" if unit.startswith("rad") else "linear"
+
+
+def _units(joint: Joint, channel: str) -> list[str]:
+    """The unit of each column of a joint; "" for a quaternion, which has none."""
+    if joint.type_name == "spherical":
+        of_v, of_q = ["rad"] * 3, [""] * 4
+    elif joint.type_name == "free":
+        of_v, of_q = ["rad"] * 3 + ["m"] * 3, [""] * 4 + ["m"] * 3
+    else:
+        of_v = of_q = ["rad" if any(u) else "m" for u, _t in joint.twists()]
+    if channel == "q":
+        return of_q
+    return [_RATES[unit][("v", "vdot", "tau").index(channel)] for unit in of_v]
+
+
+def _energy(values: NDArray[np.float64]) -> list[Family]:
+    total = values.sum(axis=1, keepdims=True)
+    parts = np.concatenate((values, total), axis=1)
+    change = relative_change(values)[:, None]
+    return [
+        Family("energy", "energy", "J", ("kinetic", "potential", "total"), parts),
+        Family("energy", "change of total energy, relative", "", ("total",), change),
+    ]
+
+
+def relative_change(energy: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(E − E₀)/s with s the largest of |E| and of the kinetic energy: 0 if nothing ever moves."""
+    total = energy.sum(axis=1)
+    sizes = np.abs(np.concatenate((total, energy[:, 0])))
+    scale = np.max(sizes, initial=0.0, where=np.isfinite(sizes))
+    return np.asarray((total - total[:1]) / (scale or 1.0))
+
+
+def _momentum(values: NDArray[np.float64]) -> list[Family]:
+    return [
+        Family("momentum", "angular momentum", "N·m·s", ("x", "y", "z"), values[:, :3]),
+        Family("momentum", "linear momentum", "N·s", ("x", "y", "z"), values[:, 3:]),
+    ]
