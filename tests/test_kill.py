@@ -82,8 +82,10 @@ def survive(method, folder, kills, rng):
     saved = checkpoint_path(log)
     for number in range(kills + 1):
         before = saved.stat().st_mtime_ns if saved.exists() else 0
+        slowly = ["-c", COMMAND.format(steps=steps)]
+        how = slowly if number < kills else ["-m", "skodyn"]
         process = subprocess.Popen(
-            [sys.executable, "-c", COMMAND.format(steps=steps), *arguments, "--quiet"],
+            [sys.executable, *how, *arguments, "--quiet"],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         if number < kills:
@@ -96,7 +98,7 @@ def survive(method, folder, kills, rng):
             time.sleep(0.0 if blind else rng.uniform(0.0, 0.25))
             hits += process.poll() is None
             process.kill()
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=300)
         if process.returncode == 0:
             break
         assert process.returncode == -signal.SIGKILL, said

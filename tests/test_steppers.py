@@ -182,6 +182,18 @@ def test_a_step_that_cannot_converge_is_reported_and_not_taken():
     assert (run.y == before[1]).all()
 
 
+def test_a_step_that_rounding_keeps_from_its_tolerance_is_taken():
+    """Where velocities all but vanish, a relative tolerance asks for more digits than there are."""
+    runs = [engine("implicit_midpoint", 5e-3, 0.5, FORCES, tolerance=t) for t in (1e-14, 1e-18)]
+    for run in runs:
+        finish(run)
+    assert distance(*runs) < 1e-11
+    model = sk.load("scenarios/models/double_pendulum.toml")
+    settings = IntegratorSettings("implicit_midpoint", dt=1e-3, tolerance=1e-18)
+    still = Engine(model, np.array([1.0, 0.3]), np.zeros(2), 2.0, settings, every=100)
+    finish(still)
+
+
 def test_a_velocity_beyond_its_bound_stops_the_run_at_that_step():
     run = engine("rk4", 1e-2, 10.0, max_speed=8.0)
     block = run.advance(1000)
