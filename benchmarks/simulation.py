@@ -11,6 +11,7 @@ one core, and the best of all turns counts. Tables are printed as Markdown.
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -86,39 +87,52 @@ def steps_per_second(turns):
     table(["", "skodyn, steps/s", "MuJoCo, steps/s", "ratio", "they differ by"], rows)
 
 
-def logging_cost(turns, steps=4000):
+def logging_cost(turns, steps=5000):
+    """The loop from its first step to its last flush, in wall time and in time on the processor.
+
+    The two runs of a turn follow each other; wall time also holds what others take of the machine.
+    """
     heading("A row of t, q and v after every tenth step, chain 100")
     model = MODELS["chain 100"]()
     q, v = start(model)
-    seconds = {"no rows": float("inf"), "rows to a file": float("inf")}
+    settings = IntegratorSettings("rk4", dt=DT)
+    kinds = {"no rows": steps, "rows to a file": 10}
+    wall, busy = ({name: float("inf") for name in kinds} for _ in range(2))
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(turns):
-            for name, every in zip(seconds, (steps, 10), strict=True):
-                plan = Plan(
-                    model, q, v, steps * DT, IntegratorSettings("rk4", dt=DT), every=every
-                )  # fmt: skip
+            for name, every in kinds.items():
+                plan = Plan(model, q, v, steps * DT, settings, every=every)
+                began = time.process_time()
                 run = session.run(plan, Path(folder) / "run.h5", overwrite=True)
-                seconds[name] = min(seconds[name], run.summary["wall_seconds"])
-    cost = seconds["rows to a file"] / seconds["no rows"] - 1.0
-    rows = [[name, f"{steps / s:,.0f}", f"{1e6 * s / steps:.2f}"] for name, s in seconds.items()]
-    table(["", "steps/s", "µs per step"], rows)
-    print(f"\nLogging costs {100 * cost:.1f} %.")
-    goals.append(("chain 100: cost of a row per ten steps, %", 100 * cost, "≤", 5.0))
+                busy[name] = min(busy[name], time.process_time() - began)
+                wall[name] = min(wall[name], run.summary["wall_seconds"])
+    rows = [
+        [name, f"{1e6 * wall[name] / steps:.2f}", f"{1e6 * busy[name] / steps:.2f}"]
+        for name in kinds
+    ]
+    table(["µs per step", "wall", "processor"], rows)
+    cost, work = (100 * (t["rows to a file"] / t["no rows"] - 1.0) for t in (wall, busy))
+    print(f"\nLogging costs {cost:.1f} % of the wall time, {work:.1f} % of the processor's.")
+    goals.append(("chain 100: cost of a row per ten steps, % of wall time", cost, "≤", 5.0))
+    goals.append(("chain 100: cost of a row per ten steps, % of processor time", work, "≤", 5.0))
 
 
 def whole_run(repeats):
     heading("skodyn run scenarios/double_pendulum.toml, in a process of its own, warm cache")
-    seconds = []
+    wall, busy = [], []
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "skodyn", "run", str(SCENARIO), "--quiet", "--overwrite"]
         for _ in range(repeats + 1):  # the first may compile
-            began = time.perf_counter()
+            began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
             log = str(Path(folder) / "run.h5")
             subprocess.run([*command, "-o", log], check=True, capture_output=True)
-            seconds.append(time.perf_counter() - began)
-    best, worst = min(seconds[1:]), max(seconds[1:])
-    table(["", "s"], [["best", f"{best:.2f}"], ["worst", f"{worst:.2f}"]])
-    goals.append(("double pendulum from the command line, s", worst, "≤", 3.0))
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            wall.append(time.perf_counter() - began)
+            busy.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    best = min(wall[1:]), min(busy[1:])
+    table(["s", "wall", "processor"], [["best", *(f"{x:.2f}" for x in best)]])
+    goals.append(("double pendulum from the command line, s of wall time", best[0], "≤", 3.0))
+    goals.append(("double pendulum from the command line, s of processor time", best[1], "≤", 3.0))
 
 
 def main():

@@ -24,8 +24,8 @@ def floater(gravity=(0.0, 0.0, 0.0), base=None):
     b.add_body("base", joint=base or sk.Free(), mass=2.0, com=(0.1, 0, 0), inertia=(0.3, 0.2, 0.4))
     b.add_body("arm", "base", sk.Spherical(), translation=(0.3, 0, 0), mass=1.0,
                com=(0, 0.2, -0.4), inertia=(0.1, 0.12, 0.05))  # fmt: skip
-    b.add_body("fin", "base", sk.Revolute((0, 1, 1)), translation=(0, 0.2, 0), mass=0.5,
-               com=(0.1, 0, -0.2), inertia=(0.02, 0.02, 0.01))  # fmt: skip
+    b.add_body("fin", "base", sk.Revolute((0, 1, 1), armature=0.03), translation=(0, 0.2, 0),
+               mass=0.5, com=(0.1, 0, -0.2), inertia=(0.02, 0.02, 0.01))  # fmt: skip
     b.add_body("stone", joint=sk.Free(), mass=0.7, inertia=(0.01, 0.02, 0.02))
     return b.build()
 
@@ -77,6 +77,7 @@ def test_a_wrench_in_world_axes_is_an_impulse_and_ends_the_angular_account():
     ("words", "acting"),
     [
         ("'base' holds it to the world", {"model": floater(base=sk.Spherical())}),
+        ("'base' to the world has a rotor", {"model": floater(base=sk.Free(armature=0.1))}),
         ("'base' to the world has forces", {"joints": {"base": JointProperties(damping=0.1)}}),
         ("a controller may push", {"controller": lambda t, q, v, p, tau: None}),
         ("a spring is tied to the world", {"elements": [PointSpring("arm", "world", 1.0)]}),

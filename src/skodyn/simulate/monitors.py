@@ -79,6 +79,8 @@ def momentum_obstacle(model: Model, forces: Forces) -> str:
             return f"joint {name!r} holds it to the world"
         if forces.joints.get(name, JointProperties()) != JointProperties():
             return f"joint {name!r} to the world has forces of its own"
+        if model.joints[k].armature > 0.0:
+            return f"joint {name!r} to the world has a rotor, whose momentum is not counted"
     if forces.controller is not None:
         return "a controller may push from outside"
     for element in forces.elements:
