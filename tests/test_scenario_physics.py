@@ -52,15 +52,19 @@ def test_the_heavy_top_nods_and_precesses_as_lagrange_says():
 
     u̇² = (u₀ − u)(β(1 − u²) − a²(u₀ − u)),   φ̇ = a(u₀ − u)/(1 − u²)
     """
-    _, rows, _ = run("heavy_top")
+    _, coarse, _ = run("heavy_top")
+    _, rows, _ = run(
+        "heavy_top", dt=0.0001, every=5
+    )  # the scenario's own steps are too long for it
     m, length, across, spin, start = 0.5, 0.08, 0.0006, 120.0, np.cos(0.5)
     inertia = across + m * length**2
     a, beta = 0.0009 * spin / inertia, 2 * m * G * length / inertia
     # β(1 − u²) − a²(u₀ − u) = −β(u − low)(u − beyond)
     low, beyond = np.sort(np.roots([-beta, a**2, beta - a**2 * start]))
     axis = rows["rotations"][:, 0, :, 2]
-    assert axis[:, 2].min() == pytest.approx(low, abs=2e-5)
-    assert axis[:, 2].max() == pytest.approx(start, abs=2e-5)
+    assert axis[:, 2].min() == pytest.approx(low, abs=3e-5)
+    assert axis[:, 2].max() == pytest.approx(start, abs=3e-5)
+    assert coarse["rotations"][:, 0, 2, 2].min() == pytest.approx(low, abs=5e-4)
     # one nutation, with u = middle + reach·cos s: ṡ = √(β(beyond − u))
     s = 2 * np.pi * np.arange(400) / 400
     u = (start + low) / 2 + (start - low) / 2 * np.cos(s)
@@ -70,12 +74,12 @@ def test_the_heavy_top_nods_and_precesses_as_lagrange_says():
     azimuth = np.unwrap(np.arctan2(axis[:, 1], axis[:, 0]))
     whole = int(rows.t[-1] / period)
     at_end = np.interp(whole * period, rows.t, azimuth)
-    assert (at_end - azimuth[0]) / (whole * period) == pytest.approx(precession, rel=2e-3)
+    assert (at_end - azimuth[0]) / (whole * period) == pytest.approx(precession, rel=2e-4)
     # what is conserved
-    assert np.ptp(rows.v[:, 2]) < 1e-12 * spin
-    vertical = rows["momentum"][:, 2]
+    assert np.ptp(coarse.v[:, 2]) < 1e-12 * spin
+    vertical = coarse["momentum"][:, 2]
     assert np.ptp(vertical) < 3e-4 * abs(vertical[0])
-    energy = total_energy(rows)
+    energy = total_energy(coarse)
     assert np.ptp(energy) < 1e-5 * abs(energy[0])
 
 
@@ -143,9 +147,15 @@ def test_the_satellite_keeps_its_momentum_at_zero_and_loses_its_swing():
     assert summary["linear_momentum_imbalance"] < 1e-8
     assert summary["angular_momentum_imbalance"] < 1e-8
     assert np.abs(rows.joint("wheel_spin", "v")).max() > 1.0  # something moves, after all
-    after = rows.t >= 22.0  # the wheel is no longer driven
-    swing = np.abs(rows.joint("left_inner")[after, 0])
-    assert swing[:100].max() > 5 * swing[-100:].max() > 0.0
+    stretch = [(40.0, name) for name in rows.joint_names if re.match("left_|right_", name)]
+    springs = [
+        0.5 * k * (rows.joint(name) ** 2).sum(axis=1) for k, name in [*stretch, (80.0, "gimbal")]
+    ]
+    stored = (total_energy(rows) + sum(springs))[rows.t >= 22.0]  # the wheel is no longer driven
+    assert np.diff(stored).max() < 1e-9 * stored[0]
+    assert stored[-1] < 0.5 * stored[0]
+    swing = rows.joint("left_inner")[rows.t >= 30.0, 0]
+    assert np.ptp(np.sign(swing)) == 2  # to and fro
     assert abs(summary["energy_imbalance"]) < 1e-6
 
 
