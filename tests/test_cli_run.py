@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -19,6 +20,7 @@ import numpy as np
 import pytest
 
 from skodyn.cli import main, progress
+from skodyn.io import checkpoint
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.scenario import parse_scenario
 from skodyn.scenario.running import run_scenario
@@ -470,3 +472,136 @@ def test_a_disk_that_fills_up_ends_in_words_and_a_readable_log(tmp_path):
     after = open_trajectory(log)
     assert np.array_equal(after.q, whole.q)
     assert np.array_equal(after.v, whole.v)
+
+
+# the command line, with a pause in every chunk of a hundred steps
+SLOWLY = """
+import sys, time
+from skodyn.simulate import loop
+from skodyn.simulate.engine import Engine
+loop.FLUSH_SECONDS, loop.MOST_STEPS = 0.1, 100
+advance = Engine.advance
+def slowly(self, budget):
+    time.sleep(0.008)
+    return advance(self, budget)
+Engine.advance = slowly
+from skodyn.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of three megabytes of its own."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=3m", "none", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a file system needs root, and may be forbidden even then")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_ends_in_one_sentence_and_a_log_that_resumes(small_disk, tmp_path):
+    scenario, log, ballast = tmp_path / "s.toml", small_disk / "s.h5", small_disk / "ballast"
+    ballast.write_bytes(bytes(500_000))
+    scenario.write_text(text_of(duration=20.0, dt=0.0005, every=1))
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOWLY, "run", str(scenario), "-o", str(log), "--quiet"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_for(checkpoint_path(log), process)
+    time.sleep(0.5)  # some rows more, and then others fill the disk
+    with contextlib.suppress(OSError), ballast.open("ab", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 2, (out, err)
+    assert out == ""
+    (sentence,) = err.strip().splitlines()
+    assert str(log) in sentence  # the log or its checkpoint, whichever met the end first
+    assert "Free some space" in sentence
+    run = open_trajectory(log)
+    assert run.status == "failed"
+    rows = len(run)
+    assert 100 <= rows < 40_001
+    assert np.isfinite(run.q).all()
+    assert np.array_equal(run.step, np.arange(rows))
+    assert checkpoint.load(checkpoint_path(log)).meta["rows"] <= rows
+    # no room yet: the same sentence, and nothing is lost
+    process = command_line("resume", log, "--quiet")
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 2, (out, err)
+    assert "Free some space" in err
+    assert len(err.strip().splitlines()) == 1
+    # room is made
+    ballast.unlink()
+    process = command_line("resume", log, "--quiet")
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert out.startswith("finished: t = 20 s")
+    whole = run_scenario(parse_scenario(scenario.read_text(), tmp_path), None)
+    after = open_trajectory(log)
+    for name in after.channels:
+        assert np.array_equal(after[name], whole.trajectory[name])
+
+
+def test_a_disk_too_small_for_the_run_is_refused_before_it_starts(small_disk, tmp_path, capsys):
+    scenario, log = tmp_path / "s.toml", small_disk / "s.h5"
+    scenario.write_text(text_of(duration=200.0, dt=0.0005, every=1))
+    said = refused(capsys, "run", scenario, "-o", log, "--quiet")
+    assert "free; log fewer rows or channels, or choose another disk" in said
+    assert not list(small_disk.iterdir())
+
+
+def test_a_missing_model_file_is_refused(tmp_path, capsys):
+    path = tmp_path / "s.toml"
+    path.write_text('duration = 1\n[model]\nfile = "gone.toml"\n')
+    for command in ("run", "check"):
+        said = refused(capsys, command, path)
+        assert f"{path}:3: " in said
+        assert "gone.toml" in said
+    assert [p.name for p in tmp_path.iterdir()] == ["s.toml"]
+
+
+def test_resume_without_the_model_file_is_refused(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(loop, "MOST_STEPS", 50)
+    model = tmp_path / "model.toml"
+    shutil.copy(ROOT / "scenarios" / "models" / "double_pendulum.toml", model)
+    text = text_of(duration=1.0)
+    start = text.index("[model]")
+    text = text[:start] + '[model]\nfile = "model.toml"\n' + text[text.index("[integrator]") :]
+    (tmp_path / "s.toml").write_text(text)
+    log = tmp_path / "s.h5"
+
+    def show(_self, engine, _wall):
+        if engine.step > 300:
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress._Lines, "show", show)
+        assert main(["run", str(tmp_path / "s.toml"), "-o", str(log)]) == 130
+    capsys.readouterr()
+    model.unlink()
+    before = log.read_bytes()
+    assert "model.toml" in refused(capsys, "resume", log)
+    assert log.read_bytes() == before
+
+
+def test_a_folder_that_is_read_only_is_refused(scenario, tmp_path):
+    """By its permissions or, for root, who may do anything, by a file system mounted so."""
+    folder = tmp_path / "locked"
+    folder.mkdir(mode=0o555)
+    if os.geteuid() == 0:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "none", str(folder)], check=False)
+    try:
+        if os.access(folder, os.W_OK):
+            pytest.skip("nothing can be made unwritable for this user")
+        process = command_line("run", scenario, "-o", folder / "out.h5")
+        out, err = process.communicate(timeout=120)
+        assert (process.returncode, out) == (2, "")
+        assert f"the folder {folder} is not writable; choose another one." in err
+        assert len(err.strip().splitlines()) == 1
+    finally:
+        if os.path.ismount(folder):
+            subprocess.run(["umount", str(folder)], check=True)

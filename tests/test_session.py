@@ -1,17 +1,14 @@
-"""Runs: the same bits in memory, in a log, in any chunks, after any interruption or kill."""
+"""Runs: the same bits in memory, in a log, in any chunks, after any interruption."""
 
 from __future__ import annotations
 
 import math
 import os
 import random
+import shutil
 import signal
-import subprocess
-import sys
 import time
-import tracemalloc
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,9 +17,9 @@ import skodyn as sk
 from skodyn.errors import LogError
 from skodyn.io import checkpoint
 from skodyn.io.trajectory import open as open_trajectory
-from skodyn.scenario.reader import parse_scenario
-from skodyn.scenario.running import run_scenario
+from skodyn.jit import JIT_DISABLED
 from skodyn.simulate import loop, session, simulate
+from skodyn.simulate.controllers import SlowControllerWarning
 from skodyn.simulate.elements import Forces, JointProperties, PointSpring, TorqueTable
 from skodyn.simulate.engine import Engine
 from skodyn.simulate.session import Plan, checkpoint_path
@@ -149,29 +146,41 @@ def test_steps_that_add_up_to_the_end_but_for_rounding_reach_it(parts):
 # ---- interrupted and resumed --------------------------------------------------------------------
 
 
+def assert_resumes(plan, whole, log, at, chunk):
+    """Stop once a run has come to step `at`, resume it, stop it again, and let it end."""
+    names = whole.trajectory.channels
+    run = session.run(plan, log, chunk=chunk, progress=interrupt_at(at))
+    assert (run.status, run.outcome.signal) == ("interrupted", signal.SIGINT)
+    assert at <= run.summary["steps"] < at + chunk
+    assert f"step {run.summary['steps']}" in run.message
+    assert open_trajectory(log).status == "interrupted"
+    assert_same_rows(run.trajectory, whole.trajectory[: len(run.t)], names)
+    run = session.resume(plan, log, chunk=3, progress=interrupt_at(run.summary["steps"] + 2))
+    if run.status == "interrupted":
+        run = session.resume(plan, log)
+    assert run.status == "finished"
+    assert_same_rows(run.trajectory, whole.trajectory, names)
+    for account in ("work_of_forces", "energy_start", "energy_end", "linear_momentum_imbalance"):
+        assert run.summary[account] == whole.summary[account]
+
+
+def assert_resumes_anywhere(method, folder, splits, seed):
+    plan = plan_for(method, channels=("tau", "energy"), max_step=0.01)
+    whole = session.run(plan)
+    rng = random.Random(seed)
+    for at in rng.sample(range(1, whole.summary["steps"] - 8), splits):
+        assert_resumes(plan, whole, folder / f"{at}.h5", at, rng.randrange(1, 8))
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_an_interrupted_run_resumes_to_the_same_rows(method, tmp_path):
-    plan = plan_for(method, channels=("tau", "energy"))
-    whole = session.run(plan)
-    names = whole.trajectory.channels
-    rng = random.Random(11)
-    for number in range(4):
-        log = tmp_path / f"{number}.h5"
-        at = rng.randrange(1, whole.summary["steps"] - 8)
-        run = session.run(plan, log, chunk=rng.randrange(1, 8), progress=interrupt_at(at))
-        assert (run.status, run.outcome.signal) == ("interrupted", signal.SIGINT)
-        assert f"step {run.summary['steps']}" in run.message
-        assert open_trajectory(log).status == "interrupted"
-        assert_same_rows(run.trajectory, whole.trajectory[: len(run.t)], names)
-        # a second interruption, then the rest
-        later = interrupt_at(run.summary["steps"] + 2)
-        run = session.resume(plan, log, chunk=3, progress=later)
-        if run.status == "interrupted":
-            run = session.resume(plan, log)
-        assert run.status == "finished"
-        assert_same_rows(run.trajectory, whole.trajectory, names)
-        assert run.summary["work_of_forces"] == whole.summary["work_of_forces"]
-        assert run.summary["energy_start"] == whole.summary["energy_start"]
+    assert_resumes_anywhere(method, tmp_path, 4, seed=11)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_resumes_to_the_same_rows_from_fifty_random_steps(method, tmp_path):
+    assert_resumes_anywhere(method, tmp_path, 50, seed=time.time_ns())
 
 
 def test_handlers_are_given_back_after_a_run(tmp_path):
@@ -200,7 +209,12 @@ def _stiffer():
     return replace(FORCES, joints={**FORCES.joints, "tip": JointProperties(stiffness=2.1)})
 
 
+def push(t, q, v, p, tau):
+    tau[-1] -= 0.1 * v[-1]
+
+
 CHANGES = {
+    "controller": lambda p: {"forces": replace(p.forces, controller=push)},
     "model": lambda p: {"model": _other_model()},
     "initial state": lambda p: {"v0": p.v0 * 1.5},
     "settings": lambda p: {"settings": replace(p.settings, dt=p.settings.dt / 2)},
@@ -229,6 +243,51 @@ def test_a_changed_plan_that_is_forced_goes_on_and_is_recorded(interrupted):
     resumed = run.trajectory.provenance["resumed"]
     assert [session["changed"] for session in resumed] == [["forces"]]
     assert len(run.t) == plan.rows
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="controllers are compiled, or called back")
+def test_a_controller_that_was_edited_is_noticed_and_recorded_if_forced(tmp_path):
+    def made(gain):
+        def law(t, q, v, p, tau):
+            tau[-1] -= gain * v[-1]
+
+        return law
+
+    log = tmp_path / "run.h5"
+    plan, same, edited = (
+        plan_for(forces=replace(FORCES, controller=made(gain))) for gain in (0.3, 0.3, 0.4)
+    )
+    whole = session.run(plan)
+    assert session.run(plan, log, chunk=5, progress=interrupt_at(60)).status == "interrupted"
+    with pytest.raises(sk.StateError, match="its controller changed"):
+        session.resume(edited, log)
+    shutil.copytree(tmp_path, tmp_path / "copy")
+    run = session.resume(same, log)
+    assert_same_rows(run.trajectory, whole.trajectory)
+    forced = session.resume(edited, tmp_path / "copy" / "run.h5", force=True)
+    assert forced.trajectory.provenance["resumed"][0]["changed"] == ["controller"]
+    assert np.array_equal(forced.q[:30], whole.q[:30])
+    assert not np.array_equal(forced.q[-1], whole.q[-1])
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="controllers are compiled, or called back")
+def test_a_controller_that_remembers_is_judged_by_what_it_was_at_the_start(tmp_path):
+    class Counts:
+        def __init__(self):
+            self.calls = 0
+
+        def __call__(self, t, q, v, p, tau):
+            self.calls += 1
+
+    log = tmp_path / "run.h5"
+    first, fresh = (plan_for(forces=replace(FORCES, controller=Counts())) for _ in range(2))
+    with pytest.warns(SlowControllerWarning):
+        run = session.run(first, log, chunk=5, progress=interrupt_at(60))
+    assert run.status == "interrupted"
+    with pytest.raises(sk.StateError, match="its controller changed"):
+        session.resume(first, log)  # it has counted, and no checkpoint knows how far
+    with pytest.warns(SlowControllerWarning):
+        assert session.resume(fresh, log).status == "finished"
 
 
 def test_a_forced_resume_with_another_state_size_is_refused(interrupted):
@@ -394,143 +453,6 @@ def test_a_start_that_does_not_fit_is_refused(q, v, tmp_path):
     with pytest.raises(sk.StateError):
         simulate(pendulum(), q, v, duration=1.0, log=tmp_path / "run.h5")
     assert not (tmp_path / "run.h5").exists()
-
-
-# ---- long runs ----------------------------------------------------------------------------------
-
-
-def test_a_long_run_with_rare_rows_takes_no_more_memory_as_it_goes(tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "FLUSH_SECONDS", 0.02)
-    sizes = []
-
-    def progress(engine, _wall):
-        sizes.append((engine.step, tracemalloc.get_traced_memory()[0]))
-
-    settings = IntegratorSettings("rk4", dt=1e-3)
-    plan = Plan(pendulum(), np.array([0.5]), np.zeros(1), 200.0, settings, every=10_000)
-    session.run(replace(plan, duration=1.0), tmp_path / "first.h5")  # import and compile
-    tracemalloc.start()
-    try:
-        session.run(plan, tmp_path / "run.h5", chunk=1000, progress=progress)
-    finally:
-        tracemalloc.stop()
-    assert sizes[-1][0] == 200_000
-    early = np.median([size for step, size in sizes if 20_000 < step <= 60_000])
-    late = np.median([size for step, size in sizes if step > 160_000])
-    assert late - early < 20_000
-
-
-# ---- kill -9 ------------------------------------------------------------------------------------
-
-KILLED = """
-duration = {duration}
-[model]
-name = "two rods"
-[model.bodies.upper]
-parent = "world"
-joint = {{ type = "revolute", axis = [0, 1, 0] }}
-mass = 1
-com = [0, 0, -0.5]
-inertia = [0.1, 0.1, 0.02]
-[model.bodies.lower]
-parent = "upper"
-joint = {{ type = "spherical" }}
-translation = [0, 0, -1]
-mass = 1
-com = [0, 0, -0.4]
-inertia = [0.1, 0.12, 0.03]
-[initial.q]
-upper = 1.5
-[initial.v]
-lower = [0.1, 0.4, 2.0]
-[controllers.hold]
-type = "servo"
-joint = "upper"
-kp = 4
-ki = 2
-[integrator]
-method = "{method}"
-{step}
-[output]
-{rows}
-channels = ["tau"]
-"""
-# frequent checkpoints and small chunks, so that kills meet every phase of them on any machine
-COMMAND = """
-import sys, time
-from skodyn.simulate import loop
-from skodyn.simulate.engine import Engine
-loop.FLUSH_SECONDS, loop.MOST_STEPS = 0.1, {steps}
-advance = Engine.advance
-def slowly(self, budget):
-    time.sleep(0.008)
-    return advance(self, budget)
-Engine.advance = slowly
-from skodyn.cli import main
-sys.exit(main(sys.argv[1:]))
-"""
-CASES = {  # method: (duration, lines of the scenario, most steps in a chunk)
-    "rk4": (10.0, "dt = 0.0005", "every = 5", 100),
-    "implicit_midpoint": (10.0, "dt = 0.0005", "every = 5", 100),
-    "dormand_prince": (6.0, "max_step = 0.01", "interval = 0.01", 20),
-}
-
-
-def survive(method, folder, kills, rng):
-    """Start a run, kill and resume it so often, let it end; the log and the kills that hit."""
-    duration, step, rows, steps = CASES[method]
-    text = KILLED.format(method=method, duration=duration, step=step, rows=rows)
-    scenario, log = folder / "killed.toml", folder / "killed.h5"
-    scenario.write_text(text)
-    arguments = ["run", str(scenario), "-o", str(log)]
-    hits = 0
-    saved = checkpoint_path(log)
-    for number in range(kills + 1):
-        before = saved.stat().st_mtime_ns if saved.exists() else 0
-        process = subprocess.Popen(
-            [sys.executable, "-c", COMMAND.format(steps=steps), *arguments, "--quiet"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        if number < kills:
-            blind = hits > 0 and rng.random() < 0.3  # perhaps while it is still starting
-            patience = time.monotonic() + (rng.uniform(0.0, 1.5) if blind else 60.0)
-            while process.poll() is None and time.monotonic() < patience:
-                if saved.exists() and saved.stat().st_mtime_ns != before:
-                    break
-                time.sleep(0.001)
-            time.sleep(0.0 if blind else rng.uniform(0.0, 0.25))
-            hits += process.poll() is None
-            process.kill()
-        _, said = process.communicate(timeout=120)
-        if process.returncode == 0:
-            break
-        assert process.returncode == -signal.SIGKILL, said
-        arguments = ["resume", str(log)]
-    assert process.returncode == 0, said
-    return text, log, hits
-
-
-def assert_survives(method, folder, kills, seed):
-    text, log, hits = survive(method, folder, kills, random.Random(seed))
-    assert hits >= min(kills, 3)
-    whole = run_scenario(parse_scenario(text, Path()), None)
-    after = open_trajectory(log)
-    assert after.status == "finished"
-    assert_same_rows(after, whole.trajectory, (*DATA_SETS, "tau"))
-    assert after.summary["work_of_forces"] == whole.summary["work_of_forces"]
-
-
-@pytest.mark.parametrize("method", CASES)
-def test_a_killed_run_resumes_to_the_same_bits(method, tmp_path):
-    assert_survives(method, tmp_path, kills=5, seed=17)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", CASES)
-def test_a_run_killed_thirty_times_resumes_to_the_same_bits(method, tmp_path, monkeypatch):
-    duration, *rest = CASES[method]
-    monkeypatch.setitem(CASES, method, (8 * duration, *rest))
-    assert_survives(method, tmp_path, kills=30, seed=time.time_ns())
 
 
 def test_an_engine_restored_from_a_checkpoint_file_is_the_same_engine(tmp_path):

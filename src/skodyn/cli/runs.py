@@ -103,11 +103,21 @@ def _in_words(data: dict[str, Any]) -> str:
         f"energy   {data['energy_start']:.9g} J -> {data['energy_end']:.9g} J, "
         f"work of forces {data['work_of_forces']:.6g} J, "
         f"imbalance {data['energy_imbalance']:.2e} of the largest",
+        f"momentum {_momentum_in_words(data)}",
         f"log      {data['log']}",
     ]
     if "steps_rejected" in data:
         lines.insert(1, f"rejected {data['steps_rejected']} attempts")
     return "\n".join(lines)
+
+
+def _momentum_in_words(summary: dict[str, Any]) -> str:
+    linear, angular = (summary[f"{kind}_momentum_imbalance"] for kind in ("linear", "angular"))
+    reason = f"not conserved: {summary['momentum_note']}"
+    if linear is None:
+        return reason
+    turning = f"{reason}" if angular is None else f"imbalance {angular:.2e} of the largest"
+    return f"linear: imbalance {linear:.2e} of the largest, angular: {turning}"
 
 
 # ---- info and check ---------------------------------------------------------------------------
@@ -140,6 +150,11 @@ def log_info(path: str, as_json: bool) -> str:
         f"model    {source['model']['name']} {source['model']['hash'][:12]}",
         f"method   {source['integrator']}, dt = {source['dt']}",
         f"energy   imbalance {drift:.2e}" if drift is not None else "energy   not balanced yet",
+        *(
+            [f"momentum {_momentum_in_words(log.summary)}"]
+            if "momentum_note" in log.summary
+            else []
+        ),
         f"written  {source['started']} by skodyn {source['versions']['skodyn']}",
     ]
     return "\n".join(lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,7 @@ from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulate.engine import Block, Engine
 
-__all__ = ["CHANNELS", "channel_rows", "data_sets", "total_energy"]
+__all__ = ["CHANNELS", "channel_rows", "data_sets"]
 
 CHANNELS = ("energy", "momentum", "poses", "vdot", "tau")
 """poses gives two data sets, positions and rotations."""
@@ -58,12 +57,3 @@ def data_sets(channels: tuple[str, ...]) -> tuple[str, ...]:
     """The data sets of a log that these channels fill."""
     poses = ("positions", "rotations") if "poses" in channels else ()
     return tuple(name for name in channels if name != "poses") + poses
-
-
-def total_energy(engine: Engine) -> float:
-    """Kinetic and potential energy of the present state; NaN if it is too large for a number."""
-    try:
-        kinetic, potential = dynamics.energy(engine.model, engine.q, np.ascontiguousarray(engine.v))
-    except DynamicsError:
-        return math.nan
-    return float(kinetic) + float(potential)

@@ -80,6 +80,7 @@ class Engine:
         described = forces or Forces()
         self.model = model
         self.settings = settings
+        self.forces = described
         self.tables = pack_forces(model, described)
         self.duration = duration
         self.every = every

@@ -12,10 +12,11 @@ import numpy as np
 from skodyn.conventions import JointKind
 from skodyn.kernels.status import NOT_FINITE, SINGULAR, decode
 from skodyn.simulate.adaptive_step import REJECTED, STEP_TOO_SMALL
-from skodyn.simulate.channels import channel_rows, total_energy
+from skodyn.simulate.channels import channel_rows
 from skodyn.simulate.controllers import ControllerError
 from skodyn.simulate.engine import Engine
 from skodyn.simulate.fixed_step import OUT_OF_BOUNDS
+from skodyn.simulate.monitors import Snapshot, balance
 from skodyn.simulate.signals import StopRequest
 from skodyn.simulate.steppers.implicit_midpoint import NOT_CONVERGED
 
@@ -50,7 +51,7 @@ def drive(
     sink: Sink,
     channels: tuple[str, ...],
     *,
-    energy_at_start: float,
+    start: Snapshot,
     checkpoint: Callable[[], None] = lambda: None,
     progress: Progress | None = None,
     chunk: int | None = None,
@@ -84,7 +85,7 @@ def drive(
                 break
     sink.flush()
     checkpoint()
-    summary = summarise(engine, first_step, time.perf_counter() - began, energy_at_start)
+    summary = summarise(engine, first_step, time.perf_counter() - began, start)
     return Outcome(status, message, stop.received, summary)
 
 
@@ -105,23 +106,16 @@ def _next_budget(budget: int, seconds: float) -> int:
     return int(min(max(ideal, 1), 10 * budget, MOST_STEPS))
 
 
-def summarise(
-    engine: Engine, first_step: int, wall: float, energy_at_start: float
-) -> dict[str, Any]:
+def summarise(engine: Engine, first_step: int, wall: float, start: Snapshot) -> dict[str, Any]:
     """What a person wants to know at the end."""
     steps = engine.step - first_step
-    energy, work = total_energy(engine), float(engine.y[-1])
-    scale = max(abs(energy), abs(energy_at_start), abs(work), 1e-300)
     summary = {
         "t": engine.t,
         "steps": engine.step,
         "steps_this_run": steps,
         "wall_seconds": wall,
         "steps_per_second": steps / max(wall, 1e-9),
-        "energy_start": energy_at_start,
-        "energy_end": energy,
-        "work_of_forces": work,
-        "energy_imbalance": (energy - energy_at_start - work) / scale,
+        **balance(engine, start),
     }
     if engine.settings.adaptive:
         summary["steps_rejected"] = int(engine.clock[REJECTED])

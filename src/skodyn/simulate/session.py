@@ -13,10 +13,12 @@ import numpy as np
 from skodyn.errors import StateError
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
-from skodyn.simulate.channels import CHANNELS, channel_rows, data_sets, total_energy
+from skodyn.simulate.channels import CHANNELS, channel_rows, data_sets
 from skodyn.simulate.elements import Forces
 from skodyn.simulate.engine import Engine
+from skodyn.simulate.fingerprint import fingerprint
 from skodyn.simulate.loop import Outcome, Progress, drive
+from skodyn.simulate.monitors import Snapshot, snapshot
 from skodyn.simulate.settings import IntegratorSettings
 from skodyn.sources import dependency_hash
 
@@ -79,6 +81,7 @@ class Plan:
             "initial state": state.hexdigest(),
             "settings": hashlib.sha256(numbers.encode()).hexdigest(),
             "forces": hashlib.sha256(acting.encode()).hexdigest(),
+            "controller": fingerprint(self.forces.controller),
             "code": dependency_hash("skodyn.simulate.engine"),
         }
 
@@ -168,12 +171,12 @@ def run(
 ) -> Run:
     """Run a plan from its start; rows go to a log file, or stay in memory without one."""
     engine = plan.engine()
-    energy = total_energy(engine)
+    start = snapshot(engine)
     # four rows, so that the kernels of batches are compiled before anybody times a step
     four = channel_rows(engine, engine.present(4), plan.channels)
     first = {name: rows[:1] for name, rows in four.items()}
     if log is None:
-        return _run_in_memory(plan, engine, energy, first, progress, chunk)
+        return _run_in_memory(plan, engine, start, first, progress, chunk)
     from skodyn.io import checkpoint
     from skodyn.io.log import LogWriter
 
@@ -184,7 +187,7 @@ def run(
     )  # fmt: skip
     checkpoint.remove(checkpoint_path(path))  # of an older run with this name
     writer.append(first)
-    return _run_logged(plan, engine, energy, writer, path, progress, chunk)
+    return _run_logged(plan, engine, start, writer, path, progress, chunk)
 
 
 def resume(
@@ -216,13 +219,14 @@ def resume(
     except BaseException:
         writer.close()
         raise
-    return _run_logged(plan, engine, saved.meta["energy_at_start"], writer, path, progress, chunk)
+    start = Snapshot(**saved.meta["start"])
+    return _run_logged(plan, engine, start, writer, path, progress, chunk)
 
 
 def _run_in_memory(
     plan: Plan,
     engine: Engine,
-    energy: float,
+    start: Snapshot,
     first: dict[str, Any],
     progress: Progress | None,
     chunk: int | None,
@@ -231,9 +235,7 @@ def _run_in_memory(
 
     memory = _Memory()
     memory.append(first)
-    outcome = drive(
-        engine, memory, plan.channels, energy_at_start=energy, progress=progress, chunk=chunk
-    )
+    outcome = drive(engine, memory, plan.channels, start=start, progress=progress, chunk=chunk)
     trajectory = Trajectory.in_memory(
         plan.model, memory.arrays(), plan.provenance(), status=outcome.status,
         message=outcome.message, summary=outcome.summary,
@@ -244,7 +246,7 @@ def _run_in_memory(
 def _run_logged(
     plan: Plan,
     engine: Engine,
-    energy: float,
+    start: Snapshot,
     writer: Any,
     path: Path,
     progress: Progress | None,
@@ -253,15 +255,17 @@ def _run_logged(
     from skodyn.io import checkpoint
     from skodyn.io.trajectory import open as open_trajectory
 
+    identity = plan.identity()  # now: a controller in Python may change itself as it runs
+
     def save() -> None:
         writer.flush(sync=True)
-        meta = {"identity": plan.identity(), "rows": writer.rows, "energy_at_start": energy}
+        meta = {"identity": identity, "rows": writer.rows, "start": asdict(start)}
         checkpoint.save(checkpoint_path(path), engine.memory_of_run(), meta)
 
     save()  # from the first moment there is something to resume from
     with writer:
         outcome = drive(
-            engine, writer, plan.channels, energy_at_start=energy, checkpoint=save,
+            engine, writer, plan.channels, start=start, checkpoint=save,
             progress=progress, chunk=chunk,
         )  # fmt: skip
         writer.finish(outcome.status, outcome.message, outcome.summary)

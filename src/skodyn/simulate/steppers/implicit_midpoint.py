@@ -4,7 +4,8 @@ With the middle velocity v̄ the step is  q₁ = q₀ ⊞ dt·v̄,  y₁ = y₀ 
 ȳ = (y₀ + y₁)/2: of second order and time-symmetric, so that the energy of a reversible system
 oscillates but does not drift (E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration,
 2006, chapters V and XI). ȳ is found by fixed-point iteration, each lane for itself, until it moves
-by less than `tolerance` relative to its largest element; failure to converge is reported.
+by less than `tolerance` relative to its largest element, or until rounding keeps it from coming any
+closer; failure to converge is reported.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ from skodyn.simulate.steppers.tables import copy
 from skodyn.simulate.system import evaluate, extended_size, system_memory
 
 MAX_ITERATIONS = 100
+STAGNANT = 1e-9
+"""An iteration that has come this close, relative, and moves no less than before, is at rest: what
+still moves it is rounding, in a system whose accelerations are large beside its velocities."""
 NOT_CONVERGED = 5
 """Status code: the step is too long for the fixed-point iteration."""
 
 
 @helper
-def correct_lane(ny, dt, tolerance, y, middle, rates, at):
-    """ȳ ← y + dt/2·ẏ for one row; has it come to rest?"""
+def correct_lane(ny, dt, tolerance, y, middle, rates, at, before):
+    """ȳ ← y + dt/2·ẏ for one row: how far it moved, or −1 if it has come to rest."""
     moved, size = 0.0, 0.0
     for i in range(at, at + ny):
         better = fma(0.5 * dt, rates[i], y[i])
@@ -32,7 +36,9 @@ def correct_lane(ny, dt, tolerance, y, middle, rates, at):
             moved = max(moved, abs(better - middle[i]))
             size = max(size, abs(better))
         middle[i] = better
-    return moved <= tolerance * size
+    settled = moved <= tolerance * size
+    stuck = moved >= before and moved <= STAGNANT * size
+    return -1.0 if settled or stuck else moved
 
 
 @helper
@@ -44,10 +50,10 @@ def step(w, lanes, tree, p, codes, numbers, controller, settings, n_settings, t,
     middle_q = shift_pointer(memory, base)
     middle = shift_pointer(memory, base + lanes * nq)
     rates = shift_pointer(memory, base + lanes * (nq + ny))
-    at_rest = shift_pointer(memory, base + lanes * (nq + 2 * ny))  # one number per lane
+    moved = shift_pointer(memory, base + lanes * (nq + 2 * ny))  # one number per lane
     copy(lanes * ny, middle, y)
     for lane in range(lanes):
-        at_rest[lane] = 0.0
+        moved[lane] = float("inf")
     for _ in range(MAX_ITERATIONS):
         move_coordinates(w, tree, nq, ny, q, middle, 0.5 * dt, middle_q)
         status = evaluate(
@@ -58,10 +64,11 @@ def step(w, lanes, tree, p, codes, numbers, controller, settings, n_settings, t,
             return status
         waiting = 0
         for lane in range(lanes):
-            if at_rest[lane] == 0.0:
-                if correct_lane(ny, dt, tolerance, y, middle, rates, lane * ny):
-                    at_rest[lane] = 1.0
-                else:
+            if not moved[lane] < 0.0:
+                moved[lane] = correct_lane(
+                    ny, dt, tolerance, y, middle, rates, lane * ny, moved[lane]
+                )
+                if not moved[lane] < 0.0:
                     waiting += 1
         if waiting == 0:
             move_coordinates(w, tree, nq, ny, q, middle, dt, new_q)
