@@ -69,6 +69,9 @@ def _pushed(name: str, function: Callable[..., object]) -> None:
     STEPS.append((f"{name}, with forces", call))
 
 
+_add("inverse dynamics derivatives", dynamics.inverse_dynamics_derivatives, 2)
+_add("forward dynamics derivatives", dynamics.forward_dynamics_derivatives, 2)
+_add("coriolis matrix", dynamics.coriolis_matrix, 1)
 _pushed("forward dynamics", dynamics.forward_dynamics)
 _pushed("inverse dynamics", dynamics.inverse_dynamics)
 _add("bias force", dynamics.bias_force, 1)

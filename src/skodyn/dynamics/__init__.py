@@ -1,5 +1,12 @@
 """The front door to the dynamics: functions of a model and a state."""
 
+from skodyn.dynamics.derivatives import (
+    christoffel_symbols,
+    coriolis_matrix,
+    forward_dynamics_derivatives,
+    inverse_dynamics_derivatives,
+    linearize,
+)
 from skodyn.dynamics.functions import (
     bias_force,
     center_of_mass,
@@ -26,14 +33,19 @@ __all__ = [
     "bias_force",
     "body_inertias",
     "center_of_mass",
+    "christoffel_symbols",
+    "coriolis_matrix",
     "energy",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "forward_kinematics",
     "gravity_force",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
     "jacobian",
     "jacobian_dot_v",
     "joint_forces",
+    "linearize",
     "mass_matrix",
     "mass_matrix_inverse",
     "mass_matrix_logdet",
