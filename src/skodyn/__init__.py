@@ -1,6 +1,6 @@
 """skodyn: multibody dynamics at compiled speed, with the operator algebra typed literally."""
 
-from skodyn import interop
+from skodyn import fixman, interop
 from skodyn.dynamics import (
     BodyInertias,
     bias_force,
@@ -9,6 +9,7 @@ from skodyn.dynamics import (
     christoffel_symbols,
     coriolis_matrix,
     energy,
+    fixman_potential,
     forward_dynamics,
     forward_dynamics_derivatives,
     forward_kinematics,
@@ -22,9 +23,11 @@ from skodyn.dynamics import (
     mass_matrix,
     mass_matrix_inverse,
     mass_matrix_logdet,
+    mass_matrix_logdet_gradient,
     mass_matrix_solve,
     momentum,
     operational_space_compliance,
+    sample_velocity,
     velocities,
 )
 from skodyn.errors import (
@@ -55,6 +58,8 @@ from skodyn.model.joints import (
 )
 from skodyn.model.model import Model
 from skodyn.simulate import (
+    AndersenThermostat,
+    FixmanForce,
     JointProperties,
     PointSpring,
     Servo,
@@ -67,11 +72,13 @@ from skodyn.simulate import (
 __version__ = _package_version()
 
 __all__ = [
+    "AndersenThermostat",
     "BodyInertias",
     "Cylindrical",
     "DynamicsError",
     "FaultsError",
     "Fixed",
+    "FixmanForce",
     "Free",
     "Helical",
     "JointProperties",
@@ -101,6 +108,8 @@ __all__ = [
     "christoffel_symbols",
     "coriolis_matrix",
     "energy",
+    "fixman",
+    "fixman_potential",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "forward_kinematics",
@@ -116,10 +125,12 @@ __all__ = [
     "mass_matrix",
     "mass_matrix_inverse",
     "mass_matrix_logdet",
+    "mass_matrix_logdet_gradient",
     "mass_matrix_solve",
     "momentum",
     "open",
     "operational_space_compliance",
+    "sample_velocity",
     "simulate",
     "velocities",
 ]

@@ -26,7 +26,12 @@ from skodyn.dynamics.functions import (
     operational_space_compliance,
     velocities,
 )
-from skodyn.dynamics.inertias import BodyInertias, body_inertias
+from skodyn.dynamics.inertias import BodyInertias, body_inertias, joint_columns
+from skodyn.dynamics.statistical import (
+    fixman_potential,
+    mass_matrix_logdet_gradient,
+    sample_velocity,
+)
 
 __all__ = [
     "BodyInertias",
@@ -36,6 +41,7 @@ __all__ = [
     "christoffel_symbols",
     "coriolis_matrix",
     "energy",
+    "fixman_potential",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "forward_kinematics",
@@ -44,13 +50,16 @@ __all__ = [
     "inverse_dynamics_derivatives",
     "jacobian",
     "jacobian_dot_v",
+    "joint_columns",
     "joint_forces",
     "linearize",
     "mass_matrix",
     "mass_matrix_inverse",
     "mass_matrix_logdet",
+    "mass_matrix_logdet_gradient",
     "mass_matrix_solve",
     "momentum",
     "operational_space_compliance",
+    "sample_velocity",
     "velocities",
 ]

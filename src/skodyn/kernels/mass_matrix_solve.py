@@ -50,7 +50,7 @@ _INFINITY = float("inf")
 def prepare(w, tree, p, q, q_first, nq, ws):
     """Poses and articulated inertias: what every right-hand side shares."""
     first = scatter_poses(w, tree, p, q, q_first, nq, ws)
-    second = gather_articulated_inertias(w, tree, p, ws)
+    second = gather_articulated_inertias(w, tree, p, False, ws)
     return first if first != OK else second
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 __all__ = [
     "Element",
+    "FixmanForce",
     "Forces",
     "JointProperties",
     "PointSpring",
@@ -111,7 +112,14 @@ class PointSpring:
     point_b: Vector = _ORIGIN
 
 
-Element = Servo | Sinusoid | TorqueTable | Wrench | PointSpring
+@dataclass(frozen=True)
+class FixmanForce:
+    """The force of the Fixman potential (kT/2)·log det 𝓜 on every degree of freedom."""
+
+    kT: float  # noqa: N815
+
+
+Element = Servo | Sinusoid | TorqueTable | Wrench | PointSpring | FixmanForce
 
 
 @dataclass(frozen=True)
