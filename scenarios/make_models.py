@@ -52,7 +52,27 @@ def polymer(n: int = 200) -> str:
     return "\n".join(lines) + "\n"
 
 
-FILES = {"chain_1000.toml": chain, "polymer_200.toml": polymer}
+def ten_beads(n: int = 10) -> str:
+    """n beads of 1 kg on rods of 1 m; the first is a point, the others sit at the rods' ends."""
+    lines = [
+        f"# {n} equal beads on rods of 1 m, jointed freely and adrift. Written by make_models.py.",
+        "",
+        'name = "ten beads"',
+        "gravity = [0, 0, 0]",
+        "",
+        "[bodies]",
+        'bead0 = { parent = "world", joint = { type = "translation", name = "place" }, mass = 1 }',
+    ]
+    for k in range(1, n):
+        lines.append(
+            f'bead{k} = {{ parent = "bead{k - 1}", joint = {{ type = "spherical", '
+            f'name = "bond{k}" }}, translation = [{0 if k == 1 else 1}, 0, 0], '
+            "mass = 1, com = [1, 0, 0], inertia = [0.1, 0.1, 0.1] }"
+        )
+    return "\n".join(lines) + "\n"
+
+
+FILES = {"chain_1000.toml": chain, "polymer_200.toml": polymer, "ten_beads.toml": ten_beads}
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ from skodyn.simulate.elements import (
     Wrench,
 )
 from skodyn.simulate.settings import METHODS, IntegratorSettings
+from skodyn.simulate.thermostat import AndersenThermostat
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "scenarios"
@@ -248,7 +249,7 @@ def test_generated_models_are_what_the_script_makes():
 
 
 def test_the_schema_has_every_field_of_its_dataclasses():
-    elsewhere = {IntegratorSettings: {"max_speed"}}  # a bound
+    elsewhere = {IntegratorSettings: {"max_speed"}, AndersenThermostat: {"seed"}}  # bound, seed
     for cls, keys in SCHEMA.items():
         assert {*keys} == {f.name for f in fields(cls)} - elsewhere.get(cls, set())
     assert {*METHOD_KEYS} == {*METHODS}

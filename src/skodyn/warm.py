@@ -71,6 +71,12 @@ def _pushed(name: str, function: Callable[..., object]) -> None:
     STEPS.append((f"{name}, with forces", call))
 
 
+_add("inverse dynamics derivatives", dynamics.inverse_dynamics_derivatives, 2)
+_add("forward dynamics derivatives", dynamics.forward_dynamics_derivatives, 2)
+_add("coriolis matrix", dynamics.coriolis_matrix, 1)
+_add("joint columns", dynamics.joint_columns, 0)
+_add("mass matrix logdet gradient", dynamics.mass_matrix_logdet_gradient, 0)
+_add("velocity sample", dynamics.sample_velocity, 0, 1.0, np.random.default_rng(0))
 _pushed("forward dynamics", dynamics.forward_dynamics)
 _pushed("inverse dynamics", dynamics.inverse_dynamics)
 _add("bias force", dynamics.bias_force, 1)

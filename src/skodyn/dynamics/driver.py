@@ -9,6 +9,7 @@ it is either brought into shape or refused with a sentence that names argument a
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from itertools import pairwise
@@ -44,14 +45,22 @@ class Algorithm:
 
     takes: which of v, x and f_ext (written "vxf") the kernel of one state has between q and out.
     argument: what x is called in messages; it has one row per state. Without a name x is a table
-    shared by all states. dimensions: of the result for one state.
+    shared by all states. dimensions: of the result for one state. scratch: how many lanes the
+    kernels need behind the workspace that all share, for a model.
     """
 
     def __init__(
-        self, single: Any, batch: Any, takes: str, argument: str | None = None, dimensions: int = 1
+        self,
+        single: Any,
+        batch: Any,
+        takes: str,
+        argument: str | None = None,
+        dimensions: int = 1,
+        scratch: Callable[[Model], int] | None = None,
     ) -> None:
         self.single, self.batch = single, batch
         self.takes, self.argument, self.dimensions = takes, argument, dimensions
+        self.scratch = scratch
 
     @cached_property
     def ready(self) -> Any:
@@ -76,7 +85,7 @@ def run(
         explain.check_threads(threads)
     if type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(shape) if out is None else out
-        takes, kernel, block = algorithm.takes, algorithm.ready, first_block(model)
+        takes, kernel, block = algorithm.takes, algorithm.ready, _block(algorithm, model)
         try:
             if takes == "vxf":
                 forces = NOTHING if f_ext is None else _flat_forces(model, f_ext)
@@ -122,13 +131,34 @@ def first_block(model: Model) -> Floats:
     return blocks[0]
 
 
-def _pack(model: Model) -> Floats:
-    block: Floats = pack_block(model.kernel_tree, model.parameters, _lanes(model))
+def _block(algorithm: Algorithm, model: Model) -> Floats:
+    """The block for one state that has room enough for this algorithm."""
+    if algorithm.scratch is None:
+        return first_block(model)
+    if JIT_DISABLED:
+        return _pack(model, algorithm)
+    pool = model.roomy_workspaces.setdefault((1, algorithm), [])
+    if not pool:
+        pool.append(_pack(model, algorithm))
+    return pool[0]
+
+
+def _pack(model: Model, algorithm: Algorithm | None = None) -> Floats:
+    block: Floats = pack_block(model.kernel_tree, model.parameters, _lanes(model, algorithm))
     return block
 
 
-def _lanes(model: Model) -> int:
-    return workspace_lanes(model.n_bodies, model.nv) + SCRATCH_LANES
+def _lanes(model: Model, algorithm: Algorithm | None) -> int:
+    special = algorithm.scratch if algorithm else None
+    more = SCRATCH_LANES if special is None else special(model)
+    return workspace_lanes(model.n_bodies, model.nv) + more
+
+
+def _free_workspaces(algorithm: Algorithm, model: Model) -> list[Floats]:
+    """Workspaces of batches that are free at the moment."""
+    if algorithm.scratch is None:
+        return model.lane_workspaces
+    return model.roomy_workspaces.setdefault((LANES, algorithm), [])
 
 
 def _call_single(
@@ -178,7 +208,7 @@ def _run_rows(
     result: Floats,
 ) -> tuple[int, int]:
     """One state after another, at width 1."""
-    block = first_block(model)
+    block = _block(algorithm, model)
     results = result.reshape(inputs.rows, *shape)
     for row in range(inputs.rows):
         status = _call_single(algorithm, block, inputs, row, results[row])
@@ -197,18 +227,19 @@ def _run_lanes(
 ) -> tuple[int, int]:
     """Four states at a time, on several threads."""
     kernel, flat = compiled(algorithm.batch, _BATCH), result.reshape(-1)
+    free = _free_workspaces(algorithm, model)
 
     def work(start: int, stop: int) -> tuple[int, int]:
         if not inputs.finite(start, stop):
             return TURNED_AWAY, start
         try:
-            workspace = model.lane_workspaces.pop()
+            workspace = free.pop()
         except IndexError:  # other threads have them all
-            workspace = np.zeros(LANES * _lanes(model))
+            workspace = np.zeros(LANES * _lanes(model, algorithm))
         status, row = kernel(
             model.kernel_tree, model.parameters, start, stop, *inputs.tables(), flat, workspace
         )
-        model.lane_workspaces.append(workspace)
+        free.append(workspace)
         return int(status), int(row)
 
     workers = int(threads or os.cpu_count() or 1)
@@ -241,7 +272,7 @@ def _pinpoint(
     first: int,
 ) -> tuple[int, int]:
     """Which of the four states that begin at `first` failed, and why."""
-    block, out = first_block(model), np.empty(shape)
+    block, out = _block(algorithm, model), np.empty(shape)
     for row in range(first, first + LANES):
         status = _call_single(algorithm, block, inputs, row, out)
         if status != 0:

@@ -27,6 +27,7 @@ from skodyn.kernels import inverse_dynamics as _inverse_dynamics
 from skodyn.kernels import jacobian as _jacobian
 from skodyn.kernels import joint_forces as _joint_forces
 from skodyn.kernels import mass_matrix as _mass_matrix
+from skodyn.kernels import mass_matrix_inverse as _mass_inverse
 from skodyn.kernels import mass_matrix_logdet as _logdet
 from skodyn.kernels import mass_matrix_solve as _solve
 from skodyn.model.columns import Floats
@@ -73,7 +74,11 @@ INVERSE_PUSHED = Algorithm(
 MASS_MATRIX = Algorithm(_mass_matrix.mass_matrix, _mass_matrix.mass_matrix_batch, "", dimensions=2)
 SOLVE = Algorithm(_solve.mass_matrix_solve, _solve.mass_matrix_solve_batch, "x", "rhs")
 MASS_INVERSE = Algorithm(
-    _solve.mass_matrix_inverse, _solve.mass_matrix_inverse_batch, "", dimensions=2
+    _mass_inverse.mass_matrix_inverse,
+    _mass_inverse.mass_matrix_inverse_batch,
+    "",
+    dimensions=2,
+    scratch=lambda model: int(_mass_inverse.inverse_lanes(model.indices, model.nv)),
 )
 LOGDET = Algorithm(_logdet.mass_matrix_logdet, _logdet.mass_matrix_logdet_batch, "")
 BIAS = Algorithm(_inverse_dynamics.bias_force, _inverse_dynamics.inverse_dynamics_batch, "vf")

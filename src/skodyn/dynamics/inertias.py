@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike
 from skodyn.dynamics.driver import Algorithm, run
 from skodyn.dynamics.functions import forward_kinematics
 from skodyn.kernels import body_inertias as kernel
+from skodyn.kernels import joint_columns as _columns
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 
-__all__ = ["BodyInertias", "body_inertias"]
+__all__ = ["BodyInertias", "body_inertias", "joint_columns"]
 
 INERTIAS = Algorithm(kernel.body_inertias, kernel.body_inertias_batch, "")
+COLUMNS = Algorithm(_columns.joint_columns, _columns.joint_columns_batch, "", dimensions=2)
 _SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
 
 
@@ -38,6 +40,11 @@ class BodyInertias:
     tau_bar: Floats
     psi: Floats
     Upsilon: Floats
+
+
+def joint_columns(model: Model, q: ArrayLike) -> Floats:
+    """The columns of H* as rows, (nv, 6): world axes, about the origin of the joint's body."""
+    return run(COLUMNS, model, (model.nv, 6), q)
 
 
 def body_inertias(model: Model, q: ArrayLike) -> BodyInertias:

@@ -152,8 +152,11 @@ def pass_inertia_inward(w, tree, k, p_plus, keep, ws):
 
 
 @helper
-def gather_articulated_inertias(w, tree, parameters, ws):
-    """P, and u and 1/d of every degree of freedom; poses must be in the workspace."""
+def gather_articulated_inertias(w, tree, parameters, keep, ws):
+    """P, and u and 1/d of every degree of freedom; poses must be in the workspace.
+
+    `keep` leaves behind what kept_inertia needs.
+    """
     n = body_count(tree)
     status = OK
     for back in range(n):
@@ -161,7 +164,7 @@ def gather_articulated_inertias(w, tree, parameters, ws):
         r = load_matrix(w, ws, body_slot(k) + ROTATION)
         p = gathered_inertia(w, tree, k, body_inertia(w, parameters, k, r), ws)
         p_plus, sound = yield_joint(w, tree, parameters, k, r, p, ws)
-        pass_inertia_inward(w, tree, k, p_plus, False, ws)
+        pass_inertia_inward(w, tree, k, p_plus, keep, ws)
         if status == OK and not sound:
             status = joint_trouble(w, tree, k, ws)
     return status

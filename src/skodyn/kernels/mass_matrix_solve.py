@@ -1,8 +1,8 @@
-"""𝓜·x = rhs in O(N) per right-hand side, and 𝓜⁻¹ in O(N²).
+"""𝓜·x = rhs in O(N) per right-hand side.
 
 𝓜⁻¹ = (I − HψK)* D⁻¹ (I − HψK) (Jain 2011-II, Lemma 11) applied from right to left: a gather of
 residuals and a scatter of accelerations, as in forward dynamics but with nothing moving and
-nothing falling. A unit right-hand side leaves residuals on one path to the base only.
+nothing falling.
 """
 
 from __future__ import annotations
@@ -21,18 +21,15 @@ from skodyn.kernels.residuals import (
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     ARM,
-    GAIN,
     MOTION,
-    PIVOT,
-    RESIDUE,
     ROTATION,
     body_count,
     body_slot,
-    dof_slot,
     entry,
     load3,
     load6,
     load_matrix,
+    put,
     store6,
     unpack,
 )
@@ -41,16 +38,10 @@ from skodyn.lanes import (
     WIDTH_4,
     absolute,
     all_lanes,
-    load,
-    load_rows,
     pointer,
-    splat,
-    store,
-    store_rows,
 )
 from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
-from skodyn.spatial.linear3 import scale
-from skodyn.spatial.motion import dot_spatial, shift_force, shift_motion
+from skodyn.spatial.motion import shift_motion
 
 _INFINITY = float("inf")
 
@@ -59,13 +50,13 @@ _INFINITY = float("inf")
 def prepare(w, tree, p, q, q_first, nq, ws):
     """Poses and articulated inertias: what every right-hand side shares."""
     first = scatter_poses(w, tree, p, q, q_first, nq, ws)
-    second = gather_articulated_inertias(w, tree, p, ws)
+    second = gather_articulated_inertias(w, tree, p, False, ws)
     return first if first != OK else second
 
 
 @helper
 def scatter_answers(w, tree, p, stop, out, first, stride, step, ws):
-    """Base to tips, up to body `stop`: x from the residuals ε; element i goes to column i·step."""
+    """Base to tips, up to body `stop`: x from the residuals ε; element i is `put` at i·step."""
     status = OK
     zero = zero3(w)
     store6(w, ws, MOTION, (zero, zero))
@@ -76,7 +67,7 @@ def scatter_answers(w, tree, p, stop, out, first, stride, step, ws):
         alpha = shift_motion(load3(w, ws, slot + ARM), alpha)
         for i in range(entry(tree, k, N_DOF)):
             x = answer_acceleration(w, tree, k, i, alpha, ws)
-            store_rows(w, out, first, stride, (entry(tree, k, V_START) + i) * step, x)
+            put(w, out, first, stride, (entry(tree, k, V_START) + i) * step, x)
             if status == OK and not all_lanes(absolute(x) < _INFINITY):
                 status = failure(NOT_FINITE, k)
             alpha = add_scaled_spatial(alpha, x, joint_column(w, tree, p, k, i, r, ws))
@@ -124,107 +115,6 @@ def mass_matrix_solve_batch(tree, p, start, stop, q, _v, rhs, _f_ext, _f_stride,
         status = prepare(WIDTH_4, t, c, pointer(q), first * nq, nq, s)
         if status == OK:
             status = solve(WIDTH_4, t, c, x, first * nv, nv, y, s)
-        if status != OK:
-            return status, first
-    return OK, 0
-
-
-@helper
-def clear_residues(w, tree, nv, ws):
-    for dof in range(nv):
-        store(w, ws, dof_slot(body_count(tree), dof) + RESIDUE, splat(w, 0.0))
-
-
-@helper
-def leave_unit_residues(w, tree, p, k, i, ws):
-    """ε of a unit right-hand side at degree of freedom i of body k, along the path to the base."""
-    n = body_count(tree)
-    record = dof_slot(n, entry(tree, k, V_START) + i)
-    store(w, ws, record + RESIDUE, splat(w, 1.0))
-    pivot, u = load(w, ws, record + PIVOT), load6(w, ws, record + GAIN)
-    z = scale(pivot, u[0]), scale(pivot, u[1])
-    r = load_matrix(w, ws, body_slot(k) + ROTATION)
-    z = _take_unit_residues(w, tree, p, k, i, r, z, ws)
-    inner = entry(tree, k, PARENT)
-    while inner >= 0:
-        z = shift_force(load3(w, ws, body_slot(k) + ARM), z)
-        k = inner
-        r = load_matrix(w, ws, body_slot(k) + ROTATION)
-        z = _take_unit_residues(w, tree, p, k, entry(tree, k, N_DOF), r, z, ws)
-        inner = entry(tree, k, PARENT)
-
-
-@helper
-def _take_unit_residues(w, tree, p, k, stop, r, z, ws):
-    """ε = −h·z and z⁺ for the degrees of freedom of joint k below `stop`."""
-    for back in range(stop):
-        i = stop - 1 - back
-        record = dof_slot(body_count(tree), entry(tree, k, V_START) + i)
-        epsilon = -dot_spatial(joint_column(w, tree, p, k, i, r, ws), z)
-        store(w, ws, record + RESIDUE, epsilon)
-        ratio = epsilon * load(w, ws, record + PIVOT)
-        z = add_scaled_spatial(z, ratio, load6(w, ws, record + GAIN))
-    return z
-
-
-@helper
-def invert(w, tree, p, first, nv, out, ws):
-    """Every column of 𝓜⁻¹ down to its diagonal, and by symmetry the rest; `prepare` has run.
-
-    Bodies are numbered base first, so the scatter to body k needs only those before it.
-    """
-    status = OK
-    clear_residues(w, tree, nv, ws)
-    for k in range(body_count(tree)):
-        for i in range(entry(tree, k, N_DOF)):
-            column = entry(tree, k, V_START) + i
-            leave_unit_residues(w, tree, p, k, i, ws)
-            answer = scatter_answers(w, tree, p, k + 1, out, first + column, nv * nv, nv, ws)
-            status = status if status != OK else answer
-            mirror(w, out, first, nv, column)
-            clear_path(w, tree, k, ws)
-    return status
-
-
-@helper
-def mirror(w, out, first, nv, column):
-    """Copy a column above the diagonal into its row."""
-    for row in range(column):
-        x = load_rows(w, out, first, nv * nv, row * nv + column)
-        store_rows(w, out, first, nv * nv, column * nv + row, x)
-
-
-@helper
-def clear_path(w, tree, k, ws):
-    """Take the residuals back that a unit right-hand side at body k left on its way to the base."""
-    while k >= 0:
-        for i in range(entry(tree, k, N_DOF)):
-            record = dof_slot(body_count(tree), entry(tree, k, V_START) + i)
-            store(w, ws, record + RESIDUE, splat(w, 0.0))
-        k = entry(tree, k, PARENT)
-
-
-@brief_kernel
-def mass_matrix_inverse(block, q, out):
-    """One state."""
-    tree, p, ws = unpack(block)
-    if not (coordinates_fit(tree, q) and out.size == tree[NV] ** 2 and out.shape[0] == tree[NV]):
-        return BAD_INPUT
-    t, c, s = tree, p, ws
-    status = prepare(WIDTH_1, t, c, pointer(q), 0, tree[NQ], s)
-    return invert(WIDTH_1, t, c, 0, tree[NV], pointer(out), s) if status == OK else status
-
-
-@kernel
-def mass_matrix_inverse_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    t, c, s = pointer(tree), pointer(p), pointer(ws)
-    nq, nv = tree[NQ], tree[NV]
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
-        status = prepare(WIDTH_4, t, c, pointer(q), first * nq, nq, s)
-        if status == OK:
-            status = invert(WIDTH_4, t, c, first * nv * nv, nv, pointer(out), s)
         if status != OK:
             return status, first
     return OK, 0

@@ -22,6 +22,7 @@ from skodyn.lanes import (
     pointer,
     shift_pointer,
     store,
+    store_four,
     store_rows,
 )
 from skodyn.model.layout import ARMATURE, BODY_RECORD, DOF_RECORD, HEADER, INDEX_COLUMNS, N_BODIES
@@ -262,3 +263,50 @@ def store_row3(w, a, first, stride, i, x):
     store_rows(w, a, first, stride, i, x[0])
     store_rows(w, a, first, stride, i + 1, x[1])
     store_rows(w, a, first, stride, i + 2, x[2])
+
+
+@helper
+def put(w, table, first, stride, i, x):
+    """Element i of rows that lie `stride` apart; stride 0 means lanes side by side."""
+    if stride == 0:
+        store(w, table, first + i, x)
+    else:
+        store_rows(w, table, first, stride, i, x)
+
+
+@helper
+def get(w, table, first, stride, i):
+    """What `put` has written."""
+    if stride == 0:
+        return load(w, table, first + i)
+    return load_rows(w, table, first, stride, i)
+
+
+@helper
+def columns_of(nv):
+    """Length of a row of a matrix that is kept in lanes: whole blocks of four."""
+    return (nv + 3) // 4 * 4
+
+
+def matrix_lanes(nv: int) -> int:
+    """How many lanes such a matrix needs."""
+    return nv * ((nv + 3) // 4 * 4)
+
+
+@helper
+def deliver_matrix(w, nv, ws, at, down, across, out, first, stride):
+    """From lanes, row i and column j at i·down + j·across, to rows of nv × nv numbers."""
+    whole = nv // 4 * 4
+    for i in range(nv):
+        for j in range(0, whole, 4):
+            k = at + i * down + j * across
+            x = (
+                load(w, ws, k),
+                load(w, ws, k + across),
+                load(w, ws, k + 2 * across),
+                load(w, ws, k + 3 * across),
+            )
+            store_four(w, out, first, stride, i * nv + j, x)
+        for j in range(whole, nv):
+            x = load(w, ws, at + i * down + j * across)
+            store_rows(w, out, first, stride, i * nv + j, x)

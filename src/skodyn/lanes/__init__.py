@@ -9,6 +9,7 @@ states. Everything below works on both, so the same source serves a single state
     store(w, ws, i, x)
     load_rows(w, a, first, stride, i)    lane from column i of w consecutive rows of a flat table
     store_rows(w, a, first, stride, i, x)
+    store_four(w, a, first, stride, i, x)    the same for four columns at once, x a tuple of four
     parameter(w, p, i)  a model constant: a float shared by all lanes, or a lane of its own
     + − × ÷, unary −, comparisons, select, fma, sqrt, floor, absolute, sincos, any_lane, all_lanes
 
@@ -45,6 +46,7 @@ from skodyn.lanes.plain import (
     splat,
     sqrt,
     store,
+    store_four,
     store_rows,
 )
 from skodyn.lanes.trigonometry import sincos
@@ -72,5 +74,6 @@ __all__ = [
     "splat",
     "sqrt",
     "store",
+    "store_four",
     "store_rows",
 ]

@@ -479,6 +479,36 @@ def _vector_store_rows(
     return signature(types.none, w, array, first, stride, i, x), codegen
 
 
+def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
+    """The columns of four vectors of four."""
+
+    def shuffle(a: Any, b: Any, order: tuple[int, ...]) -> Any:
+        return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), 4), order))
+
+    low = [shuffle(rows[k], rows[k + 1], (0, 4, 2, 6)) for k in (0, 2)]
+    high = [shuffle(rows[k], rows[k + 1], (1, 5, 3, 7)) for k in (0, 2)]
+    pairs = (low, high)
+    return [shuffle(*pairs[k % 2], (0, 1, 4, 5) if k < 2 else (2, 3, 6, 7)) for k in range(4)]
+
+
+@intrinsic
+def _vector_store_four(
+    typingctx: Any, w: Any, array: Any, first: Any, stride: Any, i: Any, x: Any
+) -> Any:
+    """Four lanes turn into four rows: one vector store for each state."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        lanes = [builder.extract_value(args[5], j) for j in range(4)]
+        vector = context.get_value_type(w.lane)
+        indices = _row_indices(context, builder, sig, args, w.lanes)
+        for row, index in zip(_transposed(builder, lanes), indices, strict=True):
+            address = _pointer(context, builder, array, args[1], index)
+            builder.store(row, builder.bitcast(address, vector.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return signature(types.none, w, array, first, stride, i, x), codegen
+
+
 @intrinsic
 def _scalar_load(typingctx: Any, array: Any, i: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -538,6 +568,20 @@ def _overload_store_rows(w, array, first, stride, i, x):
     if w.lanes == 1:
         return lambda w, array, first, stride, i, x: _scalar_store(array, first + i, x)
     return lambda w, array, first, stride, i, x: _vector_store_rows(w, array, first, stride, i, x)
+
+
+@overload(plain.store_four)
+def _overload_store_four(w, array, first, stride, i, x):
+    if w.lanes == 4:
+        return lambda w, array, first, stride, i, x: _vector_store_four(
+            w, array, first, stride, i, x
+        )
+
+    def one(w, array, first, stride, i, x):
+        for j in range(4):
+            _scalar_store(array, first + i + j, x[j])
+
+    return one
 
 
 @overload(plain.parameter)

@@ -68,6 +68,12 @@ def store_rows(w: Width, array: Any, first: int, stride: int, i: int, x: Any) ->
     array[first + i] = x
 
 
+def store_four(w: Width, array: Any, first: int, stride: int, i: int, x: Any) -> None:
+    """Write the four numbers of x to columns i … i + 3, as four calls of store_rows would."""
+    for j in range(4):
+        array[first + i + j] = x[j]
+
+
 def parameter(w: Width, array: Any, i: int) -> Any:
     """Model constant i: a float for all lanes, or one value per lane if the tag says so."""
     return array[i]

@@ -119,6 +119,11 @@ class Model:
         return []
 
     @cached_property
+    def roomy_workspaces(self) -> dict[tuple[int, Any], list[Floats]]:
+        """Blocks and workspaces with more room, by lane width and by the algorithm they are for."""
+        return {}
+
+    @cached_property
     def body_names(self) -> tuple[str, ...]:
         return tuple(str(name) for name in self.tree.names)
 

@@ -12,6 +12,7 @@ from skodyn.scenario.schema import CONTROLLERS, FORCES
 from skodyn.scenario.tables import At, Tables, Values, dotted
 from skodyn.simulate.elements import (
     Element,
+    FixmanForce,
     Forces,
     JointProperties,
     PointSpring,
@@ -20,9 +21,10 @@ from skodyn.simulate.elements import (
     TorqueTable,
     Wrench,
 )
+from skodyn.simulate.thermostat import AndersenThermostat
 from skodyn.topology.wording import Spelling, listed
 
-__all__ = ["read_forces"]
+__all__ = ["read_forces", "read_thermostat"]
 
 
 def read_forces(tables: Tables, top: dict[str, Any], names: Names | None) -> Forces:
@@ -33,6 +35,21 @@ def read_forces(tables: Tables, top: dict[str, Any], names: Names | None) -> For
         *_elements(tables, top, "forces", FORCES, names),
     )
     return Forces(joints, elements)
+
+
+def read_thermostat(
+    tables: Tables, top: dict[str, Any], seed: int, adaptive: bool
+) -> AndersenThermostat | None:
+    """What keeps the temperature, if anything; to be used only if no fault was found."""
+    if "thermostat" not in top:
+        return None
+    at = ("thermostat",)
+    before = len(tables.faults)
+    values = tables.values(AndersenThermostat, tables.table(top, *at), at)
+    if adaptive:
+        what = "thermostat acts between steps of equal length, which 'dormand_prince' does not take"
+        tables.fault(at, f"{what}; use another method, or leave it out.")
+    return AndersenThermostat(**values, seed=seed) if len(tables.faults) == before else None
 
 
 # ---- joints -------------------------------------------------------------------------------------
@@ -173,4 +190,5 @@ _CHECKS: dict[type, Callable[[Tables, Names | None, Values, At], None]] = {
     TorqueTable: _check_torque_table,
     Wrench: _check_wrench,
     PointSpring: _check_point_spring,
+    FixmanForce: lambda tables, names, values, at: None,
 }

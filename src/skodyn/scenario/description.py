@@ -10,6 +10,7 @@ from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulate.elements import Forces
 from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulate.thermostat import AndersenThermostat
 
 __all__ = [
     "CHANNELS",
@@ -77,6 +78,7 @@ class Scenario:
     output: OutputSettings
     seed: int
     bounds: Bounds
+    thermostat: AndersenThermostat | None = None
 
     @property
     def rows(self) -> int:

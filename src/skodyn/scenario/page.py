@@ -21,6 +21,7 @@ from skodyn.scenario.description import (
 from skodyn.scenario.schema import CONTROLLERS, FORCES, SCHEMA
 from skodyn.simulate.elements import JointProperties
 from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulate.thermostat import AndersenThermostat
 
 __all__ = ["key_tables", "renewed"]
 
@@ -33,6 +34,7 @@ _SECTIONS: list[tuple[str, type]] = [
     ("`[joints.NAME]`", JointProperties),
     *((f'`[controllers.NAME]`, `type = "{key}"`', cls) for key, cls in CONTROLLERS.items()),
     *((f'`[forces.NAME]`, `type = "{key}"`', cls) for key, cls in FORCES.items()),
+    ("`[thermostat]`", AndersenThermostat),
     ("`[integrator]`", IntegratorSettings),
     ("`[output]`", OutputSettings),
     ("`[bounds]`", Bounds),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from skodyn.errors import ScenarioError
 from skodyn.io.toml_source import TomlSource
-from skodyn.scenario.acting import read_forces
+from skodyn.scenario.acting import read_forces, read_thermostat
 from skodyn.scenario.description import Bounds, RunSettings, Scenario
 from skodyn.scenario.model_table import read_model
 from skodyn.scenario.names import Names
@@ -25,6 +25,7 @@ SECTIONS = (
     "joints",
     "controllers",
     "forces",
+    "thermostat",
     "integrator",
     "output",
     "bounds",
@@ -53,6 +54,8 @@ def _scenario(source: TomlSource, folder: Path, path: Path | None) -> Scenario:
     forces = read_forces(tables, top, names)
     bounds = Bounds(**tables.values(Bounds, tables.table(top, "bounds"), ("bounds",)))
     integrator, output = read_timing(tables, top, duration)
+    seed = run.get("seed", 0)
+    thermostat = read_thermostat(tables, top, seed, integrator.adaptive)
     if tables.faults:
         raise ScenarioError(source.in_order(tables.faults))
     assert model is not None
@@ -71,4 +74,5 @@ def _scenario(source: TomlSource, folder: Path, path: Path | None) -> Scenario:
         output=output,
         seed=settings.seed,
         bounds=bounds,
+        thermostat=thermostat,
     )

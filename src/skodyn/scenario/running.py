@@ -30,6 +30,7 @@ def plan_of(scenario: Scenario, folder: Path | None = None) -> session.Plan:
         seed=scenario.seed,
         scenario_text=scenario.text,
         scenario_folder=str(where.resolve()),
+        thermostat=scenario.thermostat,
     )
 
 

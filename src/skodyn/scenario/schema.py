@@ -21,6 +21,7 @@ from skodyn.scenario.description import (
     RunSettings,
 )
 from skodyn.simulate.elements import (
+    FixmanForce,
     JointProperties,
     PointSpring,
     Servo,
@@ -29,6 +30,7 @@ from skodyn.simulate.elements import (
     Wrench,
 )
 from skodyn.simulate.settings import METHODS, IntegratorSettings
+from skodyn.simulate.thermostat import AndersenThermostat
 
 __all__ = ["CONTROLLERS", "FORCES", "METHOD_KEYS", "SCHEMA", "Key", "Kind", "numbers"]
 
@@ -123,7 +125,7 @@ SCHEMA: dict[type, dict[str, Key]] = {
     RunSettings: {
         "title": Key(_TITLE, "what the run is called; without it, the name of the model"),
         "duration": Key(_POSITIVE, "simulated time, s"),
-        "seed": Key(_SEED, "of all random numbers: `q_noise` and `v_noise`"),
+        "seed": Key(_SEED, "of all random numbers: `q_noise`, `v_noise` and the thermostat"),
     },
     InitialSettings: {
         "q_noise": Key(
@@ -184,6 +186,13 @@ SCHEMA: dict[type, dict[str, Key]] = {
         "point_a": Key(_VECTOR, f"where it is attached, {_OF_BODY}"),
         "point_b": Key(_VECTOR, f"where it is attached, {_OF_BODY}"),
     },
+    FixmanForce: {
+        "kT": Key(_NOT_NEGATIVE, "temperature times Boltzmann's constant, J"),
+    },
+    AndersenThermostat: {
+        "kT": Key(_POSITIVE, "temperature times Boltzmann's constant, J"),
+        "rate": Key(_POSITIVE, "how often all velocities are drawn anew, 1/s"),
+    },
     IntegratorSettings: {
         "method": Key(_one_of(*METHODS), "how time advances"),
         "dt": Key(_POSITIVE, "step, s; not for `dormand_prince`, which chooses its own"),
@@ -212,4 +221,4 @@ METHOD_KEYS: dict[str, tuple[str, ...]] = {
 """The settings that each method takes."""
 
 CONTROLLERS: dict[str, type] = {"servo": Servo, "sinusoid": Sinusoid, "torque_table": TorqueTable}
-FORCES: dict[str, type] = {"wrench": Wrench, "point_spring": PointSpring}
+FORCES: dict[str, type] = {"wrench": Wrench, "point_spring": PointSpring, "fixman": FixmanForce}

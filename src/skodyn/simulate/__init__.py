@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from skodyn.model.model import Model
 from skodyn.simulate.elements import (
+    FixmanForce,
     Forces,
     JointProperties,
     PointSpring,
@@ -22,8 +23,11 @@ from skodyn.simulate.elements import (
 from skodyn.simulate.session import Plan, Run
 from skodyn.simulate.session import run as _run
 from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulate.thermostat import AndersenThermostat
 
 __all__ = [
+    "AndersenThermostat",
+    "FixmanForce",
     "Forces",
     "JointProperties",
     "PointSpring",
@@ -49,6 +53,7 @@ def simulate(
     elements: Iterable[Any] = (),
     controller: Callable[..., None] | None = None,
     controller_parameters: Iterable[float] = (),
+    thermostat: AndersenThermostat | None = None,
     every: int = 1,
     channels: Iterable[str] = (),
     overwrite: bool = False,
@@ -59,8 +64,9 @@ def simulate(
     integrator: semi_implicit_euler, rk4, implicit_midpoint with step dt, or dormand_prince, which
     chooses its steps and writes rows at multiples of dt. every: a row after so many steps.
     joints: passive forces by joint name; those that the model's file gives act on the other joints.
-    elements: servos, sinusoids, wrenches, springs.
+    elements: servos, sinusoids, wrenches, springs, …
     controller: f(t, q, v, params, tau), compiled if numba can; it adds its torques to tau.
+    thermostat: draws all velocities anew from time to time, between two steps.
     settings: rtol, atol, tolerance, max_step, max_speed, … of IntegratorSettings.
     """
     passive = {**model.joint_properties, **(joints or {})}
@@ -68,5 +74,6 @@ def simulate(
     plan = Plan(
         model, np.asarray(q0, dtype=np.float64), np.asarray(v0, dtype=np.float64), duration,
         IntegratorSettings(method=integrator, dt=dt, **settings), forces, every, tuple(channels),
+        thermostat=thermostat,
     )  # fmt: skip
     return _run(plan, log, overwrite=overwrite)

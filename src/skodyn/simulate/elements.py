@@ -15,6 +15,7 @@ from skodyn.model.properties import JointProperties
 
 __all__ = [
     "Element",
+    "FixmanForce",
     "Forces",
     "JointProperties",
     "PointSpring",
@@ -93,7 +94,14 @@ class PointSpring:
     point_b: Vector = _ORIGIN
 
 
-Element = Servo | Sinusoid | TorqueTable | Wrench | PointSpring
+@dataclass(frozen=True)
+class FixmanForce:
+    """The force of the Fixman potential (kT/2)·log det 𝓜 on every degree of freedom."""
+
+    kT: float  # noqa: N815
+
+
+Element = Servo | Sinusoid | TorqueTable | Wrench | PointSpring | FixmanForce
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from skodyn.simulate.elements import Forces
 from skodyn.simulate.evaluate_rows import evaluate_rows
 from skodyn.simulate.force_tables import pack_forces
 from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulate.thermostat import AndersenThermostat, Collisions
 
 __all__ = ["Block", "Engine"]
 
@@ -64,6 +65,15 @@ class Block:
     status: int
 
 
+def _joined(blocks: list[Block]) -> Block:
+    """The rows of several blocks in one."""
+    step, t, q, y = (
+        np.concatenate([getattr(block, name) for block in blocks])
+        for name in ("step", "t", "q", "y")
+    )
+    return Block(step, t, q, y, blocks[-1].status)
+
+
 class Engine:
     """One run at lane width 1."""
 
@@ -76,6 +86,7 @@ class Engine:
         settings: IntegratorSettings,
         forces: Forces | None = None,
         every: int = 1,
+        thermostat: AndersenThermostat | None = None,
     ) -> None:
         described = forces or Forces()
         self.model = model
@@ -90,6 +101,7 @@ class Engine:
         self.y = np.concatenate((v, np.zeros(self.tables.n_integrals)))
         self.step = 0
         self.total_steps = round(duration / settings.dt)
+        self.collisions = Collisions(thermostat, model, settings.dt) if thermostat else None
         self.clock = np.zeros(adaptive_step.CLOCK)
         self.clock[adaptive_step.STEP_LENGTH] = settings.first_step
         self.clock[adaptive_step.PREVIOUS_ERROR] = 1e-4
@@ -129,7 +141,24 @@ class Engine:
 
     def advance(self, budget: int) -> Block:
         """At most `budget` steps (or attempts), fewer if the run ends or the rows are full."""
+        if self.collisions is not None:
+            return self._advance_colliding(budget, self.collisions)
         return self._advance_adaptive(budget) if self.settings.adaptive else self._advance(budget)
+
+    def _advance_colliding(self, budget: int, collisions: Collisions) -> Block:
+        """The same, with collisions between steps; a row shows the state just before one."""
+        blocks, last, rows = [], self.step + budget, 0
+        while True:
+            block = self._advance(min(last, collisions.step) - self.step)
+            blocks.append(block)
+            rows += len(block.t)
+            if block.status != 0:
+                break
+            if self.step == collisions.step:
+                collisions.collide(self.step, self.q, self.y)
+            if self.step >= min(last, self.total_steps) or rows >= ROWS:
+                break
+        return _joined(blocks)
 
     def _system(self) -> tuple[Any, ...]:
         return (
@@ -206,7 +235,8 @@ class Engine:
 
     def memory_of_run(self) -> dict[str, NDArray[Any]]:
         """Everything that decides the rest of the run."""
-        return {
+        kept = {"collisions": self.collisions.memory()} if self.collisions else {}
+        return kept | {
             "q": self.q.copy(),
             "y": self.y.copy(),
             "step": np.array([self.step], dtype=np.int64),
@@ -225,3 +255,5 @@ class Engine:
         self.y[:] = memory["y"]
         self.step = int(memory["step"][0])
         self.clock[:] = memory["clock"]
+        if self.collisions is not None:
+            self.collisions.restore(memory["collisions"])

@@ -17,6 +17,7 @@ from skodyn.model.model import Model
 from skodyn.simulate import forces as f
 from skodyn.simulate.elements import (
     Element,
+    FixmanForce,
     Forces,
     JointProperties,
     PointSpring,
@@ -48,6 +49,7 @@ class _Packer:
         self.faults: list[str] = []
         self.integrals = 0
         self.gravity_compensated = False
+        self.fixman_at = 0
 
     def add(self, element: Element, label: str) -> None:
         before = len(self.faults)
@@ -55,6 +57,9 @@ class _Packer:
         if len(self.faults) > before:
             return
         offset = len(self.numbers) + f.PASSIVE_RECORD * self.model.nv
+        if isinstance(element, FixmanForce):
+            self._fixman(element, offset)
+            return
         try:
             self.records.append(self._record(element, label, offset))
         except ModelError as error:
@@ -67,13 +72,13 @@ class _Packer:
             return
         self.faults.extend(f"{label}: {fault}" for fault in _field_faults(element))
         for key, words in (("stiffness", "from 0"), ("damping", "from 0"), ("length", "from 0"),
-                           ("limit", "above 0")):  # fmt: skip
+                           ("kT", "from 0"), ("limit", "above 0")):  # fmt: skip
             value = getattr(element, key, 1.0)
             too_small = value <= 0.0 if key == "limit" else value < 0.0
             if isinstance(value, int | float) and too_small:
                 self.faults.append(f"{label}: {key} is {value!r}; give a number {words}.")
 
-    def _record(self, element: Element, label: str, offset: int) -> list[int]:
+    def _record(self, element: Any, label: str, offset: int) -> list[int]:
         if isinstance(element, Servo):
             return self._servo(element, offset)
         if isinstance(element, Sinusoid):
@@ -85,6 +90,13 @@ class _Packer:
         if isinstance(element, Wrench):
             return self._wrench(element, label, offset)
         return self._spring(element, offset)
+
+    def _fixman(self, element: FixmanForce, offset: int) -> None:
+        """One number for all of them: potentials add up."""
+        if not self.fixman_at:
+            self.fixman_at = offset
+            self.numbers.append(0.0)
+        self.numbers[self.fixman_at - f.PASSIVE_RECORD * self.model.nv] += element.kT
 
     def _servo(self, servo: Servo, offset: int) -> list[int]:
         dof, coordinate = self._dof(servo.joint)
@@ -245,6 +257,7 @@ def pack_forces(model: Model, forces: Forces) -> ForceTables:
     header[f.ON_BODIES] = int(any(r[f.CODE] >= f.WRENCH_WORLD for r in packer.records))
     header[f.GRAVITY_COMPENSATED] = int(packer.gravity_compensated)
     header[f.INTEGRALS] = packer.integrals + 1  # and the work done
+    header[f.FIXMAN] = packer.fixman_at
     header[f.CONTROLLED] = int(forces.controller is not None)
     codes = np.array(header + [x for record in packer.records for x in record], dtype=np.int64)
     numbers = np.concatenate((passive.reshape(-1), np.array(packer.numbers, dtype=np.float64)))

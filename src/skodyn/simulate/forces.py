@@ -2,7 +2,7 @@
 
 `codes` (int64) and `numbers` (float64) are laid out by tables.py:
 
-    codes    header | one record per element
+    codes    header | one record per element, but FIXMAN says where kT of all Fixman forces is, or 0
     numbers  one passive record per degree of freedom | the elements' own numbers
 """
 
@@ -49,7 +49,7 @@ from skodyn.spatial.linear3 import (
 )
 
 # header of `codes`
-ELEMENTS, PASSIVE, ON_BODIES, GRAVITY_COMPENSATED, INTEGRALS, CONTROLLED = range(6)
+ELEMENTS, PASSIVE, ON_BODIES, GRAVITY_COMPENSATED, INTEGRALS, CONTROLLED, FIXMAN = range(7)
 CODES_HEADER = 8
 
 # a record of `codes`: what it is, which bodies or degrees of freedom, where its numbers begin

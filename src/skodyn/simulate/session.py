@@ -20,6 +20,7 @@ from skodyn.simulate.fingerprint import fingerprint
 from skodyn.simulate.loop import Outcome, Progress, drive
 from skodyn.simulate.monitors import Snapshot, snapshot
 from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulate.thermostat import AndersenThermostat
 from skodyn.sources import dependency_hash
 
 __all__ = ["Plan", "Run", "checkpoint_path", "resume", "run"]
@@ -40,6 +41,7 @@ class Plan:
     seed: int | None = None
     scenario_text: str = ""
     scenario_folder: str = ""
+    thermostat: AndersenThermostat | None = None
 
     def __post_init__(self) -> None:
         faults = []
@@ -50,6 +52,11 @@ class Plan:
         unknown = [name for name in self.channels if name not in CHANNELS]
         if unknown:
             faults.append(f"Unknown channels {unknown}; choose from {', '.join(CHANNELS)}.")
+        if self.thermostat is not None and self.settings.adaptive:
+            faults.append(
+                f"A thermostat acts between steps of equal length, which {self.settings.method} "
+                "does not take; use rk4, implicit_midpoint or semi_implicit_euler."
+            )
         if faults:
             raise StateError(faults)
 
@@ -60,7 +67,9 @@ class Plan:
                 f"v0 is {self.v0!r}; this model takes {self.model.nv} finite velocities."
             )
         q = self.model.check_q(self.q0)
-        return Engine(self.model, q, v, self.duration, self.settings, self.forces, self.every)
+        return Engine(
+            self.model, q, v, self.duration, self.settings, self.forces, self.every, self.thermostat
+        )
 
     @property
     def rows(self) -> int:
@@ -75,6 +84,7 @@ class Plan:
             sorted((name, asdict(given)) for name, given in self.forces.joints.items()),
             [(type(e).__name__, _exact(asdict(e))) for e in self.forces.elements],
             _exact(self.forces.controller_parameters),
+            *([repr(self.thermostat)] if self.thermostat else []),
         ))  # fmt: skip
         return {
             "model": self.model.content_hash,

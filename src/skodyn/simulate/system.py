@@ -14,13 +14,15 @@ from skodyn.kernels import inverse_dynamics
 from skodyn.kernels.forward_dynamics import gather_residuals, scatter_accelerations
 from skodyn.kernels.forward_kinematics import scatter_positions, scatter_velocities
 from skodyn.kernels.kinematics import scatter_rates
+from skodyn.kernels.mass_matrix_logdet_gradient import add_gradient
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import MOTION, body_slot, load6, row6
-from skodyn.lanes import fma, load_rows, shift_pointer, splat, store_rows
+from skodyn.lanes import fma, load_rows, parameter, shift_pointer, splat, store_rows
 from skodyn.model.layout import N_BODIES, NQ, NV
 from skodyn.simulate.forces import (
     CONTROLLED,
     ELEMENTS,
+    FIXMAN,
     GRAVITY_COMPENSATED,
     INTEGRALS,
     ON_BODIES,
@@ -70,6 +72,9 @@ def evaluate(w, lanes, tree, p, codes, numbers, controller, settings, n_settings
         passive_torques(w, tree, numbers, q, nq, y, ny, tau, nv)
     else:
         clear(tau, lanes * nv)
+    if codes[FIXMAN] > 0:
+        factor = -0.5 * parameter(w, numbers, codes[FIXMAN])
+        add_gradient(w, tree, p, q, 0, factor, tau, 0, nv, ws)  # forward dynamics sees what fails
     f_stride = 0
     if codes[ELEMENTS] > 0:
         if codes[GRAVITY_COMPENSATED] > 0:

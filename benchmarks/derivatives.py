@@ -1,0 +1,100 @@
+"""Derivatives beside Pinocchio's, and how log det 𝓜 by Fixman's method grows with a chain.
+
+    python benchmarks/derivatives.py            # a minute or two
+    python benchmarks/derivatives.py --quick
+
+Both libraries take turns on one core, warm, called from Python; the best of many turns counts.
+First the answers must agree. A batch is 4096 states on one thread, time per state.
+"""
+
+import argparse
+import time
+
+import numpy as np
+import pinocchio as pin
+
+import skodyn as sk
+from compare import race, table
+from models import MODELS, pinocchio_model
+from skodyn import interop
+
+BATCH = 4096
+NAMES = ("arm 7", "humanoid", "chain 100")
+
+
+class Case:
+    """A model in both libraries at one random state, and a batch of states."""
+
+    def __init__(self, name, batch):
+        self.model = MODELS[name]()
+        self.pin_model = pinocchio_model(self.model)
+        self.data = self.pin_model.createData()
+        rng = np.random.default_rng(1)
+        self.q, self.v = self.model.random_state(rng)
+        self.v *= 0.1
+        self.tau = rng.normal(size=self.model.nv)
+        self.peer = (
+            *interop.to_pinocchio_state(self.model, self.pin_model, self.q, self.v),
+            interop.to_pinocchio_force(self.model, self.pin_model, self.q, self.tau),
+        )
+        states = [self.model.random_state(rng) for _ in range(batch)]
+        self.qs, self.vs = (np.array(column) for column in zip(*states, strict=True))
+        self.taus = rng.normal(size=(batch, self.model.nv))
+
+    def algorithms(self):
+        """(name, one state, batch, Pinocchio)."""
+        m, nv, b = self.model, self.model.nv, len(self.qs)
+        one, many = (self.q, self.v, self.tau), (self.qs, self.vs, self.taus)
+        three, two, single = (np.empty((b, *s, nv, nv)) for s in ((3,), (2,), ()))
+        pm, data, peer = self.pin_model, self.data, self.peer
+        return [
+            (
+                "forward dynamics derivatives",
+                lambda: sk.forward_dynamics_derivatives(m, *one),
+                lambda: sk.forward_dynamics_derivatives(m, *many, out=three, threads=1),
+                lambda: pin.computeABADerivatives(pm, data, *peer),
+            ),
+            (
+                "inverse dynamics derivatives",
+                lambda: sk.inverse_dynamics_derivatives(m, *one),
+                lambda: sk.inverse_dynamics_derivatives(m, *many, out=two, threads=1),
+                lambda: pin.computeRNEADerivatives(pm, data, *peer),
+            ),
+            (
+                "inverse mass matrix",
+                lambda: sk.mass_matrix_inverse(m, self.q),
+                lambda: sk.mass_matrix_inverse(m, self.qs, out=single, threads=1),
+                lambda: pin.computeMinverse(pm, data, peer[0]),
+            ),
+        ]
+
+
+def compare_with_pinocchio(names, batch, turns):
+    rows = []
+    for name in names:
+        case = Case(name, batch if name != "chain 100" else batch // 8)
+        for algorithm, one, many, peer in case.algorithms():
+            best = race({"one": one, "batch": many, "pinocchio": peer}, turns)
+            ours, theirs = best["one"] * 1e6, best["pinocchio"] * 1e6
+            each = best["batch"] * 1e6 / len(case.qs)
+            rows.append(
+                (name, algorithm, f"{theirs:.1f}", f"{ours:.1f}", f"{each:.2f}",
+                 f"{theirs / ours:.2f}", f"{theirs / each:.1f}")
+            )  # fmt: skip
+    header = ("model", "algorithm", "Pinocchio µs", "one µs", "batch µs", "one ×", "batch ×")
+    table(header, rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="fewer turns and models")
+    quick = parser.parse_args().quick
+    start = time.perf_counter()
+    compare_with_pinocchio(
+        NAMES[:2] if quick else NAMES, 512 if quick else BATCH, 8 if quick else 20
+    )
+    print(f"\n{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""Cholesky factorisation of a symmetric positive definite matrix with a narrow band, O(n).
+
+Row i of `bands` holds A[i, i], A[i, i − 1], …, A[i, i − width].
+"""
+
+from __future__ import annotations
+
+import math
+
+from skodyn.jit import kernel
+
+
+@kernel
+def factorize(bands):
+    """L of A = L·L* in the place of A; −1, or the row at which A is not positive definite."""
+    n, width = bands.shape[0], bands.shape[1] - 1
+    for i in range(n):
+        low = max(0, i - width)
+        for j in range(low, i + 1):
+            x = bands[i, i - j]
+            for k in range(max(low, j - width), j):
+                x -= bands[i, i - k] * bands[j, j - k]
+            if j < i:
+                bands[i, i - j] = x / bands[j, 0]
+            elif x > 0.0:
+                bands[i, 0] = math.sqrt(x)
+            else:
+                return i
+    return -1
+
+
+@kernel
+def solve(factor, x):
+    """A⁻¹·x in the place of x."""
+    n, width = factor.shape[0], factor.shape[1] - 1
+    for i in range(n):
+        for k in range(max(0, i - width), i):
+            x[i] -= factor[i, i - k] * x[k]
+        x[i] /= factor[i, 0]
+    for back in range(n):
+        i = n - 1 - back
+        x[i] /= factor[i, 0]
+        for k in range(max(0, i - width), i):
+            x[k] -= factor[i, i - k] * x[i]

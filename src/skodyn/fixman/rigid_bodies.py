@@ -1,0 +1,128 @@
+"""Serial chains of rigid bodies: eq. 19 of Wang & Chirikjian, at the level of velocities.
+
+Free bodies move with twists V(k). The coordinates of joint k have the rates
+
+    c(k) = Y(k)·(V(k) − φ* V(k − 1)),   Y = [H⁺; N*],
+
+H⁺ the pseudoinverse of the columns of H*, N an orthonormal basis of what they leave out: soft
+coordinates are the joint's own velocities, hard ones those that it forbids. The matrix of this map
+has two blocks in each row, so H = (∂c/∂ξ) diag(M⁻¹) (∂c/∂ξ)* is block tridiagonal, and
+
+    log det G = Σ log det M(k) + log det (H H*)(k).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.fixman.chain import Chain
+from skodyn.model.columns import Floats
+
+__all__ = ["RigidChain"]
+
+NARROW = 1e-12
+"""A body whose inertia about an axis is below this fraction of the largest has none there."""
+
+
+def _shift(x: Floats) -> Floats:
+    """φ* for arms x (n, 3): the twist of a point that lies at x from where it is known."""
+    out = np.zeros((len(x), 6, 6))
+    out[:] = np.eye(6)
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        out[:, 3 + k, j], out[:, 3 + j, k] = -x[:, i], x[:, i]
+    return out
+
+
+def slender(chain: Chain) -> NDArray[np.intp]:
+    """Bodies without inertia about some axis, or without mass."""
+    model = chain.model
+    moments = np.linalg.eigvalsh(model.inertia)
+    size = np.maximum(moments[:, 2], np.finfo(float).tiny)
+    return np.flatnonzero((moments[:, 0] <= NARROW * size) | (model.mass <= 0.0))
+
+
+@dataclass
+class RigidChain:
+    """H in blocks: diagonal (n, 6, 6), and the block of joint k with joint k − 1."""
+
+    diagonal: Floats
+    below: Floats
+    soft: NDArray[np.bool_]  # (n, 6)
+    logdet_free: float
+
+    @classmethod
+    def of(cls, chain: Chain) -> RigidChain:
+        inverse, logdet_mass = _inverse_inertias(chain)
+        y, soft, logdet_columns = _coordinates(chain)
+        carry = _shift(chain.arm)
+        carry[0] = 0.0  # the ground does not move
+        inner = carry @ np.concatenate((np.zeros((1, 6, 6)), inverse[:-1]))
+        turned = y.transpose(0, 2, 1)
+        diagonal = y @ (inverse + inner @ carry.transpose(0, 2, 1)) @ turned
+        below = -y @ inner @ np.concatenate((np.zeros((1, 6, 6)), turned[:-1]))
+        return cls(diagonal, below, soft, logdet_mass + logdet_columns)
+
+    @property
+    def size(self) -> int:
+        """How many soft variables there are: nv."""
+        return int(self.soft.sum())
+
+    def hard_bands(self) -> Floats:
+        """H₂₂ as banded.py takes it."""
+        hard = ~self.soft
+        place = np.cumsum(hard).reshape(hard.shape) - 1  # of each hard variable
+        bands = np.zeros((int(hard.sum()), 12))
+        for blocks, columns, hard_columns in (
+            (self.diagonal, place, hard),
+            (self.below[1:], place[:-1], hard[:-1]),
+        ):
+            rows, hard_rows = place[-len(blocks) :], hard[-len(blocks) :]
+            k, i, j = np.nonzero(hard_rows[:, :, None] & hard_columns[:, None, :])
+            row, column = rows[k, i], columns[k, j]
+            low = row >= column
+            bands[row[low], (row - column)[low]] = blocks[k[low], i[low], j[low]]
+        used = np.flatnonzero(bands.any(axis=0))
+        return np.ascontiguousarray(bands[:, : int(used[-1]) + 1 if used.size else 1])
+
+    def apply(self, soft: Floats, hard: Floats) -> tuple[Floats, Floats]:
+        """H·[soft; hard], in two parts again."""
+        x = np.empty(self.soft.shape)
+        x[self.soft], x[~self.soft] = soft, hard
+        y = np.einsum("kij,kj->ki", self.diagonal, x)
+        y[1:] += np.einsum("kij,kj->ki", self.below[1:], x[:-1])
+        y[:-1] += np.einsum("kij,ki->kj", self.below[1:], x[1:])
+        return y[self.soft], y[~self.soft]
+
+
+def _inverse_inertias(chain: Chain) -> tuple[Floats, float]:
+    """M(k)⁻¹ about the bodies' origins, and the sum of log det M(k)."""
+    model, r = chain.model, chain.rotation
+    about_com = np.zeros((model.n_bodies, 6, 6))
+    about_com[:, :3, :3] = r @ np.linalg.inv(model.inertia) @ r.transpose(0, 2, 1)
+    about_com[:, [3, 4, 5], [3, 4, 5]] = 1.0 / model.mass[:, None]
+    back = _shift(-np.einsum("kij,kj->ki", r, model.com))
+    logdet = np.linalg.slogdet(model.inertia)[1].sum() + 3.0 * np.log(model.mass).sum()
+    return back @ about_com @ back.transpose(0, 2, 1), float(logdet)
+
+
+def _coordinates(chain: Chain) -> tuple[Floats, NDArray[np.bool_], float]:
+    """Y(k), which of its rows are soft, and the sum of log det (H H*)(k)."""
+    n = len(chain.n_dof)
+    y = np.empty((n, 6, 6))
+    soft = np.arange(6) < chain.n_dof[:, None]
+    logdet = 0.0
+    for count in np.unique(chain.n_dof).tolist():
+        which = np.flatnonzero(chain.n_dof == count)
+        rows = chain.start[which][:, None] + np.arange(count)
+        columns = chain.column[rows].transpose(0, 2, 1)  # 6 × count each
+        q, r = np.linalg.qr(columns, mode="complete")
+        y[which, count:] = q[:, :, count:].transpose(0, 2, 1)
+        if count:
+            upper = r[:, :count]
+            y[which, :count] = np.linalg.solve(upper, q[:, :, :count].transpose(0, 2, 1))
+            diagonal = np.diagonal(upper, axis1=1, axis2=2)
+            logdet += 2.0 * float(np.log(np.abs(diagonal)).sum())
+    return y, soft, logdet

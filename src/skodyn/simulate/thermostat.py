@@ -1,0 +1,82 @@
+"""Constant temperature: from time to time all velocities are drawn anew (Andersen 1980).
+
+Collisions are a Poisson process of a given rate. One that falls into a step takes place right after
+it: v ~ N(0, kT·𝓜⁻¹) at the configuration the step has reached, so the ensemble is canonical in the
+measure of the velocity directions. Collision n has random numbers of its own, made from (seed, n):
+nothing but n and the time of the next collision has to be remembered, and how a run is cut into
+chunks, or stopped and resumed, does not change a bit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.dynamics import energy, sample_velocity
+from skodyn.errors import StateError
+from skodyn.model.columns import Floats
+from skodyn.model.model import Model
+
+__all__ = ["AndersenThermostat", "Collisions"]
+
+
+@dataclass(frozen=True)
+class AndersenThermostat:
+    """kT in joules, rate in collisions per second; fixed-step methods only."""
+
+    kT: float  # noqa: N815
+    rate: float
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        faults = [
+            f"{name} is {value!r}; give a finite number above 0."
+            for name, value in (("kT", self.kT), ("rate", self.rate))
+            if not (isinstance(value, int | float) and math.isfinite(value) and value > 0.0)
+        ]
+        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
+            faults.append(f"seed is {self.seed!r}; give a whole number from 0.")
+        if faults:
+            raise StateError(faults)
+
+
+class Collisions:
+    """When the next collision is, and what it does."""
+
+    def __init__(self, thermostat: AndersenThermostat, model: Model, dt: float) -> None:
+        self.thermostat, self.model, self.dt = thermostat, model, dt
+        self.count, self.time = 0, 0.0
+        self._wait()
+
+    def _wait(self) -> None:
+        """Draw the time to the next collision, and keep its generator for the velocities."""
+        self._rng = np.random.default_rng((self.thermostat.seed, self.count))
+        self.time += float(self._rng.exponential(1.0 / self.thermostat.rate))
+
+    @property
+    def step(self) -> int:
+        """The step after which the next collision takes place."""
+        return max(1, math.ceil(self.time / self.dt))
+
+    def collide(self, step: int, q: Floats, y: Floats) -> None:
+        """New velocities in place; the last number of y, the work done, gains what they bring."""
+        nv = self.model.nv
+        before, _ = energy(self.model, q, y[:nv].copy())
+        v = sample_velocity(self.model, q, self.thermostat.kT, self._rng)
+        after, _ = energy(self.model, q, v)
+        y[:nv] = v
+        y[-1] += float(after) - float(before)
+        while self.step <= step:  # several in one step are one
+            self.count += 1
+            self._wait()
+
+    def memory(self) -> NDArray[np.float64]:
+        return np.array([self.count, self.time])
+
+    def restore(self, memory: NDArray[np.float64]) -> None:
+        self.count, self.time = int(memory[0]), 0.0
+        self._wait()  # for the generator; its first number is spent
+        self.time = float(memory[1])
