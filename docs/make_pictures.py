@@ -17,13 +17,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from skodyn.io import load
 from skodyn.io.trajectory import Trajectory
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.scenario import parse_scenario, read_scenario
 from skodyn.scenario.running import run_scenario
 from skodyn.view.document import document
 from skodyn.view.gif import film
-from skodyn.view.plots import save, sheet
+from skodyn.view.plots import force_picture, save, sheet, sparsity_picture
 from skodyn.view.recording import record
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -83,6 +84,15 @@ def chain_sheet(target: Path) -> None:
     save(sheet([run_of("whipping_chain")]), target, force=True)
 
 
+def humanoid_zeros(target: Path) -> None:
+    save(sparsity_picture(load(SCENARIOS / "models" / "humanoid.toml")), target, force=True)
+
+
+def pendulum_forces(target: Path) -> None:
+    logged = (('channels = ["energy"]', 'channels = ["energy", "vdot"]'),)
+    save(force_picture(run_of("double_pendulum", logged)), target, force=True)
+
+
 def viewer_screen(target: Path) -> None:
     """The viewer's page in a headless Chromium."""
     sys.path.insert(0, str(ROOT / "tests"))
@@ -110,6 +120,8 @@ PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {
     "double_pendulum_sheet.png": pendulum_sheet,
     "two_pendulums_sheet.png": two_pendulums_sheet,
     "whipping_chain_sheet.png": chain_sheet,
+    "humanoid_sparsity.png": humanoid_zeros,
+    "double_pendulum_forces.png": pendulum_forces,
     "viewer.png": viewer_screen,
 }
 

@@ -20,7 +20,13 @@ _LOG_SUFFIXES = (".h5", ".hdf5")
 def add_commands(commands: Any) -> None:
     """Declare plot and view."""
     words = "plot the curves of runs into a PNG, SVG or PDF file"
-    plot = commands.add_parser("plot", help=words, description=words, allow_abbrev=False)
+    also = (
+        "Also: `skodyn plot sparsity MODEL` draws which entries of a model's operators are zero, "
+        "`skodyn plot forces OUT.h5` what explains the forces in its joints."
+    )
+    plot = commands.add_parser(
+        "plot", help=words, description=words, epilog=also, allow_abbrev=False
+    )
     plot.add_argument("what", metavar="OUT.h5", nargs="+", help="logs, drawn over one another")
     plot.add_argument("-o", "--output", metavar="FILE", help="default: the log's name, .png, here")
     plot.add_argument("--channels", metavar="A,B", help="of q, v, vdot, tau, energy, momentum")
@@ -72,9 +78,6 @@ def _size(text: str) -> tuple[int, int]:
 
 # ---- plot -------------------------------------------------------------------------------------
 
-PLOTS: dict[str, Callable[[argparse.Namespace], None]] = {}
-"""Other kinds of plot, by the word that comes first: `skodyn plot WORD …`."""
-
 
 def _plot(options: argparse.Namespace) -> None:
     PLOTS.get(options.what[0], _plot_logs)(options)
@@ -95,6 +98,38 @@ def _plot_logs(options: argparse.Namespace) -> None:
         end=options.end,
     )
     print(save(figure, target, force=options.force))
+
+
+def _plot_sparsity(options: argparse.Namespace) -> None:
+    from skodyn.io import load
+    from skodyn.view.plots import save, sparsity_picture
+
+    path = _one_file(options, "skodyn plot sparsity MODEL")
+    target = options.output or f"{Path(path).stem}_sparsity.png"
+    print(save(sparsity_picture(load(path)), target, force=options.force))
+
+
+def _plot_forces(options: argparse.Namespace) -> None:
+    from skodyn.io.trajectory import open as open_trajectory
+    from skodyn.view.plots import force_picture, save
+
+    path = _one_file(options, "skodyn plot forces OUT.h5")
+    target = options.output or f"{Path(path).stem}_forces.png"
+    figure = force_picture(open_trajectory(path), _listed(options.joints) or ())
+    print(save(figure, target, force=options.force))
+
+
+def _one_file(options: argparse.Namespace, usage: str) -> str:
+    if len(options.what) != 2:
+        raise LogError(f"One file goes here: {usage}")
+    return str(options.what[1])
+
+
+PLOTS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "sparsity": _plot_sparsity,
+    "forces": _plot_forces,
+}
+"""Other kinds of plot, by the word that comes first: `skodyn plot WORD …`."""
 
 
 def _listed(text: str | None) -> list[str] | None:
