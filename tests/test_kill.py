@@ -43,6 +43,7 @@ type = "servo"
 joint = "upper"
 kp = 4
 ki = 2
+kd = 0.5
 [integrator]
 method = "{method}"
 {step}
