@@ -103,14 +103,16 @@ def viewer_screen(target: Path) -> None:
         return
     page_file = _folder() / "viewer.html"
     page_file.write_text(document(record(run_of("rag_doll"))), encoding="utf-8")
-    with browser.chromium() as started:
-        with browser.open_page(started, page_file.as_uri(), SCREEN) as (page, _, _):
-            page.locator("#channel").fill("left_elbow")
-            page.locator("#channel").fill("right_elbow")
-            page.locator("#scrub").fill("0.42")
-            page.locator("#trail").check()
-            browser.picture(page)
-            page.screenshot(path=target)
+    with (
+        browser.chromium() as started,
+        browser.open_page(started, page_file.as_uri(), SCREEN) as (page, _, _),
+    ):
+        page.locator("#channel").fill("left_elbow")
+        page.locator("#channel").fill("right_elbow")
+        page.locator("#scrub").fill("0.42")
+        page.locator("#trail").check()
+        browser.picture(page)
+        page.screenshot(path=target)
 
 
 PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {

@@ -114,7 +114,7 @@ class _Builder:
         return self._packed(bool(visuals))
 
     def _packed(self, dressed: bool) -> Scene:
-        fineness = 6 if self.large else 24
+        fineness = 5 if self.large else 24
         meshes = {name: unit_mesh(name, fineness) for name in ("sphere", "cylinder", "box")}
         batches = [
             Batch(mesh, layer, np.array(rows, dtype=np.float32))

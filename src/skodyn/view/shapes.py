@@ -19,6 +19,8 @@ class Mesh(NamedTuple):
     triangles: NDArray[np.uint32]  # (T, 3)
 
 
+_OPEN_BELOW = 8  # corners: cylinders as coarse as this are links of long chains, and have no ends
+
 UNIT_SHAPES = ("sphere", "cylinder", "box")
 """A sphere of radius 1; a cylinder of radius 1 from z = −½ to ½; a box of sides 1."""
 
@@ -62,6 +64,8 @@ def _cylinder(around: int) -> Mesh:
     ring = np.stack((np.cos(turn), np.sin(turn), np.zeros_like(turn)), axis=-1)
     top = np.array((0.0, 0.0, 0.5))
     side = np.concatenate((ring + top, ring - top))
+    if around < _OPEN_BELOW:
+        return _mesh(side, np.concatenate((ring, ring)), _grid_triangles(1, around))
     caps = [np.concatenate(([end], ring + end)) for end in (top, -top)]
     cap_normals = [np.tile(2 * end, (around + 2, 1)) for end in (top, -top)]
     k = np.arange(around)
