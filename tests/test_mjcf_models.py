@@ -301,10 +301,6 @@ HINGES = """
         ),
         (HINGES + '<equality><joint joint1="j"/></equality>', "is a joint constraint"),
         (
-            HINGES + '<equality><joint joint1="j" joint2="k"/></equality>',
-            "Joint 'j' follows 'k', which skodyn cannot keep exactly yet",
-        ),
-        (
             HINGES + '<tendon><fixed name="t" stiffness="2"><joint joint="j" coef="1"/></fixed>'
             "</tendon>",
             "Tendon 't' has stiffness",
@@ -406,3 +402,12 @@ def test_without_mujoco_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(sk.ModelError, match=r"pip install 'skodyn\[mjcf\]'"):
         sk.load(written(tmp_path, HINGES.replace("{extra}", "")))
+
+
+def test_a_linear_equality_of_two_joints_is_a_mimic(tmp_path):
+    file = tmp_path / "m.xml"
+    equality = '<equality><joint joint1="j" joint2="k" polycoef="0.1 -2 0 0 0"/></equality>'
+    file.write_text(f"<mujoco>{HINGES.format(extra='')}{equality}</mujoco>")
+    model = sk.load(file)
+    assert dict(model.mimics) == {"j": sk.Mimic("k", -2.0, 0.1)}
+    assert sk.load(file, mimic="independent").nv == 2

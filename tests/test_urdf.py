@@ -311,9 +311,11 @@ def test_mimics_can_be_let_go_and_that_is_noted(load):
     )
 
 
-def test_a_mimic_that_is_kept_neither_nor_let_go_is_refused_with_its_line(load):
-    with pytest.raises(sk.ModelError, match=r"r\.urdf:5: Joint 'k' follows 'j'.*independent"):
-        load(*hand("", mimic("j"), ""))
+def test_mimics_are_coupled_exactly(load):
+    model = load(*hand("", mimic("j"), mimic("k", -3.0, 0.5)))
+    assert model.nv == 1
+    assert model.mimics["k"] == sk.Mimic("j", 2.0, 0.1)
+    assert model.mimics["l"] == sk.Mimic("j", -6.0, 0.5 - 3.0 * 0.1)
 
 
 def test_a_mimic_circle_is_named(load):

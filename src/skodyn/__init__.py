@@ -57,6 +57,7 @@ from skodyn.model.joints import (
     Translation,
     Universal,
 )
+from skodyn.model.mimics import Mimic
 from skodyn.model.model import Model
 from skodyn.model.properties import JointLimits
 from skodyn.simulate import (
@@ -87,6 +88,7 @@ __all__ = [
     "JointLimits",
     "JointProperties",
     "LogError",
+    "Mimic",
     "Model",
     "ModelBuilder",
     "ModelError",

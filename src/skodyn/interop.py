@@ -20,6 +20,9 @@ body frames; what can be seen from the joints (names, types) is checked, and eve
 not fit is named in one ModelError. A MuJoCo joint without a name goes by the name that `load` gives
 it. `names` maps skodyn's joint names to the other side's where they differ.
 
+A mimic joint is an ordinary one on the other side: it gets its coordinate and velocity there, and
+on the way back both must follow the source's. Forces on it are carried to its source.
+
 X is the identity up to order for all joints but Pinocchio's planar and MuJoCo's free joint; only
 for these do `…_acceleration` and `…_force` need the configuration and the velocity.
 """
@@ -346,12 +349,57 @@ class _Pairing:
     nq: int
     nv: int
     links: list[_Link]
+    unbounded: frozenset[str]  # joints whose angle the other side knows up to whole turns
 
     def q_in(self, q: ArrayLike) -> Floats:
-        return _checked(q, self.model.nq, "q", f"model {self.model.name!r}")
+        """Of every joint, mimics included: so the other side has them, and all between."""
+        given = _checked(q, self.model.nq, "q", f"model {self.model.name!r}")
+        return self.model.coupling.expand_q(given) if self.model.mimics else given
 
     def v_in(self, v: ArrayLike, name: str = "v") -> Floats:
-        return _checked(v, self.model.nv, name, f"model {self.model.name!r}")
+        given = _checked(v, self.model.nv, name, f"model {self.model.name!r}")
+        return self.model.coupling.expand_v(given) if self.model.mimics else given
+
+    def tau_in(self, tau: ArrayLike) -> Floats:
+        given = _checked(tau, self.model.nv, "tau", f"model {self.model.name!r}")
+        return self.model.coupling.spread(given) if self.model.mimics else given
+
+    def q_out(self, q: Floats) -> Floats:
+        """Of the state alone, once the joints that mimic are seen to do so."""
+        if not self.model.mimics:
+            return q
+        own: Floats = q[..., self.model.coupling.q_at]
+        self._check_following(q, self.model.coupling.expand_q(own), "q")
+        return own
+
+    def v_out(self, v: Floats, name: str = "v") -> Floats:
+        if not self.model.mimics:
+            return v
+        own: Floats = v[..., self.model.coupling.v_at]
+        self._check_following(v, self.model.coupling.expand_v(own), name)
+        return own
+
+    def tau_out(self, tau: Floats) -> Floats:
+        return self.model.coupling.project(tau) if self.model.mimics else tau
+
+    def _check_following(self, given: Floats, meant: Floats, name: str) -> None:
+        """The other side has a coordinate for every joint, and may not mimic at all."""
+        full = self.model.uncoupled
+        faults = []
+        for joint, mimic in self.model.mimics.items():
+            place = full.q_slice(joint) if name == "q" else full.v_slice(joint)
+            has, wants = given[..., place], meant[..., place]
+            if name == "q" and {joint, mimic.source} & self.unbounded:
+                continue  # an angle that is known up to whole turns follows nothing exactly
+            wrong = np.abs(has - wants) > 1e-9 * (1.0 + np.abs(wants))
+            if wrong.any():
+                where = np.unravel_index(np.argmax(wrong), wrong.shape)
+                faults.append(
+                    f"Joint {joint!r} mimics {mimic.source!r}, and its {name} should be "
+                    f"{wants[where]:.9g}; the {self.peer} state has {has[where]:.9g}."
+                )
+        if faults:
+            raise StateError(faults)
 
     def peer_q_in(self, q: ArrayLike) -> Floats:
         return _checked(q, self.nq, "q", f"the {self.peer} model")
@@ -366,7 +414,7 @@ class _Pairing:
         return out
 
     def q_from(self, q: Floats) -> Floats:
-        out = np.empty((*q.shape[:-1], self.model.nq))
+        out = np.empty((*q.shape[:-1], self.model.uncoupled.nq))
         for link in self.links:
             out[..., link.q] = link.rule.q_from(q[..., link.peer_q])
         return out
@@ -382,7 +430,7 @@ class _Pairing:
     def turn_back(self, q: Floats, x: Floats) -> Floats:
         """Xᵀ x, with skodyn's q."""
         _same_batch(q, x)
-        out = np.empty((*x.shape[:-1], self.model.nv))
+        out = np.empty((*x.shape[:-1], self.model.uncoupled.nv))
         for link in self.links:
             out[..., link.v] = link.rule.turn_back(q[..., link.q], x[..., link.peer_v])
         return out
@@ -403,16 +451,16 @@ def _to_state(pairing: _Pairing, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Fl
 
 def _from_state(pairing: _Pairing, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
     ours = pairing.q_from(pairing.peer_q_in(q))
-    return ours, pairing.turn_back(ours, pairing.peer_v_in(v))
+    return pairing.q_out(ours), pairing.v_out(pairing.turn_back(ours, pairing.peer_v_in(v)))
 
 
 def _to_force(pairing: _Pairing, q: ArrayLike, tau: ArrayLike) -> Floats:
-    return pairing.turn(pairing.q_in(q), pairing.v_in(tau, "tau"))
+    return pairing.turn(pairing.q_in(q), pairing.tau_in(tau))
 
 
 def _from_force(pairing: _Pairing, q: ArrayLike, tau: ArrayLike) -> Floats:
     ours = pairing.q_from(pairing.peer_q_in(q))
-    return pairing.turn_back(ours, pairing.peer_v_in(tau, "tau"))
+    return pairing.tau_out(pairing.turn_back(ours, pairing.peer_v_in(tau, "tau")))
 
 
 def _to_acceleration(pairing: _Pairing, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Floats:
@@ -425,7 +473,7 @@ def _from_acceleration(pairing: _Pairing, q: ArrayLike, v: ArrayLike, vdot: Arra
     ours = pairing.q_from(pairing.peer_q_in(q))
     our_v = pairing.turn_back(ours, pairing.peer_v_in(v))
     left = pairing.peer_v_in(vdot, "vdot") - pairing.drift(ours, our_v)
-    return pairing.turn_back(ours, left)
+    return pairing.v_out(pairing.turn_back(ours, left), "vdot")
 
 
 def _checked(values: ArrayLike, size: int, name: str, owner: str) -> Floats:
@@ -462,7 +510,7 @@ def _link_all(
     given = dict(names or {})
     unknown = sorted(set(given) - set(model.joint_names))
     faults = [f"`names` mentions {name!r}, which model {model.name!r} lacks." for name in unknown]
-    links, left = [], dict(found)
+    links, left, unbounded = [], dict(found), set()
     for k, name in enumerate(model.joint_names):
         if model.joints[k].nv == 0:
             continue
@@ -478,10 +526,12 @@ def _link_all(
         if isinstance(rule, str):
             faults.append(f"Joint {name!r} is {model.joints[k].type_name}; {rule}.")
             continue
+        if isinstance(rule, _Unbounded):
+            unbounded.add(name)
         links.append(
             _Link(
-                model.q_slice(name),
-                model.v_slice(name),
+                model.uncoupled.q_slice(name),
+                model.uncoupled.v_slice(name),
                 slice(q_start, q_start + q_length),
                 slice(v_start, v_start + v_length),
                 rule,
@@ -493,7 +543,7 @@ def _link_all(
     ]
     if faults:
         raise ModelError(faults)
-    return _Pairing(model, peer, nq, nv, links)
+    return _Pairing(model, peer, nq, nv, links, frozenset(unbounded))
 
 
 _TURNS, _SLIDES = "revolute", "prismatic"

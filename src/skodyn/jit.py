@@ -42,6 +42,7 @@ __all__ = [
     "helper",
     "kernel",
     "kernel_folder",
+    "routine",
 ]
 
 JIT_DISABLED = bool(numba.config.DISABLE_JIT)
@@ -121,6 +122,20 @@ def helper(function: F) -> F:
     dispatcher = numba.njit(
         forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, **COMPILE_FLAGS
     )(function)
+    if not JIT_DISABLED:
+        _bar_python(dispatcher)
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def routine(function: F) -> F:
+    """A larger function that kernels call, compiled once and not inlined. For kernels only.
+
+    For what few models need, so that it weighs neither on the others' machine code nor on the time
+    to compile every kernel that has it.
+    """
+    dispatcher = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **COMPILE_FLAGS)(
+        function
+    )
     if not JIT_DISABLED:
         _bar_python(dispatcher)
     return dispatcher  # type: ignore[no-any-return]

@@ -15,7 +15,7 @@ from skodyn import dynamics, sko
 from skodyn.conventions import GROUND
 from skodyn.dynamics.driver import LANES
 from skodyn.model.description import ModelBuilder
-from skodyn.model.joints import CATALOGUE
+from skodyn.model.joints import CATALOGUE, Revolute
 from skodyn.model.model import Model
 from skodyn.simulate import simulate
 from skodyn.simulate.channels import CHANNELS
@@ -33,13 +33,24 @@ STEPS: list[tuple[str, Step]] = [
 ]
 
 
-def _add(name: str, function: Callable[..., object], vectors: int, *more: object) -> None:
-    """Warm a dynamics function of q and `vectors` arguments of length nv, at both lane widths."""
+def _add(
+    name: str,
+    function: Callable[..., object],
+    vectors: int,
+    *more: object,
+    of: Callable[[Model], Model] = lambda model: model,
+) -> None:
+    """Warm a dynamics function of q and `vectors` arguments of length nv, at both lane widths.
+
+    `of` makes another model of the one that all steps share.
+    """
 
     def one(model: Model) -> object:
+        model = of(model)
         return function(model, model.neutral(), *([np.zeros(model.nv)] * vectors), *more)
 
     def batch(model: Model) -> object:
+        model = of(model)
         states = np.tile(model.neutral(), (LANES, 1))
         return function(model, states, *([np.zeros(model.nv)] * vectors), *more)
 
@@ -133,6 +144,26 @@ def _all_dynamics(model: sko.SKOModel) -> None:
 _general("gather and scatter", _sweep_both_ways)
 _general("riccati", lambda model: sko.riccati(model).solve_D(np.zeros(model.nv)))
 _general("dynamics", _all_dynamics)
+
+
+def mimic_model(_: Model) -> Model:
+    """Two joints, one of which follows the other."""
+    builder = ModelBuilder(name="mimic")
+    for name in ("source", "follower"):
+        builder.add_body(name, joint=Revolute(), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    builder.add_mimic("follower", "source")
+    return builder.build()
+
+
+for _name, _function, _vectors in (
+    ("forward dynamics", dynamics.forward_dynamics, 2),
+    ("inverse dynamics", dynamics.inverse_dynamics, 2),
+    ("mass matrix", dynamics.mass_matrix, 0),
+    ("mass matrix solve", dynamics.mass_matrix_solve, 1),
+    ("mass matrix inverse", dynamics.mass_matrix_inverse, 0),
+    ("mass matrix logdet", dynamics.mass_matrix_logdet, 0),
+):
+    _add(f"{_name}, mimic joints", _function, _vectors, of=mimic_model)
 
 
 def every_joint_model() -> Model:

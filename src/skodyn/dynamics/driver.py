@@ -23,6 +23,7 @@ from skodyn.dynamics import explain
 from skodyn.jit import JIT_DISABLED, compiled
 from skodyn.kernels.compliance import SCRATCH_LANES
 from skodyn.kernels.workspace import pack_block, workspace_lanes
+from skodyn.model import layout
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 
@@ -40,13 +41,18 @@ _BLOCK = types.Array(types.float64, 1, "C")
 _BATCH = (_TREE, _IN, types.int64, types.int64, _IN, _IN, _IN, _IN, types.int64, _OUT, _OUT)
 
 
+NATIVE = object()
+"""Says of an algorithm that its kernels know mimic joints."""
+
+
 class Algorithm:
     """A pair of kernels, and what they take.
 
     takes: which of v, x and f_ext (written "vxf") the kernel of one state has between q and out.
     argument: what x is called in messages; it has one row per state. Without a name x is a table
     shared by all states. dimensions: of the result for one state. scratch: how many lanes the
-    kernels need behind the workspace that all share, for a model.
+    kernels need behind the workspace that all share, for a model. coupled: how
+    to do it for models with mimic joints (coupled.py); NATIVE if the kernels know them.
     """
 
     def __init__(
@@ -57,10 +63,11 @@ class Algorithm:
         argument: str | None = None,
         dimensions: int = 1,
         scratch: Callable[[Model], int] | None = None,
+        coupled: Callable[..., Floats] | object | None = None,
     ) -> None:
         self.single, self.batch = single, batch
         self.takes, self.argument, self.dimensions = takes, argument, dimensions
-        self.scratch = scratch
+        self.scratch, self.coupled = scratch, coupled
 
     @cached_property
     def ready(self) -> Any:
@@ -85,10 +92,10 @@ def run(
         explain.check_threads(threads)
     if type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(shape) if out is None else out
-        takes, kernel, block = algorithm.takes, algorithm.ready, _block(algorithm, model)
+        takes, kernel, block = algorithm.takes, algorithm.ready, block_of(algorithm, model)
         try:
             if takes == "vxf":
-                forces = NOTHING if f_ext is None else _flat_forces(model, f_ext)
+                forces = NOTHING if f_ext is None else flat_forces(model, f_ext)
                 status = kernel(block, q, v, x, forces, result)
             elif takes == "":
                 status = kernel(block, q, result)
@@ -97,7 +104,7 @@ def run(
             elif takes == "x":
                 status = kernel(block, q, x, result)
             elif takes == "vf":
-                forces = NOTHING if f_ext is None else _flat_forces(model, f_ext)
+                forces = NOTHING if f_ext is None else flat_forces(model, f_ext)
                 status = kernel(block, q, v, forces, result)
             else:
                 status = kernel(block, q, v, x, result)
@@ -105,13 +112,13 @@ def run(
             status = TURNED_AWAY
         if status == 0:
             return result
-    return _run_slowly(algorithm, model, shape, q, v, x, f_ext, out, threads)
+    return run_slowly(algorithm, model, shape, q, v, x, f_ext, out, threads)
 
 
 TURNED_AWAY = -1
 
 
-def _flat_forces(model: Model, f_ext: Any) -> Any:
+def flat_forces(model: Model, f_ext: Any) -> Any:
     """f_ext as one row; None, which no kernel takes, if its shape is not (bodies, 6)."""
     if type(f_ext) is np.ndarray and f_ext.shape == (model.n_bodies, 6):
         return f_ext.reshape(-1)
@@ -127,13 +134,22 @@ def first_block(model: Model) -> Floats:
         return _pack(model)
     blocks = model.kernel_blocks
     if not blocks:
-        blocks.append(_pack(model))
+        # with mimic joints, a block that every ordinary kernel turns away: so no call has to ask
+        blocks.append(_closed_block() if model.mimics else _pack(model))
     return blocks[0]
 
 
-def _block(algorithm: Algorithm, model: Model) -> Floats:
+def _closed_block() -> Floats:
+    """A tree of no bodies and −1 coordinates, which no state fits."""
+    tree = np.zeros(layout.INDEX_COLUMNS, dtype=np.int64)
+    tree[[layout.NQ, layout.NV]] = -1
+    block: Floats = pack_block(tree, NOTHING, 1)
+    return block
+
+
+def block_of(algorithm: Algorithm, model: Model) -> Floats:
     """The block for one state that has room enough for this algorithm."""
-    if algorithm.scratch is None:
+    if algorithm.scratch is None or (model.mimics and algorithm.coupled is not NATIVE):
         return first_block(model)
     if JIT_DISABLED:
         return _pack(model, algorithm)
@@ -173,7 +189,7 @@ def _call_single(
 # ---- everything that is not one well-formed state ---------------------------------------------
 
 
-def _run_slowly(
+def run_slowly(
     algorithm: Algorithm,
     model: Model,
     shape: tuple[int, ...],
@@ -185,6 +201,12 @@ def _run_slowly(
     threads: int | None,
 ) -> Floats:
     """Bring arguments into shape, run one state or a batch, and explain what went wrong."""
+    if model.mimics and algorithm.coupled is not NATIVE:
+        if not callable(algorithm.coupled):
+            model.refuse_mimics(algorithm.single.__name__)
+        way: Any = algorithm.coupled
+        result: Floats = way(algorithm, model, shape, q, v, x, f_ext, out, threads)
+        return result
     inputs = explain.read_arguments(algorithm, model, q, v, x, f_ext)
     full_shape = (*inputs.batch_shape, *shape)
     result = explain.check_out(out, full_shape, inputs)
@@ -208,7 +230,7 @@ def _run_rows(
     result: Floats,
 ) -> tuple[int, int]:
     """One state after another, at width 1."""
-    block = _block(algorithm, model)
+    block = block_of(algorithm, model)
     results = result.reshape(inputs.rows, *shape)
     for row in range(inputs.rows):
         status = _call_single(algorithm, block, inputs, row, results[row])
@@ -272,7 +294,7 @@ def _pinpoint(
     first: int,
 ) -> tuple[int, int]:
     """Which of the four states that begin at `first` failed, and why."""
-    block, out = _block(algorithm, model), np.empty(shape)
+    block, out = block_of(algorithm, model), np.empty(shape)
     for row in range(first, first + LANES):
         status = _call_single(algorithm, block, inputs, row, out)
         if status != 0:

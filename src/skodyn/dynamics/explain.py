@@ -74,6 +74,10 @@ class Inputs:
         return any(np.may_share_memory(array, a) for a in (self.q, self.v, self.x, self.f_ext))
 
 
+NO_INPUTS = Inputs((), NOTHING, NOTHING, NOTHING, NOTHING, x_is_shared=False)
+"""Stands for arguments that a result cannot fall upon."""
+
+
 def _row(table: Floats, row: int, rows: int) -> Floats:
     length = table.size // max(rows, 1)
     return table.reshape(-1)[row * length : (row + 1) * length]

@@ -16,10 +16,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skodyn.dynamics.driver import COMPILED, NOTHING, TURNED_AWAY, Algorithm, first_block, run
-from skodyn.dynamics.explain import check_out, raise_failure, read_columns, read_point
+from skodyn.dynamics import coupled as _coupled
+from skodyn.dynamics.driver import (
+    COMPILED,
+    NATIVE,
+    NOTHING,
+    TURNED_AWAY,
+    Algorithm,
+    block_of,
+    first_block,
+    run,
+)
+from skodyn.dynamics.explain import (
+    check_out,
+    raise_failure,
+    read_arguments,
+    read_columns,
+    read_point,
+)
 from skodyn.errors import DynamicsError, ModelError, StateError
 from skodyn.kernels import compliance as _compliance
+from skodyn.kernels import coupled_dynamics as _coupled_kernels
 from skodyn.kernels import energy as _energy
 from skodyn.kernels import forward_dynamics as _forward_dynamics
 from skodyn.kernels import forward_kinematics as _kinematics
@@ -30,6 +47,7 @@ from skodyn.kernels import mass_matrix as _mass_matrix
 from skodyn.kernels import mass_matrix_inverse as _mass_inverse
 from skodyn.kernels import mass_matrix_logdet as _logdet
 from skodyn.kernels import mass_matrix_solve as _solve
+from skodyn.kernels.mimics import mimic_lanes
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 
@@ -53,45 +71,126 @@ __all__ = [
     "velocities",
 ]
 
+COUPLED_FORWARD = Algorithm(
+    _coupled_kernels.forward_dynamics,
+    _coupled_kernels.forward_dynamics_batch,
+    "vxf",
+    "tau",
+    scratch=mimic_lanes,
+    coupled=NATIVE,
+)
+COUPLED_SOLVE = Algorithm(
+    _coupled_kernels.mass_matrix_solve,
+    _coupled_kernels.mass_matrix_solve_batch,
+    "x",
+    "rhs",
+    scratch=mimic_lanes,
+    coupled=NATIVE,
+)
+COUPLED_INVERSE = Algorithm(
+    _coupled_kernels.mass_matrix_inverse,
+    _coupled_kernels.mass_matrix_inverse_batch,
+    "",
+    dimensions=2,
+    scratch=mimic_lanes,
+    coupled=NATIVE,
+)
+COUPLED_LOGDET = Algorithm(
+    _coupled_kernels.mass_matrix_logdet,
+    _coupled_kernels.mass_matrix_logdet_batch,
+    "",
+    scratch=mimic_lanes,
+    coupled=NATIVE,
+)
 FORWARD = Algorithm(
-    _forward_dynamics.forward_dynamics, _forward_dynamics.forward_dynamics_batch, "vx", "tau"
+    _forward_dynamics.forward_dynamics,
+    _forward_dynamics.forward_dynamics_batch,
+    "vx",
+    "tau",
+    coupled=_coupled.by_kernel(COUPLED_FORWARD),
 )
 FORWARD_PUSHED = Algorithm(
     _forward_dynamics.forward_dynamics_pushed,
     _forward_dynamics.forward_dynamics_batch,
     "vxf",
     "tau",
+    coupled=_coupled.by_kernel(COUPLED_FORWARD),
 )
 INVERSE = Algorithm(
-    _inverse_dynamics.inverse_dynamics, _inverse_dynamics.inverse_dynamics_batch, "vx", "vdot"
+    _inverse_dynamics.inverse_dynamics,
+    _inverse_dynamics.inverse_dynamics_batch,
+    "vx",
+    "vdot",
+    coupled=_coupled.projected,
 )
 INVERSE_PUSHED = Algorithm(
     _inverse_dynamics.inverse_dynamics_pushed,
     _inverse_dynamics.inverse_dynamics_batch,
     "vxf",
     "vdot",
+    coupled=_coupled.projected,
 )
-MASS_MATRIX = Algorithm(_mass_matrix.mass_matrix, _mass_matrix.mass_matrix_batch, "", dimensions=2)
-SOLVE = Algorithm(_solve.mass_matrix_solve, _solve.mass_matrix_solve_batch, "x", "rhs")
+MASS_MATRIX = Algorithm(
+    _mass_matrix.mass_matrix,
+    _mass_matrix.mass_matrix_batch,
+    "",
+    dimensions=2,
+    coupled=_coupled.projected_matrix,
+)
+SOLVE = Algorithm(
+    _solve.mass_matrix_solve,
+    _solve.mass_matrix_solve_batch,
+    "x",
+    "rhs",
+    coupled=_coupled.by_kernel(COUPLED_SOLVE),
+)
 MASS_INVERSE = Algorithm(
     _mass_inverse.mass_matrix_inverse,
     _mass_inverse.mass_matrix_inverse_batch,
     "",
     dimensions=2,
     scratch=lambda model: int(_mass_inverse.inverse_lanes(model.indices, model.nv)),
+    coupled=_coupled.by_kernel(COUPLED_INVERSE),
 )
-LOGDET = Algorithm(_logdet.mass_matrix_logdet, _logdet.mass_matrix_logdet_batch, "")
-BIAS = Algorithm(_inverse_dynamics.bias_force, _inverse_dynamics.inverse_dynamics_batch, "vf")
-GRAVITY = Algorithm(_inverse_dynamics.gravity_force, _inverse_dynamics.inverse_dynamics_batch, "")
+LOGDET = Algorithm(
+    _logdet.mass_matrix_logdet,
+    _logdet.mass_matrix_logdet_batch,
+    "",
+    coupled=_coupled.by_kernel(COUPLED_LOGDET),
+)
+BIAS = Algorithm(
+    _inverse_dynamics.bias_force,
+    _inverse_dynamics.inverse_dynamics_batch,
+    "vf",
+    coupled=_coupled.projected,
+)
+GRAVITY = Algorithm(
+    _inverse_dynamics.gravity_force,
+    _inverse_dynamics.inverse_dynamics_batch,
+    "",
+    coupled=_coupled.projected,
+)
 KINEMATICS = Algorithm(
-    _kinematics.forward_kinematics, _kinematics.forward_kinematics_batch, "", dimensions=2
+    _kinematics.forward_kinematics,
+    _kinematics.forward_kinematics_batch,
+    "",
+    dimensions=2,
+    coupled=_coupled.expanded,
 )
 VELOCITIES = Algorithm(
-    _kinematics.velocities, _kinematics.forward_kinematics_batch, "v", dimensions=2
+    _kinematics.velocities,
+    _kinematics.forward_kinematics_batch,
+    "v",
+    dimensions=2,
+    coupled=_coupled.expanded,
 )
-JACOBIAN = Algorithm(_jacobian.jacobian, _jacobian.jacobian_batch, "x", dimensions=2)
-JACOBIAN_DOT_V = Algorithm(_jacobian.jacobian_dot_v, _jacobian.jacobian_dot_v_batch, "vx")
-ENERGY = Algorithm(_energy.energy, _energy.energy_batch, "v")
+JACOBIAN = Algorithm(
+    _jacobian.jacobian, _jacobian.jacobian_batch, "x", dimensions=2, coupled=_coupled.projected
+)
+JACOBIAN_DOT_V = Algorithm(
+    _jacobian.jacobian_dot_v, _jacobian.jacobian_dot_v_batch, "vx", coupled=_coupled.expanded
+)
+ENERGY = Algorithm(_energy.energy, _energy.energy_batch, "v", coupled=_coupled.expanded)
 COMPLIANCE = Algorithm(_compliance.compliance, _compliance.compliance_batch, "x", dimensions=2)
 JOINT_FORCES = Algorithm(_joint_forces.joint_forces, _joint_forces.joint_forces_batch, "vxf", "tau")
 
@@ -213,9 +312,12 @@ def _solve_columns(model: Model, q: ArrayLike, rhs: ArrayLike, out: Floats | Non
     result = check_out(out, inputs.x.T.shape, inputs)
     answers = np.empty(inputs.x.shape)
     rhs_rows, flat = inputs.x.reshape(-1), answers.reshape(-1)
-    status = SOLVE.ready(first_block(model), inputs.q, rhs_rows, flat) if flat.size else 0
+    algorithm = COUPLED_SOLVE if model.mimics else SOLVE
+    status = (
+        algorithm.ready(block_of(algorithm, model), inputs.q, rhs_rows, flat) if flat.size else 0
+    )
     if status != 0:
-        raise_failure(SOLVE, model, inputs, status, 0)
+        raise_failure(algorithm, model, inputs, status, 0)
     result = result if out is None else out
     result[...] = answers.T
     return result
@@ -295,8 +397,36 @@ def operational_space_compliance(
 ) -> Floats:
     """J 𝓜⁻¹ Jᵀ (6k × 6k) for k nodes [(body, point), …], from Ω, without forming 𝓜⁻¹."""
     table = _nodes(model, nodes)
+    if model.mimics:
+        return _coupled_compliance(model, q, table, out, threads)
     size = 6 * (len(table) // 4)
     return run(COMPLIANCE, model, (size, size), q, NOTHING, table, None, out, threads)
+
+
+def _coupled_compliance(
+    model: Model, q: ArrayLike, nodes: Floats, out: Floats | None, threads: int | None
+) -> Floats:
+    """J (Gᵀ𝓜G)⁻¹ Jᵀ: one O(N) solve for each of its columns, all states alike."""
+    inputs = read_arguments(COMPLIANCE, model, q, NOTHING, nodes, None)
+    states = inputs.q.reshape(-1, model.nq)
+    jacobians = np.concatenate(
+        [
+            run(JACOBIAN, model, (6, model.nv), states, NOTHING, node, None, None, threads)
+            for node in nodes.reshape(-1, 4)
+        ]
+        or [np.empty((len(states), 0, model.nv))],
+        axis=1,
+    )
+    size = jacobians.shape[1]
+    moved = np.empty_like(jacobians)
+    for row in range(size):
+        rhs = np.ascontiguousarray(jacobians[:, row])
+        moved[:, row] = run(
+            COUPLED_SOLVE, model, (model.nv,), states, NOTHING, rhs, None, None, threads
+        )
+    both = np.einsum("bin,bjn->bij", jacobians, moved)
+    upper = np.triu(both) + np.swapaxes(np.triu(both, 1), -1, -2)
+    return _coupled.deliver(upper.reshape(*inputs.batch_shape, size, size), out)
 
 
 def joint_forces(
@@ -309,10 +439,29 @@ def joint_forces(
     threads: int | None = None,
 ) -> Floats:
     """Force [moment; force] through each joint onto its body, (n, 6), at the body's origin."""
+    if model.mimics:
+        return _coupled_joint_forces(model, q, v, tau, f_ext, threads)
     row = model.nv + _joint_forces.ROW * model.n_bodies
     table = run(JOINT_FORCES, model, (row,), q, v, tau, f_ext, None, threads)
     forces = table[..., model.nv :].reshape(*table.shape[:-1], model.n_bodies, _joint_forces.ROW)
     return np.ascontiguousarray(forces[..., :6])
+
+
+def _coupled_joint_forces(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None,
+    threads: int | None,
+) -> Floats:
+    """Those of the uncoupled tree under the torques that let its joints follow by themselves."""
+    full = model.uncoupled
+    vdot = run(FORWARD_PUSHED, model, (model.nv,), q, v, tau, f_ext, None, threads)
+    given = _coupled.expand(INVERSE_PUSHED, model, q, v, vdot, f_ext)
+    full_q, full_v, _, forces = given
+    torques = inverse_dynamics(full, *given, threads=threads)
+    return joint_forces(full, full_q, full_v, torques, forces, threads=threads)
 
 
 def energy(

@@ -31,6 +31,7 @@ def sko_model(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> SKOMode
     Where a joint has armature, its rotors move with the joint's own rates and with nothing else:
     these rates follow [ω; v] as further velocities of the node, with the armature as inertia.
     """
+    model.refuse_mimics("sko_model")
     q = np.asarray(q)
     if q.ndim != 1:
         raise StateError(f"q has shape {q.shape}; an SKO model is of one state, ({model.nq},).")

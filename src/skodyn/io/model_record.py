@@ -43,6 +43,9 @@ def _builder(data: dict[str, Any]) -> ModelBuilder:
     for body in data["bodies"]:
         given = {key: body[key] for key in ("translation", "rotation", "mass", "com", "inertia")}
         builder.add_body(body["name"], body["parent"], _joint(body["joint"]), **given)
+        if mimic := body["joint"].get("mimic"):
+            source = mimic["joint"]
+            builder.add_mimic(body["joint"]["name"], source, mimic["multiplier"], mimic["offset"])
     for frame in data["frames"]:
         place = {key: frame[key] for key in ("translation", "rotation")}
         builder.add_frame(frame["name"], frame["body"], **place)
@@ -74,5 +77,5 @@ def _visual(shapes: Any, data: dict[str, Any]) -> Any:
 
 def _joint(data: dict[str, Any]) -> Joint:
     """A joint from its name, type and parameters; q and v are where its columns lie."""
-    parameters = {key: data[key] for key in data if key not in ("type", "q", "v")}
+    parameters = {key: data[key] for key in data if key not in ("type", "q", "v", "mimic")}
     return CATALOGUE[data["type"]](**parameters)

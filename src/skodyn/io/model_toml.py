@@ -15,6 +15,10 @@
     body = "upper"
     translation = [0, 0, -1]
 
+A joint that follows another one names it, with a multiplier of 1 and an offset of 0 if left out:
+
+    joint = { type = "prismatic", axis = [0, 1, 0], mimic = { joint = "finger1", multiplier = -1 } }
+
 The keys of a body and of a frame are the arguments of `ModelBuilder.add_body` and `add_frame`; the
 parameters of a joint are those of its class. `parent` of a body and `body` of a frame must be
 given; whatever else is left out has the builder's default. This file judges keys only; values are
@@ -44,6 +48,8 @@ __all__ = ["load_model"]
 _TOP_KEYS = ("name", "gravity", "bodies", "frames")
 _BODY_KEYS = tuple(f.name for f in fields(BodyDescription) if f.name != "name")
 _FRAME_KEYS = tuple(f.name for f in fields(FrameDescription) if f.name != "name")
+
+_MIMIC_KEYS = ("joint", "multiplier", "offset")
 
 
 def load_model(path: str | os.PathLike[str], *, repair_inertia: bool = False) -> Model:
@@ -110,8 +116,20 @@ class ModelFile:
             remedy = Spelling(CATALOGUE).remedy(type_name, _one_of(CATALOGUE))
             self._fault((*at, "type"), f"The {whose} has type {shown(type_name)}; {remedy}")
             return Fixed()
-        parameters = tuple(f.name for f in fields(joint_type))
-        return joint_type(**self._known(given, parameters, at, f"{type_name} {whose}", ("type",)))
+        parameters = (*(f.name for f in fields(joint_type)), "mimic")
+        known = self._known(given, parameters, at, f"{type_name} {whose}", ("type",))
+        if "mimic" in known:
+            self._add_mimic(known.get("name") or body, known.pop("mimic"), (*at, "mimic"), whose)
+        return joint_type(**known)
+
+    def _add_mimic(self, joint: str, table: Any, at: tuple[str, ...], whose: str) -> None:
+        if not isinstance(table, dict) or "joint" not in table:
+            example = 'write for example mimic = { joint = "finger1", multiplier = -1 }'
+            problem = "names no joint" if isinstance(table, dict) else f"is {shown(table)}"
+            self._fault(at, f"The mimic of the {whose} {problem}; {example}.")
+            return
+        given = self._known(table, _MIMIC_KEYS, at, f"mimic of the {whose}")
+        self.builder.add_mimic(joint, given.pop("joint"), **given)
 
     # ---- keys ---------------------------------------------------------------------------------
 

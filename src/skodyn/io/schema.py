@@ -69,17 +69,17 @@ class Names(NamedTuple):
     @classmethod
     def of(cls, model: Model) -> Self:
         labels = {
-            "q_name": _coordinate_names(model, _Q_PARTS, [joint.nq for joint in model.joints]),
-            "v_name": _coordinate_names(model, _V_PARTS, [joint.nv for joint in model.joints]),
+            "q_name": _coordinate_names(model, _Q_PARTS, "nq"),
+            "v_name": _coordinate_names(model, _V_PARTS, "nv"),
             "body": model.body_names,
         }
         columns = [
             (q.start, q.stop - q.start, v.start, v.stop - v.start)
-            for q, v in ((model.q_slice(n), model.v_slice(n)) for n in model.joint_names)
+            for q, v in ((model.q_slice(n), model.v_slice(n)) for n in model.independent_joints)
         ]
         table = np.array(columns, dtype=np.int64).reshape(-1, 4)
         parents = np.asarray(model.parent, dtype=np.int64)
-        return cls(labels | _FIXED_LABELS, model.joint_names, table, parents)
+        return cls(labels | _FIXED_LABELS, model.independent_joints, table, parents)
 
     def row_shape(self, channel: str) -> tuple[int, ...]:
         """The shape of one row of a channel."""
@@ -90,13 +90,17 @@ class Names(NamedTuple):
 
 
 def _coordinate_names(
-    model: Model, parts: Mapping[str, tuple[str, ...]], sizes: list[int]
+    model: Model, parts: Mapping[str, tuple[str, ...]], size: str
 ) -> tuple[str, ...]:
-    """Names: "shoulder" for a joint with one coordinate, "ball.w" … for several."""
+    """Names: "shoulder" for a joint with one coordinate, "ball.w" … for several.
+
+    A mimic joint has no columns: they would repeat those of its source.
+    """
     found: list[str] = []
-    for name, joint, size in zip(model.joint_names, model.joints, sizes, strict=True):
+    for name in model.independent_joints:
+        joint = model.joints[model.joint_index(name)]
         several = tuple(f"{name}.{part}" for part in parts.get(joint.type_name, ()))
-        found += several if size != 1 else (name,)
+        found += several if getattr(joint, size) != 1 else (name,)
     return tuple(found)
 
 

@@ -10,10 +10,12 @@ import numpy as np
 
 from skodyn.errors import ModelError
 from skodyn.model.columns import Floats, read_column, read_inertias, read_rotations, shown
-from skodyn.model.description import BodyDescription, FrameDescription
+from skodyn.model.description import BodyDescription, FrameDescription, MimicDescription
 from skodyn.model.inertia_checks import check_inertias, nearest_valid
 from skodyn.model.joint_checks import check_joint_names, check_joints, is_joint
 from skodyn.model.joints import Joint
+from skodyn.model.mimic_checks import check_mimics
+from skodyn.model.mimics import Mimic
 from skodyn.model.name_checks import check_frames, check_names, check_tree
 from skodyn.topology import Tree
 
@@ -36,6 +38,7 @@ class CheckedModel:
     frame_rotation: Floats
     frame_translation: Floats
     repairs: tuple[str, ...]
+    mimics: dict[str, Mimic]
 
 
 def check(
@@ -43,6 +46,7 @@ def check(
     bodies: Sequence[BodyDescription],
     frames: Sequence[FrameDescription],
     repair_inertia: bool,
+    mimics: Sequence[MimicDescription] = (),
 ) -> CheckedModel:
     """The checked columns, or a ModelError that lists every fault."""
     faults: list[str] = [] if bodies else ["The model has no body; add at least one."]
@@ -61,6 +65,8 @@ def check(
     tree = check_tree(bodies, names_ok, faults)
     joint_names = check_joint_names(bodies, faults)
     check_joints(bodies, faults)
+    joints = {name: b.joint for name, b in zip(joint_names, bodies, strict=True)}
+    followed = check_mimics(mimics, joints, faults)
 
     gravity_row = sound(read_column([gravity], (3,), "gravity", lambda _: "The model"))
     translation = sound(read_column([b.translation for b in bodies], (3,), "translation", body))
@@ -99,6 +105,7 @@ def check(
         frame_rotation=frame_rotation,
         frame_translation=frame_translation,
         repairs=repairs,
+        mimics=followed,
     )
 
 

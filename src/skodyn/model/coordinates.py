@@ -65,10 +65,12 @@ def _turning_series_dofs(
 
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> Floats:
     q0 = check_q(model, q)
-    step = _vector(dv, model.nv, "dv")
+    step = vector(dv, model.nv, "dv")
     _same_batch(q0, step, "q", "dv")
     out = np.empty_like(q0)
-    manifold.integrate(model.indices, q0.reshape(-1), step.reshape(-1), out.reshape(-1), model.nv)
+    manifold.integrate(
+        model.state_indices, q0.reshape(-1), step.reshape(-1), out.reshape(-1), model.nv
+    )
     return out
 
 
@@ -77,7 +79,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Floats:
     _same_batch(start, end, "q0", "q1")
     out = np.empty((*start.shape[:-1], model.nv))
     manifold.difference(
-        model.indices, start.reshape(-1), end.reshape(-1), out.reshape(-1), model.nv
+        model.state_indices, start.reshape(-1), end.reshape(-1), out.reshape(-1), model.nv
     )
     return out
 
@@ -90,7 +92,7 @@ def _same_batch(a: Floats, b: Floats, name_a: str, name_b: str) -> None:
         )
 
 
-def _vector(values: ArrayLike, size: int, name: str) -> Floats:
+def vector(values: ArrayLike, size: int, name: str) -> Floats:
     """A contiguous float array of shape (size,) or (batch, size), finite."""
     array = as_floats(values)
     if array is None:
@@ -107,8 +109,8 @@ def _vector(values: ArrayLike, size: int, name: str) -> Floats:
 
 
 def check_q(model: Model, q: ArrayLike) -> Floats:
-    array = _vector(q, model.nq, "q")
-    starts = quaternion_starts(model.indices)
+    array = vector(q, model.nq, "q")
+    starts = quaternion_starts(model.state_indices)
     rows = np.atleast_2d(array)
     norm = np.linalg.norm(rows[:, starts[:, None] + np.arange(4)], axis=2)
     bad = np.argwhere(np.abs(norm - 1.0) > QUATERNION_TOLERANCE)

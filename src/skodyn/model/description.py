@@ -13,7 +13,7 @@ from skodyn.model.joints import Fixed, Joint
 if TYPE_CHECKING:
     from skodyn.model.model import Model
 
-__all__ = ["BodyDescription", "FrameDescription", "ModelBuilder"]
+__all__ = ["BodyDescription", "FrameDescription", "MimicDescription", "ModelBuilder"]
 
 _ORIGIN = (0.0, 0.0, 0.0)
 _NO_INERTIA = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
@@ -43,6 +43,16 @@ class FrameDescription:
     rotation: Any
 
 
+@dataclass(frozen=True, slots=True)
+class MimicDescription:
+    """A joint that follows another, as given."""
+
+    joint: str
+    source: str
+    multiplier: Any
+    offset: Any
+
+
 class ModelBuilder:
     """Collects bodies in any order; `build` checks them all at once and packs them.
 
@@ -55,6 +65,7 @@ class ModelBuilder:
         self.gravity = gravity
         self.bodies: list[BodyDescription] = []
         self.frames: list[FrameDescription] = []
+        self.mimics: list[MimicDescription] = []
 
     def add_body(
         self,
@@ -89,6 +100,16 @@ class ModelBuilder:
         """Add a named frame fixed in a body (or in the ground)."""
         self.frames.append(FrameDescription(name, body, translation, rotation))
 
+    def add_mimic(
+        self, joint: str, source: str, multiplier: float = 1.0, offset: float = 0.0
+    ) -> None:
+        """Let a joint follow another one exactly: q = multiplier·q_source + offset.
+
+        Both have one coordinate (revolute, prismatic or helical), anywhere in the tree. The joint
+        is then no part of the state. Its source may itself mimic a third.
+        """
+        self.mimics.append(MimicDescription(joint, source, multiplier, offset))
+
     def build(self, *, repair_inertia: bool = False) -> Model:
         """The frozen, packed model; raises ModelError with every fault at once.
 
@@ -100,7 +121,9 @@ class ModelBuilder:
 
         fault = text_fault(self.name)
         try:
-            model = pack(self.name, self.gravity, self.bodies, self.frames, repair_inertia)
+            model = pack(
+                self.name, self.gravity, self.bodies, self.frames, repair_inertia, self.mimics
+            )
         except ModelError as error:
             raise ModelError([f"The model {fault}"] * bool(fault) + [*error.faults]) from None
         if fault:

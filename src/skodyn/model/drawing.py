@@ -15,6 +15,7 @@ import numpy as np
 
 from skodyn.conventions import GROUND
 from skodyn.model.joints import Joint
+from skodyn.model.mimics import Mimic
 from skodyn.model.model import Model
 from skodyn.model.shapes import Visual
 
@@ -97,7 +98,6 @@ def _visual(visual: Visual) -> dict[str, Any]:
 
 def _body(model: Model, k: int, parent: str) -> dict[str, Any]:
     joint, name = model.joints[k], model.joint_names[k]
-    q, v = model.q_slice(name), model.v_slice(name)
     return {
         "name": model.body_names[k],
         "parent": parent,
@@ -105,8 +105,7 @@ def _body(model: Model, k: int, parent: str) -> dict[str, Any]:
             "name": name,
             "type": joint.type_name,
             **{key: np.asarray(value).tolist() for key, value in _parameters(joint)},
-            "q": [q.start, q.stop],
-            "v": [v.start, v.stop],
+            **_place(model, name),
         },
         "translation": model.translation[k].tolist(),
         "rotation": model.rotation[k].tolist(),
@@ -114,6 +113,21 @@ def _body(model: Model, k: int, parent: str) -> dict[str, Any]:
         "com": model.com[k].tolist(),
         "inertia": model.inertia[k].tolist(),
     }
+
+
+def _place(model: Model, name: str) -> dict[str, Any]:
+    """Where a joint lies in the state, or whom it mimics."""
+    if name in model.mimics:
+        mimic = model.mimics[name]
+        return {
+            "mimic": {
+                "joint": mimic.source,
+                "multiplier": mimic.multiplier,
+                "offset": mimic.offset,
+            }
+        }
+    q, v = model.q_slice(name), model.v_slice(name)
+    return {"q": [q.start, q.stop], "v": [v.start, v.stop]}
 
 
 # ---- words --------------------------------------------------------------------------------------
@@ -142,7 +156,16 @@ def _body_cells(model: Model, k: int) -> tuple[str, str, str]:
         for key, value in _parameters(joint)
         if key != "armature" or joint.armature  # few have one
     )
+    if name in model.mimics:
+        return f"{words} {_mimic_words(model.mimics[name])}", "mimic", f"{model.mass[k]:.6g} kg"
     return words, f"{joint.nv} dof", f"{model.mass[k]:.6g} kg"
+
+
+def _mimic_words(mimic: Mimic) -> str:
+    """For example '= -1 × finger1 + 0.02'."""
+    sign = "-" if mimic.offset < 0.0 else "+"
+    offset = f" {sign} {abs(mimic.offset):.6g}" if mimic.offset else ""
+    return f"= {mimic.multiplier:.6g} × {mimic.source}{offset}"
 
 
 def _parameters(joint: Joint) -> list[tuple[str, Any]]:

@@ -3,7 +3,7 @@
 `indices` is an (n_bodies, INDEX_COLUMNS) int64 array. `parameters` is one flat float64 array, so
 that a kernel takes two arguments for the whole model and a sweep can hold it once per lane:
 
-    header | one record per body | one record per degree of freedom
+    header | one record per body | one record per degree of freedom | one record per mimic joint
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ PARENT, KIND, Q_START, V_START, N_DOF, SUBTREE_END = range(6)
 INDEX_COLUMNS = 6
 
 # `tree` is what kernels see of it: flat, with one more row in front that holds the sizes
-N_BODIES, NQ, NV = range(3)
+N_BODIES, NQ, NV, FULL = range(4)
+
+# With mimic joints, `tree` is the layout of the state, in which they look fixed, and FULL says
+# where the same follows for the tree with a coordinate for every joint, the one that `parameters`
+# and all recursions speak of. Zero stands for no mimic joints. Behind both, at 2·FULL, lies the
+# table of mimics.Coupling: this header, q_at (NQ), v_at (NV), and one row per coupled joint
+MIMICS, SOURCES = range(2)
+COUPLING_HEADER = 2
+COUPLED_BODY, COUPLED_DOF, COUPLED_Q, FOLLOWS = range(4)
+COUPLED_ROW = 4
 
 # header of `parameters`
 GRAVITY = 0
@@ -32,6 +41,10 @@ BODY_RECORD = 23
 TWIST = 0  # [u; t] of a series joint, zero for other kinds
 ARMATURE = 6  # inertia of what turns or slides with this degree of freedom alone, a rotor
 DOF_RECORD = 7
+
+# a record per mimic joint
+MULTIPLIER, OFFSET = range(2)
+MIMIC_RECORD = 2
 
 
 def parameter_count(n_bodies: int, nv: int) -> int:

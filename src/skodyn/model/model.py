@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from skodyn.errors import ModelError
 from skodyn.model import coordinates, layout
 from skodyn.model.columns import Floats
 from skodyn.model.joints import Joint
+from skodyn.model.mimics import Coupling, Mimic, state_indices
 from skodyn.model.properties import JointLimits, JointProperties
 from skodyn.model.shapes import Visual
 from skodyn.topology import Tree
@@ -44,6 +45,9 @@ class Model:
     forces that `simulate` and scenarios apply unless told otherwise, and `limits` are kept for
     whoever wants them; by body name ("world" too), `visuals` are shapes to look at. `notes` are
     sentences on what the file says and skodyn does not use.
+
+    `mimics` says of each joint that follows another which one, and how. Such joints are no part of
+    the state: nq, nv, q and v count the others only, while `joints` and `indices` have them all.
     """
 
     name: str
@@ -65,6 +69,7 @@ class Model:
     limits: Mapping[str, JointLimits] = field(default_factory=dict)
     visuals: Mapping[str, tuple[Visual, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    mimics: Mapping[str, Mimic] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._freeze()
@@ -93,18 +98,21 @@ class Model:
 
     @cached_property
     def nq(self) -> int:
-        return sum(joint.nq for joint in self.joints)
+        return sum(joint.nq for joint in self.joints) - len(self.mimics)
 
     @cached_property
     def nv(self) -> int:
-        return int(self.indices[:, layout.N_DOF].sum())
+        return int(self.indices[:, layout.N_DOF].sum()) - len(self.mimics)
 
     @cached_property
     def kernel_tree(self) -> NDArray[np.int64]:
-        """`indices` as kernels take them: flat, behind a row of sizes."""
+        """`indices` as kernels take them: flat, behind a row of sizes (layout.py)."""
         sizes = np.zeros((1, layout.INDEX_COLUMNS), dtype=np.int64)
         sizes[0, [layout.N_BODIES, layout.NQ, layout.NV]] = self.n_bodies, self.nq, self.nv
-        flat = np.concatenate((sizes, self.indices)).reshape(-1)
+        flat = np.concatenate((sizes, self.state_indices)).reshape(-1)
+        if self.mimics:
+            flat[layout.FULL] = flat.size
+            flat = np.concatenate((flat, self.uncoupled.kernel_tree, self.coupling.kernel_table()))
         flat.setflags(write=False)
         return flat
 
@@ -140,16 +148,25 @@ class Model:
         return self._find(name, self._joint_numbers, "joint")
 
     def q_slice(self, joint: str) -> slice:
-        """Where the coordinates of a joint lie in q."""
-        k = self.joint_index(joint)
-        start = int(self.indices[k, layout.Q_START])
+        """Where the coordinates of a joint lie in q; a mimic joint has none, and is refused."""
+        k = self._state_joint(joint)
+        start = int(self.state_indices[k, layout.Q_START])
         return slice(start, start + self.joints[k].nq)
 
     def v_slice(self, joint: str) -> slice:
-        """Where the velocities of a joint lie in v."""
-        k = self.joint_index(joint)
-        start = int(self.indices[k, layout.V_START])
+        """Where the velocities of a joint lie in v; a mimic joint has none, and is refused."""
+        k = self._state_joint(joint)
+        start = int(self.state_indices[k, layout.V_START])
         return slice(start, start + self.joints[k].nv)
+
+    def _state_joint(self, name: str) -> int:
+        k = self.joint_index(name)
+        if name in self.mimics:
+            raise ModelError(
+                f"Joint {name!r} mimics {self.mimics[name].source!r} and is no part of the state; "
+                f"ask for {self.mimics[name].source!r}, or for its place in `model.uncoupled`."
+            )
+        return k
 
     @cached_property
     def _body_numbers(self) -> dict[str, int]:
@@ -168,14 +185,60 @@ class Model:
         )
         raise ModelError(f"Model {self.name!r} has no {what} {name!r}; {hint}")
 
+    # ---- mimic joints -------------------------------------------------------------------------
+
+    @cached_property
+    def independent_joints(self) -> tuple[str, ...]:
+        """The joints that mimic none, in the order of bodies: those that the state speaks of."""
+        return tuple(name for name in self.joint_names if name not in self.mimics)
+
+    @cached_property
+    def uncoupled(self) -> Model:
+        """The same tree with every joint free to move by itself; the model, if none mimics."""
+        if not self.mimics:
+            return self
+        own = self.parameters[: self.parameters.size - layout.MIMIC_RECORD * len(self.mimics)]
+        return replace(self, mimics={}, parameters=own)
+
+    def refuse_mimics(self, what: str) -> None:
+        """A ModelError if joints mimic others, for what has no meaning or no code with them."""
+        if self.mimics:
+            name = next(iter(self.mimics))
+            raise ModelError(
+                f"Model {self.name!r}: {what} does not take models with mimic joints, and {name!r} "
+                "is one; use model.uncoupled, in which every joint moves by itself."
+            )
+
+    @cached_property
+    def coupling(self) -> Coupling:
+        """How the state's coordinates lie in those of `uncoupled`."""
+        return Coupling(self)
+
+    @cached_property
+    def state_indices(self) -> NDArray[np.int64]:
+        """`indices` with the state's layout: mimic joints look fixed in it."""
+        follows = np.array([name in self.mimics for name in self.joint_names], dtype=np.bool_)
+        return state_indices(self.indices, follows)
+
+    def expand_q(self, q: ArrayLike) -> Floats:
+        """q of `uncoupled`: the coordinates of every joint, mimics included."""
+        return self.coupling.expand_q(self.check_q(q))
+
+    def expand_v(self, v: ArrayLike) -> Floats:
+        """v of `uncoupled`: the velocities (or accelerations) of every joint, mimics included."""
+        return self.coupling.expand_v(coordinates.vector(v, self.nv, "v"))
+
     # ---- coordinates --------------------------------------------------------------------------
 
     def neutral(self) -> Floats:
         """Coordinates with every joint at rest position: zeros, and unit quaternions."""
-        return coordinates.neutral(self.indices, self.nq)
+        return coordinates.neutral(self.state_indices, self.nq)
 
     def random_state(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """(q, v): uniform angles and orientations, lengths within ±1, normal velocities."""
+        if self.mimics:
+            q, v = self.uncoupled.random_state(rng)
+            return q[self.coupling.q_at], v[self.coupling.v_at]
         return coordinates.random_state(self.indices, self.parameters, self.nq, self.nv, rng)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> Floats:
@@ -201,6 +264,8 @@ class Model:
             digest.update(text.encode() + b"\0")
         for array in (self.indices, self.parameters, self.alignment):
             digest.update(array.tobytes())
+        for name, mimic in self.mimics.items():  # its numbers are among the parameters
+            digest.update(f"{name}\0{mimic.source}\0".encode())
         for name, frame in sorted(self.frames.items()):
             digest.update(f"{name}\0{frame.body}\0".encode())
             digest.update(frame.rotation.tobytes() + frame.translation.tobytes())

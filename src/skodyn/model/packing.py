@@ -12,7 +12,8 @@ from skodyn.conventions import JointKind
 from skodyn.model import layout
 from skodyn.model.checks import CheckedModel, check
 from skodyn.model.columns import Floats
-from skodyn.model.description import BodyDescription, FrameDescription
+from skodyn.model.description import BodyDescription, FrameDescription, MimicDescription
+from skodyn.model.mimics import Mimic, in_body_order
 from skodyn.model.model import Frame, Model
 from skodyn.topology import Tree
 
@@ -25,14 +26,17 @@ def pack(
     bodies: Sequence[BodyDescription],
     frames: Sequence[FrameDescription],
     repair_inertia: bool,
+    mimics: Sequence[MimicDescription] = (),
 ) -> Model:
     """Check the description and pack it; ModelError lists every fault."""
-    checked = check(gravity, bodies, frames, repair_inertia)
+    checked = check(gravity, bodies, frames, repair_inertia, mimics)
     order = checked.tree.order
     joints = tuple(checked.joints[k] for k in order.tolist())
     twists = [joint.twists() for joint in joints]
     alignment = _alignment(joints, twists)
     indices = _indices(checked.tree, joints)
+    joint_names = tuple(checked.joint_names[k] for k in order.tolist())
+    followed = in_body_order(checked.mimics, joint_names)
     armature = np.repeat([joint.armature for joint in joints], [joint.nv for joint in joints])
     columns = {
         "rotation": checked.rotation[order],
@@ -45,7 +49,7 @@ def pack(
         name=name,
         tree=checked.tree,
         joints=joints,
-        joint_names=tuple(checked.joint_names[k] for k in order.tolist()),
+        joint_names=joint_names,
         frames=_frames(checked, frames),
         repairs=checked.repairs,
         gravity=checked.gravity,
@@ -56,7 +60,13 @@ def pack(
         inertia=columns["inertia"],
         alignment=alignment,
         indices=indices,
-        parameters=_parameters(checked.gravity, indices, columns, alignment, twists, armature),
+        parameters=np.concatenate(
+            (
+                _parameters(checked.gravity, indices, columns, alignment, twists, armature),
+                _mimic_parameters(followed),
+            )
+        ),
+        mimics=followed,
     )
 
 
@@ -122,6 +132,11 @@ def _parameters(
         elif kinds[k] == JointKind.SERIES:
             dofs[starts[k] : starts[k] + len(twist), : layout.ARMATURE] = np.reshape(twist, (-1, 6))
     return parameters
+
+
+def _mimic_parameters(mimics: dict[str, Mimic]) -> Floats:
+    rows = [x for mimic in mimics.values() for x in (mimic.multiplier, mimic.offset)]
+    return np.array(rows, dtype=np.float64)
 
 
 def _place(

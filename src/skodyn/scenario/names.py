@@ -58,6 +58,18 @@ class Names:
         elif name == GROUND and not ground:
             self.tables.fault(at, f"{dotted(*at)} is the ground; name a body that can move.")
 
+    def state_of(self, table: dict[str, Any], at: At) -> dict[str, list[str]]:
+        """As `spoken_for`, for coordinates: patterns pass over mimic joints, which have none."""
+        mimics = self.model.mimics
+        found = {}
+        for key, joints in self.spoken_for(table, at).items():
+            if key in mimics:
+                source = mimics[key].source
+                what = f"{dotted(*at, key)}: joint {key!r} mimics {source!r}"
+                self.tables.fault((*at, key), f"{what}; give that of {source!r} instead.")
+            found[key] = [name for name in joints if name not in mimics]
+        return found
+
     def spoken_for(self, table: dict[str, Any], at: At) -> dict[str, list[str]]:
         """The joints that each key of a table speaks for.
 

@@ -47,7 +47,7 @@ def _given(
 ) -> dict[str, tuple[float, ...]]:
     """The numbers given for each joint; a key that does not fit is one fault."""
     found: dict[str, tuple[float, ...]] = {}
-    for key, joints in names.spoken_for(table, at).items():
+    for key, joints in names.state_of(table, at).items():
         values = numbers(table[key] if isinstance(table[key], list) else [table[key]])
         for name in joints:
             problem = _problem(names.joints[name], values, at[-1])

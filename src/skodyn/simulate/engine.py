@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from skodyn.errors import StateError
 from skodyn.jit import compiled
+from skodyn.kernels.mimics import mimic_lanes
 from skodyn.kernels.workspace import workspace_lanes
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
@@ -112,10 +113,12 @@ class Engine:
         model, nq, ny = self.model, self.q.size, self.y.size
         self._scratch = np.zeros(nq + ny)
         stages = 2 * 7 * ny
+        full = model.uncoupled
+        mimics = full.nq + full.nv + 2 * (full.nv + ny - model.nv) if model.mimics else 0
         self._memory = np.zeros(
-            2 * model.nv + 6 * model.n_bodies + nq + 3 * ny + stages + 2 * ny + 8
+            model.nv + full.nv + 6 * model.n_bodies + mimics + nq + 3 * ny + stages + 2 * ny + 8
         )
-        self._ws = np.zeros(workspace_lanes(model.n_bodies, model.nv))
+        self._ws = np.zeros(workspace_lanes(model.n_bodies, model.nv) + mimic_lanes(model))
         self._rows_q = np.zeros(ROWS * nq)
         self._rows_y = np.zeros(ROWS * ny)
 

@@ -42,8 +42,11 @@ class ForceTables:
 
 
 class _Packer:
+    """Speaks of the degrees of freedom of the uncoupled tree: mimic joints can be acted upon."""
+
     def __init__(self, model: Model) -> None:
-        self.model = model
+        self.model = model.uncoupled
+        self.mimics = model.mimics
         self.records: list[list[int]] = []
         self.numbers: list[float] = []
         self.faults: list[str] = []
@@ -100,6 +103,11 @@ class _Packer:
 
     def _servo(self, servo: Servo, offset: int) -> list[int]:
         dof, coordinate = self._dof(servo.joint)
+        if servo.gravity_compensation and servo.joint in self.mimics:
+            raise ModelError(
+                f"joint {servo.joint!r} mimics {self.mimics[servo.joint].source!r}, which carries "
+                "the weight of both; let a servo there compensate gravity."
+            )
         self.numbers += [servo.kp, servo.kd, servo.ki]
         self.numbers += [servo.target, servo.target_velocity, servo.limit]
         integral = -1
@@ -245,6 +253,8 @@ def _passive_row(given: JointProperties) -> list[float]:
 
 def pack_forces(model: Model, forces: Forces) -> ForceTables:
     """The tables, or a ModelError that lists every fault."""
+    if any(isinstance(element, FixmanForce) for element in forces.elements):
+        model.refuse_mimics("the Fixman force")
     packer = _Packer(model)
     passive = packer.passive(dict(forces.joints))
     for number, element in enumerate(forces.elements, start=1):

@@ -143,7 +143,7 @@ def explain(engine: Engine, status: int) -> str:
 
 
 def _joint_of_dof(engine: Engine, dof: int) -> str:
-    names = engine.model.joint_names
+    names = engine.model.independent_joints
     return next(n for n in names if dof in range(*engine.model.v_slice(n).indices(engine.model.nv)))
 
 

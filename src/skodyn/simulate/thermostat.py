@@ -47,6 +47,7 @@ class Collisions:
     """When the next collision is, and what it does."""
 
     def __init__(self, thermostat: AndersenThermostat, model: Model, dt: float) -> None:
+        model.refuse_mimics("a thermostat")
         self.thermostat, self.model, self.dt = thermostat, model, dt
         self.count, self.time = 0, 0.0
         self._wait()

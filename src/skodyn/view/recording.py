@@ -78,7 +78,10 @@ def record(
 ) -> Recording:
     """The replay of a trajectory. model: instead of the one that the log keeps."""
     known = model if model is not None else trajectory.model
-    if (known.body_names, known.joint_names) != (trajectory.body_names, trajectory.joint_names):
+    if (known.body_names, known.independent_joints) != (
+        trajectory.body_names,
+        trajectory.joint_names,
+    ):
         raise LogError(
             f"{trajectory.label} was not run with model {known.name!r}: names of bodies or joints "
             "differ; give the model that it was run with."

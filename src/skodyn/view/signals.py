@@ -67,7 +67,7 @@ def _joint_families(
     kept_joints = _known(trajectory, joints)
     names = np.array(trajectory.q_names if channel == "q" else trajectory.v_names, dtype=object)
     owners = _owners(model, channel)
-    units = np.array([unit for joint in model.joints for unit in _units(joint, channel)])
+    units = np.array([unit for _, joint in _joints(model) for unit in _units(joint, channel)])
     kept = np.array([owner in kept_joints for owner in owners], dtype=bool)
     found = []
     for unit in sorted(set(units[kept].tolist()), key=_unit_order):
@@ -92,8 +92,12 @@ def _known(trajectory: Trajectory, patterns: Iterable[str]) -> set[str]:
 
 def _owners(model: Model, channel: str) -> list[str]:
     """The joint that each column belongs to."""
-    pairs = zip(model.joint_names, model.joints, strict=True)
-    return [name for name, joint in pairs for _ in _units(joint, channel)]
+    return [name for name, joint in _joints(model) for _ in _units(joint, channel)]
+
+
+def _joints(model: Model) -> list[tuple[str, Joint]]:
+    """Those that have columns in a log."""
+    return [(name, model.joints[model.joint_index(name)]) for name in model.independent_joints]
 
 
 def _unit_order(unit: str) -> int:

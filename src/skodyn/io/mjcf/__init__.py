@@ -23,7 +23,7 @@ from skodyn.io.mjcf.shapes import read_visuals
 from skodyn.io.robots.assembly import Part, assemble, placed_visuals
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.meshes import MeshFinder
-from skodyn.io.robots.mimics import judge_mimics
+from skodyn.io.robots.mimics import add_mimics, kept_mimics
 from skodyn.io.robots.options import LoadOptions
 from skodyn.io.robots.stops import with_stops
 from skodyn.io.xml_source import XmlSource
@@ -90,7 +90,7 @@ class _Converter:
         mj, findings = self.mj, self.findings
         joints = read_joints(mj, self.joint_names, findings, self.disabled)
         mimics = judge_extras(mj, self.joint_names, findings, self.disabled)
-        judge_mimics(mimics, self.options.mimic, findings)
+        kept = kept_mimics(mimics, self.options.mimic, findings)
         meshes = MeshFinder(self.source.path.parent, self.options.search_paths, findings)
         visuals = read_visuals(mj, meshes, findings)
         parts, origins = read_parts(mj, body_names(mj), joints, visuals, findings)
@@ -103,6 +103,7 @@ class _Converter:
         name = bytes(mj.names).split(b"\0")[0].decode() or self.source.path.stem
         builder = ModelBuilder(gravity, name)
         carriers = assemble(builder, parts, (), self.options.merge_fixed)
+        add_mimics(builder, kept)
         for body, origin in origins.items():
             if origin.any():
                 at = carriers[body]

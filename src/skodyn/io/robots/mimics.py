@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from skodyn.io.robots.findings import Findings
+from skodyn.model.description import ModelBuilder
 
-__all__ = ["Mimic", "circles", "judge_mimics"]
+__all__ = ["Mimic", "add_mimics", "circles", "kept_mimics"]
 
 
 class Mimic(NamedTuple):
@@ -37,15 +38,15 @@ def circles(leader: Mapping[str, str]) -> list[list[str]]:
     return found
 
 
-def judge_mimics(mimics: Sequence[Mimic], option: str, findings: Findings) -> None:
-    """Let mimics go if that is asked for; otherwise they are refused, since none can be kept."""
+def kept_mimics(mimics: Sequence[Mimic], option: str, findings: Findings) -> list[Mimic]:
+    """All of them, or none if they are to be let go, which is noted."""
+    if option != "independent":
+        return list(mimics)
     for mimic in mimics:
-        if option == "independent":
-            what = "Joints that follow another move by themselves, as asked for"
-            findings.unused(what, mimic.joint)
-        else:
-            findings.fault(
-                mimic.line,
-                f"Joint {mimic.joint!r} follows {mimic.source!r}, which skodyn cannot keep exactly "
-                'yet; load it with mimic="independent" to let it move by itself.',
-            )
+        findings.unused("Joints that follow another move by themselves, as asked for", mimic.joint)
+    return []
+
+
+def add_mimics(builder: ModelBuilder, mimics: Sequence[Mimic]) -> None:
+    for mimic in mimics:
+        builder.add_mimic(mimic.joint, mimic.source, mimic.multiplier, mimic.offset)

@@ -18,7 +18,7 @@ from skodyn.errors import ModelError
 from skodyn.io.robots.assembly import Part, assemble, placed_visuals
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.meshes import MeshFinder
-from skodyn.io.robots.mimics import judge_mimics
+from skodyn.io.robots.mimics import add_mimics, kept_mimics
 from skodyn.io.robots.options import LoadOptions
 from skodyn.io.robots.stops import with_stops
 from skodyn.io.urdf.joints import UrdfJoint, read_joint
@@ -128,7 +128,7 @@ class UrdfFile:
             lines = {joint.name: joint.limit_line for joint in joints}
             properties = with_stops(properties, limits, self.findings, lines)
         mimics = [joint.mimic for joint in joints if joint.mimic is not None]
-        judge_mimics(mimics, self.options.mimic, self.findings)
+        kept = kept_mimics(mimics, self.options.mimic, self.findings)
         self._stop_at_faults()
         assert root is not None  # otherwise there was a fault
 
@@ -136,6 +136,7 @@ class UrdfFile:
         parts = self._parts(root, in_order)
         ground = () if self.options.root == "free" else (root,)
         carriers = assemble(builder, parts, ground, self.options.merge_fixed)
+        add_mimics(builder, kept)
         shown = parts if self.options.root == "free" else [self._part(root, GROUND), *parts]
         return replace(
             self._built(builder),

@@ -22,7 +22,7 @@ from skodyn.simulate.system import evaluate, extended_size, system_memory
 @helper
 def stage_memory(tree, codes, lanes):
     """Where the stages' part of the memory begins, and where m₁ lies behind it."""
-    start = system_memory(tree, lanes)
+    start = system_memory(tree, codes, lanes)
     ny = extended_size(tree, codes)
     return start, start + lanes * (tree[NQ] + 2 * ny)
 

@@ -46,7 +46,7 @@ def step(w, lanes, tree, p, codes, numbers, controller, settings, n_settings, t,
          q, y, new_q, new_y, memory, ws):  # fmt: skip
     """(new_q, new_y) at t + dt."""
     nq, ny = tree[NQ], extended_size(tree, codes)
-    base = system_memory(tree, lanes)
+    base = system_memory(tree, codes, lanes)
     middle_q = shift_pointer(memory, base)
     middle = shift_pointer(memory, base + lanes * nq)
     rates = shift_pointer(memory, base + lanes * (nq + ny))

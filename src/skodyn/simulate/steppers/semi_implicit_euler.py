@@ -18,7 +18,7 @@ def step(w, lanes, tree, p, codes, numbers, controller, settings, n_settings, t,
          q, y, new_q, new_y, memory, ws):  # fmt: skip
     """(new_q, new_y) at t + dt."""
     ny = extended_size(tree, codes)
-    rates = shift_pointer(memory, system_memory(tree, lanes))
+    rates = shift_pointer(memory, system_memory(tree, codes, lanes))
     status = evaluate(
         w, lanes, tree, p, codes, numbers, controller, settings, n_settings, t, q, y, rates,
         memory, ws,
