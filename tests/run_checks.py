@@ -1,9 +1,12 @@
-"""Everything that must pass: lint, format, types, import layers, tests. Stops at the first failure.
+"""Everything that must pass: lint, format, types, import layers, kernels that compile, tests.
 
-    python tests/run_checks.py            # all of it
-    python tests/run_checks.py -n 4 -x    # what follows goes to pytest
+    python tests/run_checks.py            # all of it, tests in as many processes as there are cores
+    python tests/run_checks.py -n 0 -x    # what follows goes to pytest
 
-Run it with the interpreter that skodyn and its test dependencies are installed for.
+It stops at the first failure. Kernels are compiled before the tests, in one process: numba's cache
+has no lock, and two processes that compile the same kernel at once would both do the work. For the
+same reason all tests of a file run in one process. Run it with the interpreter that skodyn and its
+test dependencies are installed for.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = [name for name in ("src", "tests", "benchmarks") if any((ROOT / name).rglob("*.py"))]
+SOURCES = [
+    name for name in ("src", "tests", "benchmarks", "docs") if any((ROOT / name).rglob("*.py"))
+]
 LINT_IMPORTS = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"
 
 CHECKS = [
@@ -21,7 +26,9 @@ CHECKS = [
     ("format", ["-m", "ruff", "format", "--check", "--quiet", *SOURCES]),
     ("types", ["-m", "mypy", "--no-error-summary"]),
     ("import layers", ["-c", LINT_IMPORTS]),
+    ("kernels", ["-m", "skodyn", "cache", "warm"]),
 ]
+PARALLEL = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
 
 
 def main() -> int:
@@ -34,7 +41,7 @@ def main() -> int:
             print(f"{name}: failed")
             return done.returncode
         print(f"{name}: fine", flush=True)
-    tests = [sys.executable, "-m", "pytest", *sys.argv[1:]]
+    tests = [sys.executable, "-m", "pytest", *PARALLEL, *sys.argv[1:]]
     return subprocess.run(tests, cwd=ROOT, check=False).returncode
 
 
