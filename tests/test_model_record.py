@@ -12,6 +12,7 @@ import pytest
 import skodyn as sk
 from skodyn.io.log import LogWriter
 from skodyn.io.model_record import model_text, read_model
+from skodyn.model import shapes
 
 MODELS = sorted((Path(__file__).parent.parent / "scenarios" / "models").glob("*.toml"))
 
@@ -56,7 +57,6 @@ def test_a_text_of_another_kind_is_refused_in_a_sentence(old, new):
 
 
 def test_shapes_to_look_at_come_back_too():
-    shapes = pytest.importorskip("skodyn.model.shapes", reason="no reader of robot files yet")
     box = shapes.Visual(shapes.Box((1.0, 2.0, 3.0)), np.eye(3), np.array((0.1, 0, 0)), None, "b")
     file = shapes.Mesh("a.stl", Path("/tmp/a.stl"), (2.0, 2.0, 2.0))
     mesh = shapes.Visual(file, np.eye(3), np.zeros(3), (1.0, 0.5, 0.0, 1.0))

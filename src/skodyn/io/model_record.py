@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,13 @@ from skodyn.model.description import ModelBuilder
 from skodyn.model.drawing import describe
 from skodyn.model.joints import CATALOGUE, Joint
 from skodyn.model.model import Model
+from skodyn.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, Visual
 
 __all__ = ["model_text", "read_model"]
+
+_SHAPES: dict[str, Any] = {
+    shape.__name__.lower(): shape for shape in (Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere)
+}
 
 
 def model_text(model: Model) -> str:
@@ -54,25 +58,19 @@ def _builder(data: dict[str, Any]) -> ModelBuilder:
 
 def _with_visuals(model: Model, data: dict[str, list[dict[str, Any]]]) -> Model:
     """The model with the shapes to look at that `describe` has listed."""
-    if not data:
-        return model
-    shapes = import_module("skodyn.model.shapes")
-    changed: Any = {
-        "visuals": {
-            body: tuple(_visual(shapes, dict(one)) for one in ones) for body, ones in data.items()
-        }
-    }
-    return replace(model, **changed)
+    visuals = {body: tuple(_visual(dict(one)) for one in ones) for body, ones in data.items()}
+    return replace(model, visuals=visuals) if visuals else model
 
 
-def _visual(shapes: Any, data: dict[str, Any]) -> Any:
-    kind = getattr(shapes, data.pop("shape").capitalize())
-    place = [np.array(data.pop(key)) for key in ("rotation", "translation")]
+def _visual(data: dict[str, Any]) -> Visual:
+    kind = _SHAPES[data.pop("shape")]
+    rotation, translation = (np.array(data.pop(key)) for key in ("rotation", "translation"))
     colour, name = data.pop("color"), data.pop("name")
-    if kind is shapes.Mesh:
+    if kind is Mesh:
         data["path"] = Path(data["path"]) if data.get("path") else None
     given = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
-    return shapes.Visual(kind(**given), *place, tuple(colour) if colour else None, name)
+    shape = kind(**given)
+    return Visual(shape, rotation, translation, tuple(colour) if colour else None, name)
 
 
 def _joint(data: dict[str, Any]) -> Joint:

@@ -96,7 +96,7 @@ class _Builder:
         self.large = model.n_bodies >= _LARGE
         self.colours = body_colours(model)
         self.shades = [0.55 * _rgb(colour) + 0.25 for colour in self.colours]
-        visuals = getattr(model, "visuals", {})
+        visuals = model.visuals
         dressed = set()
         for name, shapes in visuals.items():
             drawn = [self._visual(self._number(name), shape) for shape in shapes]
