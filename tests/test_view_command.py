@@ -134,3 +134,21 @@ def test_without_pillow_the_extra_is_named(log, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "PIL", None)
     assert main(["view", str(log), "--gif", str(tmp_path / "a.gif")]) == 2
     assert "pip install 'skodyn[view]'" in capsys.readouterr().err
+
+
+def test_a_robot_file_is_drawn_with_its_meshes_from_the_search_path(tmp_path, capsys):
+    (tmp_path / "meshes").mkdir()
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+    (tmp_path / "meshes" / "tip.obj").write_text(corners + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    (tmp_path / "robot.urdf").write_text(
+        '<robot name="r"><link name="base"/><link name="arm"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+        '<visual><geometry><mesh filename="tip.obj"/></geometry></visual></link>'
+        '<joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>'
+    )
+    arguments = ["view", str(tmp_path / "robot.urdf"), "--html", str(tmp_path / "r.html")]
+    assert main([*arguments, "--search-path", str(tmp_path / "meshes")]) == 0
+    meshes = header_of((tmp_path / "r.html").read_text())["scene"]["meshes"]
+    assert any(name.endswith("tip.obj") for name in meshes)
+    assert main([*arguments, "--force"]) == 0
+    assert "tip.obj" in capsys.readouterr().err  # not found, and said so

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from PIL import Image
 
 import skodyn as sk
 from skodyn.io.log import LogWriter
+from skodyn.model.shapes import Box, Capsule, Mesh, Visual
 from skodyn.view import raster
 from skodyn.view.camera import FIELD_OF_VIEW, first_view
 from skodyn.view.drawing import Painter
@@ -113,34 +113,11 @@ def test_a_model_without_mass_or_length_is_drawn_without_a_warning():
     assert np.ptp(image) > 60
 
 
-@dataclass
-class Box:
-    size: tuple
-
-
-@dataclass
-class Capsule:
-    radius: float
-    length: float
-
-
-@dataclass
-class Mesh:
-    filename: str
-    path: object
-    scale: tuple = (1.0, 1.0, 1.0)
-
-
 def dressed(model, **shapes):
-    """The model as if a robot file had given it shapes (skodyn.model.shapes has these classes)."""
-
-    def visual(shape):
-        return SimpleNamespace(shape=shape, rotation=np.eye(3), translation=np.zeros(3),
-                               color=(1.0, 0.0, 0.0, 1.0))  # fmt: skip
-
-    looks = {name: (visual(shape),) for name, shape in shapes.items()}
-    object.__setattr__(model, "visuals", looks)
-    return model
+    """The model as if a robot file had given it red shapes."""
+    red = (1.0, 0.0, 0.0, 1.0)
+    looks = {name: (Visual(one, np.eye(3), np.zeros(3), red),) for name, one in shapes.items()}
+    return replace(model, visuals=looks)
 
 
 def test_visual_shapes_take_the_place_of_the_inertia_of_their_body():

@@ -1,4 +1,4 @@
-"""Options of `info` and `check` that say how a robot file is read."""
+"""Options of `info`, `check` and `view` that say how a robot file is read."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from skodyn.cli import robots
 from skodyn.errors import LogError, SkodynError
 
 __all__ = ["PLOTS", "add_commands"]
@@ -47,6 +48,7 @@ def add_commands(commands: Any) -> None:
     view.add_argument("--speed", metavar="X", type=_pace, help="of the GIF, 1 is real time")
     view.add_argument("--port", metavar="N", type=int, default=0, help="default: any free one")
     view.add_argument("--no-browser", action="store_true", help="say the address, open nothing")
+    robots.add_options(view)
     view.set_defaults(command=_view)
     for parser in (plot, view):
         parser.add_argument("--force", action="store_true", help="replace an existing file")
@@ -154,7 +156,7 @@ def _recording(options: argparse.Namespace) -> Any:
     from skodyn.view.recording import record, still
 
     if Path(options.file).suffix.lower() in _LOG_SUFFIXES:
-        model = load(options.model) if options.model else None
+        model = load(options.model, **robots.chosen(options)) if options.model else None
         return record(open_trajectory(options.file), model, options.frames)
     from skodyn.cli.runs import is_scenario
 
@@ -165,7 +167,7 @@ def _recording(options: argparse.Namespace) -> Any:
 
         scenario = read_scenario(options.file)
         return still(scenario.model, scenario.q0)
-    return still(load(options.file))
+    return still(load(options.file, **robots.chosen(options)))
 
 
 def _write(options: argparse.Namespace) -> None:
