@@ -11,6 +11,7 @@ import pytest
 import skodyn as sk
 from skodyn.cli import main
 from skodyn.io import xml_source
+from skodyn.view.scene import scene_of
 
 SOUND = """\
 <?xml version="1.0"?>
@@ -418,6 +419,19 @@ def test_no_mesh_name_leads_out_of_the_search_paths(tmp_path, name):
     assert any("outside the search paths" in note for note in notes)
     found, _ = mesh_of(path, search_paths=[tmp_path])
     assert found == secret
+
+
+def test_the_viewer_opens_no_mesh_outside_the_search_paths_either(tmp_path):
+    folder = tmp_path / "robot"
+    folder.mkdir()
+    secret = tmp_path / "secret.obj"
+    secret.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    path = folder / "r.urdf"
+    path.write_text(mesh_robot(str(secret)))
+    scene = scene_of(sk.load(path))
+    assert str(secret) not in scene.meshes
+    assert any("in no search path" in note for note in scene.notes)
+    assert str(secret) in scene_of(sk.load(path, search_paths=[tmp_path])).meshes
 
 
 def test_packages_are_looked_for_in_the_search_paths_only(tmp_path):

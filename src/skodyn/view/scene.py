@@ -229,7 +229,11 @@ class _Builder:
         return True
 
     def _mesh(self, k: int, shape: Any, place: Any) -> bool:
-        name = str(shape.path or shape.filename)
+        if shape.path is None:  # in no search path: never opened by the name in the file
+            sentence = f"{shape.filename}: this mesh is in no search path."
+            self.notes.setdefault(f"{sentence} Its body is drawn by its inertia.")
+            return False
+        name = str(shape.path)
         try:
             if name not in self.files:
                 self.files[name] = read_mesh(name)
