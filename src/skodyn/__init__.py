@@ -59,6 +59,7 @@ from skodyn.model.joints import (
 )
 from skodyn.model.model import Model
 from skodyn.model.properties import JointLimits
+from skodyn.operators import operators
 from skodyn.simulate import (
     AndersenThermostat,
     FixmanForce,
@@ -137,6 +138,7 @@ __all__ = [
     "open",
     "operational_space_compliance",
     "sample_velocity",
+    "operators",
     "simulate",
     "sko",
     "sko_model",

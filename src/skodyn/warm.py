@@ -17,6 +17,7 @@ from skodyn.dynamics.driver import LANES
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import CATALOGUE
 from skodyn.model.model import Model
+from skodyn.operators import operators
 from skodyn.simulate import simulate
 from skodyn.simulate.channels import CHANNELS
 from skodyn.simulate.settings import METHODS
@@ -133,6 +134,17 @@ def _all_dynamics(model: sko.SKOModel) -> None:
 _general("gather and scatter", _sweep_both_ways)
 _general("riccati", lambda model: sko.riccati(model).solve_D(np.zeros(model.nv)))
 _general("dynamics", _all_dynamics)
+
+
+def _typed(model: Model) -> None:
+    """Block products, transposes and inverses, and the sweeps of every kind of leaf."""
+    ops = operators(model, model.neutral())
+    (ops.Id - ops.E_phi @ (ops.Id - ops.G @ ops.H)).inverse().blocks  # noqa: B018 - computes them
+    (ops.H @ ops.P @ ops.H.T).inverse() @ np.zeros(model.nv)
+    (ops.phi.T @ ops.H.T @ ops.D.inverse() @ ops.H @ ops.phi).dense()
+
+
+STEPS.append(("operators", _typed))
 
 
 def every_joint_model() -> Model:
