@@ -358,4 +358,5 @@ def _columns(operator: Operator, x: Any, space: Space) -> Floats:
     if not np.isfinite(given).all():
         where = np.argwhere(~np.isfinite(given))[0]
         raise StateError(f"x{where.tolist()} is {given[tuple(where)]}; give finite numbers.")
-    return np.ascontiguousarray(given.view(np.ndarray), dtype=np.float64).reshape(space.size, -1)
+    table = np.ascontiguousarray(given.view(np.ndarray), dtype=np.float64)
+    return table.reshape(space.size, 1) if table.ndim == 1 else table

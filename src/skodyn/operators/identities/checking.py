@@ -75,13 +75,14 @@ def _check(equation: Equation, given: Given) -> Result:
 
 
 def _operators(left: Operator, right: Operator | None) -> tuple[float, float]:
-    """(largest difference, largest entry); of a product that should vanish, the factors' sizes."""
+    """(largest difference, what it is compared with); `comparison.size` says the latter."""
     x = probes(left)
     value = left.run(x, False)
     if right is None:
-        return largest(value), size(left, [value])
-    other = right.placed(left.spaces[0]).run(x, False)
-    return _arrays(value, other)
+        return largest(value), size([left], [value])
+    right = right.placed(left.spaces[0])
+    other = right.run(x, False)
+    return largest(value - other), size([left, right], [value, other])
 
 
 def _arrays(left: Floats, right: Floats) -> tuple[float, float]:
