@@ -362,6 +362,8 @@ def test_stacked_vectors_by_name():
     near(whole["b3"], g.H["b3"].T @ T["b3"])
     near((2 * whole + whole)["b3"], 3 * whole["b3"])
     assert type(whole[2:4]) is np.ndarray
+    assert (whole == whole).dtype == bool
+    assert np.allclose(whole, np.asarray(whole))
     assert type(whole.reshape(-1, 1) @ np.ones((1, 1))) is np.ndarray
     many = g.phi.T @ np.stack([np.asarray(whole)] * 2, axis=1)
     near(many["b3"][:, 1], (g.phi.T @ whole)["b3"])

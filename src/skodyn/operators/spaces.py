@@ -31,7 +31,7 @@ class Space:
     def starts(self) -> Ints:
         return offsets(self.sizes)
 
-    @property
+    @cached_property
     def size(self) -> int:
         return int(self.starts[-1])
 

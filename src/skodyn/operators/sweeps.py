@@ -7,6 +7,9 @@ pays for the recursion alone. Each function takes and gives contiguous matrices 
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 
 from skodyn.jit import compiled
@@ -24,12 +27,8 @@ _APPLY = (FLOATS, INTS, INTS, INTS, FLOATS, COUNT, RESULT)
 
 def propagate(tree: Tree, weights: Blocks, x: Floats, strict: bool, transpose: bool) -> Floats:
     """𝔸x by a gather or 𝔸*x by a scatter (Lemmas 1 and 2); 𝔸̃ if strict (Corollary 3.1)."""
-    if transpose:
-        entry = sweeps.scatter_strictly if strict else sweeps.scatter_all
-    else:
-        entry = sweeps.gather_strictly if strict else sweeps.gather_all
     y = np.empty(x.shape)
-    compiled(entry, _SWEEP)(
+    _sweep(strict, transpose)(
         tree.parent, weights.col_starts, weights.data, weights.starts,
         x.reshape(-1), x.shape[1], y.reshape(-1),
     )  # fmt: skip
@@ -38,11 +37,10 @@ def propagate(tree: Tree, weights: Blocks, x: Floats, strict: bool, transpose: b
 
 def apply_edges(tree: Tree, edges: Blocks, x: Floats, node_starts: Ints, transpose: bool) -> Floats:
     """ℰx, each parent from its children, or ℰ*x, each child from its parent."""
-    entry = sweeps.send_to_children if transpose else sweeps.send_to_parent
     begin, end = node_starts, edges.col_starts
     begin, end = (begin, end) if transpose else (end, begin)
     y = np.zeros((int(end[-1]), x.shape[1]))
-    compiled(entry, _STEP)(
+    _step(transpose)(
         tree.parent, begin, end, edges.data, edges.starts,
         x.reshape(-1), x.shape[1], y.reshape(-1),
     )  # fmt: skip
@@ -53,8 +51,28 @@ def apply_diagonal(blocks: Blocks, x: Floats, transpose: bool) -> Floats:
     """Block by block."""
     end = blocks.col_starts if transpose else blocks.row_starts
     y = np.zeros((int(end[-1]), x.shape[1]))
-    compiled(apply_blocks_transposed if transpose else apply_blocks, _APPLY)(
+    _apply(transpose)(
         blocks.data, blocks.starts, blocks.row_starts, blocks.col_starts,
         x.reshape(-1), x.shape[1], y.reshape(-1),
     )  # fmt: skip
     return y
+
+
+# looking a kernel up by its signature takes longer than a small sweep, so each is looked up once
+
+
+@cache
+def _sweep(strict: bool, transpose: bool) -> Any:
+    if transpose:
+        return compiled(sweeps.scatter_strictly if strict else sweeps.scatter_all, _SWEEP)
+    return compiled(sweeps.gather_strictly if strict else sweeps.gather_all, _SWEEP)
+
+
+@cache
+def _step(transpose: bool) -> Any:
+    return compiled(sweeps.send_to_children if transpose else sweeps.send_to_parent, _STEP)
+
+
+@cache
+def _apply(transpose: bool) -> Any:
+    return compiled(apply_blocks_transposed if transpose else apply_blocks, _APPLY)

@@ -47,7 +47,7 @@ class StackedVector(np.ndarray[Any, np.dtype[np.float64]]):
         if out is not None:
             return out[0] if len(out) == 1 else out
         keeps = method == "__call__" and ufunc.signature is None and stacked
-        if not (keeps and isinstance(result, np.ndarray)):
+        if not (keeps and isinstance(result, np.ndarray) and result.dtype == np.float64):
             return result
         bench, space = stacked[0].bench, stacked[0].space
         assert bench is not None
