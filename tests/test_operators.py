@@ -1,5 +1,6 @@
 """The workbench: what is typed equals dense NumPy, runs as recursions, and is refused in words."""
 
+import sys
 import warnings
 from functools import cache
 from itertools import pairwise
@@ -13,8 +14,10 @@ import adapters
 import naive
 import sko_cases
 import skodyn as sk
+from skodyn import jit
 from skodyn.operators import LargeMatrixWarning, StackedVector, materialise
 from skodyn.operators.materialise import written_out
+from skodyn.operators.structure import has_inverse
 
 EPS = np.finfo(float).eps
 
@@ -233,6 +236,46 @@ def test_the_riccati_equation_is_solved_once(monkeypatch):
     for name in ("P", "D", "psi", "K", "Upsilon"):
         getattr(g, name).dense()
     assert calls == [1]
+
+
+def calls_of(function):
+    """How many calls of Python and C functions it makes."""
+    count = 0
+
+    def note(_frame, event, _argument):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.skipif(jit.JIT_DISABLED, reason="without the compiler kernels are Python loops")
+def test_python_makes_as_many_calls_for_a_thousand_bodies_as_for_ten():
+    counts = []
+    for n in (10, 1000):
+        b = sk.ModelBuilder()
+        for k in range(n):
+            parent = f"b{k // 2 - 1}" if k > 1 else "world"
+            b.add_body(f"b{k}", parent, sk.Revolute(), mass=1, inertia=(1, 1, 1))
+        g = sk.operators(b.build(), np.zeros(n))
+        T = np.ones(n)
+        inverse = (g.H @ g.phi @ g.M @ g.phi.T @ g.H.T).inverse()
+        B = g.pickoff([("b0", (0, 0, 1)), ("b9", (0, 0, 1))])
+        runs = (
+            lambda g=g, T=T: listing_14(g, T),
+            lambda g=g: (g.phi_tilde @ g.psi.T) @ g.a,
+            lambda inverse=inverse, T=T: inverse @ T,
+            lambda g=g, B=B: B.T @ g.a,
+        )
+        for run in runs:
+            run()  # what is made once is made now
+        counts.append([calls_of(run) for run in runs])
+    assert counts[0] == counts[1]
 
 
 # ---- dense, by the decompositions ----------------------------------------------------------------
@@ -477,6 +520,7 @@ def test_expressions_read_as_typed():
     assert mass._repr_latex_() == r"$H\,\phi\,\mathbf{M}\,\phi^*\,H^*$"
     assert (g.Id - g.H @ g.psi @ g.K).T.text() == "(Id - H @ psi @ K).T"
     assert (-2 * g.phi + g.M / 4 - g.P).text() == "-2 * phi + 0.25 * M - P"
+    assert (0.1 * g.phi + g.M / 3).text() == "0.1 * phi + 0.3333333333333333 * M"
     assert (g.M @ (g.P - g.R)).text() == "M @ (P - R)"
     assert (g.H @ g.P @ g.H.T).inverse().text() == "(H @ P @ H.T).inverse()"
     assert repr(g.Id) == "Id  (fits any space)"
@@ -519,6 +563,15 @@ def test_is_zero_and_is_identity_tell_roundings_from_values():
     assert (g.psi @ (g.Id - g.E_psi)).is_identity()
     assert not (g.psi @ (g.Id - g.E_phi)).is_identity()
     assert not g.G.is_identity()
+
+
+def test_the_bound_knows_of_inverses_inside_solutions():
+    g = ops()
+    Y = g.E_psi.T.lyapunov_recursion(g.H.T @ g.D.inverse() @ g.H)
+    for operator in (Y, g.Upsilon, (g.Id - g.E_phi @ g.taubar).inverse(), g.K.T, 2 * g.D.inverse()):
+        assert has_inverse(operator), operator
+    for operator in (g.phi @ g.M, g.R, g.E_phi.lyapunov_recursion(g.M), g.Id - g.E_phi):
+        assert not has_inverse(operator), operator
 
 
 # ---- what is refused ----------------------------------------------------------------------------

@@ -10,10 +10,11 @@
 
 # %%
 import numpy as np
+
 import skodyn as sk
 
 b = sk.ModelBuilder(name="figure")
-link = dict(mass=1.0, com=(0, 0, -0.2), inertia=(0.02, 0.02, 0.005))
+link = {"mass": 1.0, "com": (0, 0, -0.2), "inertia": (0.02, 0.02, 0.005)}
 b.add_body("trunk", "world", sk.Free(), mass=8.0, inertia=(0.4, 0.3, 0.2))
 b.add_body("upper", "trunk", sk.Spherical(), translation=(0.2, 0, 0.3), **link)
 b.add_body("fore", "upper", sk.Revolute(axis=(0, 1, 0)), translation=(0, 0, -0.4), **link)
@@ -151,4 +152,4 @@ from skodyn.operators.identities import check_identities
 results = check_identities(g)
 for result in results[30:36]:
     print(f"{result.name:20} {result.verdict:6} {result.equation}")
-print(sum(result.verdict == "holds" for result in results), "hold,", sum(r.failed for r in results), "fail")
+print(sum(r.verdict == "holds" for r in results), "hold,", sum(r.failed for r in results), "fail")

@@ -13,7 +13,7 @@ from skodyn.errors import StateError
 from skodyn.operators.block_algebra import invert
 from skodyn.operators.canonical import canonical
 from skodyn.operators.expression import Identity, Operator, Product, Scaled, Transposed, product
-from skodyn.operators.leaves import Edges, Inverted, Named, Propagator
+from skodyn.operators.leaves import Diagonal, Edges, Inverted, Named, Propagator
 from skodyn.operators.structure import (
     diagonal_blocks,
     edge_blocks,
@@ -74,11 +74,17 @@ def _inverse(operator: Operator) -> Operator | None:
 
 
 def _inverted(operator: Operator) -> Operator | None:
+    """Block by block; a leaf keeps its inverse, so that `D.inverse()` may be typed again."""
     rows, cols = operator.spaces
     if not rows.same(cols) and (rows.sizes != cols.sizes).any():
         return None
+    if isinstance(operator, Diagonal) and operator.inverted is not None:
+        return operator.inverted
     tree, name = operator.bench.tree, operator.text()
-    return Inverted(operator, lambda: invert(diagonal_blocks(operator), tree, name))
+    found = Inverted(operator, lambda: invert(diagonal_blocks(operator), tree, name))
+    if isinstance(operator, Diagonal):
+        operator.inverted = found
+    return found
 
 
 def _inverse_of_product(operator: Product) -> Operator | None:
@@ -126,4 +132,7 @@ def _resolvent(negative: list[Operator]) -> Operator:
     name = f"(Id - {edges.text()}).inverse()"
     symbol = rf"[\mathbf{{I}} - {edges.latex()}]^{{-1}}"
     leaf = Edges(bench, edges.text(), edges.latex(), space, space, lambda: edge_blocks(edges))
-    return Propagator(name, symbol, leaf)
+    leaf.made_from = (edges,)
+    resolvent = Propagator(name, symbol, leaf)
+    resolvent.made_from = (leaf,)
+    return resolvent

@@ -24,7 +24,9 @@ __all__ = ["Diagonal", "Edges", "Inverted", "Leaf", "Named", "Pickoff", "Propaga
 
 
 class Leaf(Operator):
-    """An operator with a name of its own."""
+    """An operator with a name of its own; `made_from` others, if blocks of theirs enter its own."""
+
+    made_from: tuple[Operator, ...] = ()
 
     def __init__(
         self,
@@ -56,6 +58,7 @@ class Diagonal(Leaf):
     """Block-diagonal: H, M, P, D, G, …; `symmetric` ones are their own transpose."""
 
     symmetric = False
+    inverted: Inverted | None = None
 
     def symmetrical(self) -> Diagonal:
         self.symmetric = True

@@ -139,6 +139,8 @@ def leaves_of(operator: Operator) -> list[Operator]:
         return leaves_of(operator.definition)
     parts = operator.terms if isinstance(operator, Sum) else ()
     parts = operator.factors if isinstance(operator, Product) else parts
+    if isinstance(operator, Leaf):
+        return [operator, *(leaf for part in operator.made_from for leaf in leaves_of(part))]
     return [leaf for part in parts for leaf in leaves_of(part)] if parts else [operator]
 
 

@@ -24,7 +24,7 @@ def text(operator: Operator) -> str:
     if isinstance(operator, Product):
         return " @ ".join(_text(factor, PRODUCT + 1) for factor in operator.factors)
     if isinstance(operator, Scaled):
-        number = "-" if operator.number == -1.0 else f"{operator.number:g} * "
+        number = "-" if operator.number == -1.0 else f"{_digits(operator.number)} * "
         return number + _text(operator.inner, PRODUCT)
     assert isinstance(operator, Sum)
     return _joined([_text(term, MULTIPLE) for term in operator.terms])
@@ -45,10 +45,15 @@ def latex(operator: Operator) -> str:
     if isinstance(operator, Product):
         return r"\,".join(_latex(factor, PRODUCT + 1) for factor in operator.factors)
     if isinstance(operator, Scaled):
-        number = "-" if operator.number == -1.0 else f"{operator.number:g}\\,"
+        number = "-" if operator.number == -1.0 else f"{_digits(operator.number)}\\,"
         return number + _latex(operator.inner, PRODUCT)
     assert isinstance(operator, Sum)
     return _joined([_latex(term, MULTIPLE) for term in operator.terms])
+
+
+def _digits(number: float) -> str:
+    """Short if that is exact, else in full, so that what is printed can be typed again."""
+    return f"{number:g}" if float(f"{number:g}") == number else repr(number)
 
 
 def _joined(terms: list[str]) -> str:

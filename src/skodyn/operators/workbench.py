@@ -195,9 +195,10 @@ class Workbench:
         star, latex_star = (".T", "^*") if backward else ("", "")
         name = f"{edges.text()}{star}.lyapunov_recursion({X.text()})"
         symbol = rf"\mathrm{{lyap}}({edges.latex()}{latex_star},\,{X.latex()})"
-        return self._square(
-            name, symbol, lambda: solve(self.tree, edges.blocks, diagonal_blocks(X))
-        )
+        make = lambda: solve(self.tree, edges.blocks, diagonal_blocks(X))  # noqa: E731
+        solution = self._square(name, symbol, make)
+        solution.made_from = (edges, X)
+        return solution
 
     def stacked_vector(self, values: ArrayLike | Mapping[Hashable, Any] = 0.0) -> StackedVector:
         """A vector over the nodes: of an array, one number, or parts by name (others zero)."""
