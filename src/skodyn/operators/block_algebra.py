@@ -11,7 +11,7 @@ from skodyn.sko.signatures import FLOATS, INTS, RESULT
 from skodyn.sko.small import add_product
 from skodyn.topology import Tree
 
-__all__ = ["identity_blocks", "invert", "multiply", "select", "transpose"]
+__all__ = ["identity_blocks", "invert", "multiply", "transpose"]
 
 SINGULAR = 4 * float(np.finfo(np.float64).eps)
 """A block whose reciprocal condition number is below this has no inverse."""
@@ -40,13 +40,6 @@ def identity_blocks(sizes: Ints) -> Blocks:
     C = Blocks.zeros(sizes, sizes)
     compiled(identity_sweep, _IDENTITY)(C.starts, C.rows, C.data)
     return C
-
-
-def select(A: Blocks, nodes: Ints) -> Blocks:
-    """The blocks of some nodes, in that order."""
-    chosen = Blocks.zeros(A.rows[nodes], A.cols[nodes])
-    shift = np.repeat(A.starts[nodes] - chosen.starts[:-1], chosen.rows * chosen.cols)
-    return Blocks(A.data[np.arange(len(shift)) + shift], chosen.rows, chosen.cols)
 
 
 def invert(A: Blocks, tree: Tree, what: str) -> Blocks:

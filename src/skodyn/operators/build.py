@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from skodyn.dynamics import forward_kinematics, sko_model
 from skodyn.errors import StateError
 from skodyn.model.model import Model
-from skodyn.operators.subtree import connected, restricted
+from skodyn.operators.subtree import connected
 from skodyn.operators.workbench import Origin, Workbench
 from skodyn.sko import SKOModel
 from skodyn.sko.blocks import Floats, Ints
+from skodyn.sko.partition import positions, submodel
 from skodyn.topology.wording import listed
 
 __all__ = ["operators"]
@@ -59,7 +60,7 @@ def _rigid(model: Model, q: Any, v: Any, bodies: Iterable[Hashable] | None) -> W
     if chosen is None:
         return Workbench(whole, Origin(title, key, rotation), rates)
     origin = Origin(title, key, rotation[chosen])
-    return Workbench(restricted(whole, chosen), origin, rates[_dofs(whole, chosen)])
+    return Workbench(submodel(whole, chosen), origin, rates[positions(whole.dof_starts, chosen)])
 
 
 def _general(model: SKOModel, v: Any, bodies: Iterable[Hashable] | None) -> Workbench:
@@ -69,8 +70,8 @@ def _general(model: SKOModel, v: Any, bodies: Iterable[Hashable] | None) -> Work
     title = f"the operators of SKO model {digest.hexdigest()[:8]} ({_bodies(model, chosen)})"
     key = ("sko", model, None if rates is None else rates.tobytes(), _key(chosen))
     if chosen is not None:
-        rates = None if rates is None else rates[_dofs(model, chosen)]
-        model = restricted(model, chosen)
+        rates = None if rates is None else rates[positions(model.dof_starts, chosen)]
+        model = submodel(model, chosen)
     return Workbench(model, Origin(title, key), rates)
 
 
@@ -79,11 +80,6 @@ def _alone(model: Model, rates: Floats, chosen: Ints) -> Floats:
     kept = np.zeros(model.n_bodies, dtype=np.bool_)
     kept[chosen] = True
     return np.where(np.repeat(kept, [joint.nv for joint in model.joints]), rates, 0.0)
-
-
-def _dofs(model: SKOModel, chosen: Ints) -> Ints:
-    parts = [np.arange(model.dof_starts[k], model.dof_starts[k + 1]) for k in chosen.tolist()]
-    return np.concatenate(parts)
 
 
 def _rates(v: Any, nv: int) -> Floats:

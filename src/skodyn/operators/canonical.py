@@ -7,7 +7,8 @@ never computed this way: what is typed is what runs.
 
 from __future__ import annotations
 
-from skodyn.operators.expression import Identity, Operator, Sum, Transposed
+from skodyn.operators.composite import Identity, Sum, Transposed
+from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Inverted, Leaf
 from skodyn.operators.structure import factors_of, number_of, terms_of
 

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skodyn.operators.expression import Identity, Operator, Product, Transposed
+from skodyn.operators.composite import Identity, Product, Transposed
+from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Edges, Leaf, Propagator
 from skodyn.operators.structure import factors_of, has_inverse, number_of, terms_of
 from skodyn.operators.workbench import Workbench

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from skodyn.errors import StateError
-from skodyn.operators.expression import Operator, Transposed
+from skodyn.operators.composite import Transposed
+from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Propagator
 from skodyn.operators.structure import diagonal_blocks, is_block_diagonal
 from skodyn.sko.blocks import Floats

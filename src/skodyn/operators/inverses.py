@@ -12,7 +12,8 @@ from functools import reduce
 from skodyn.errors import StateError
 from skodyn.operators.block_algebra import invert
 from skodyn.operators.canonical import canonical
-from skodyn.operators.expression import Identity, Operator, Product, Scaled, Transposed, product
+from skodyn.operators.composite import Identity, Product, Scaled, Transposed, product
+from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Diagonal, Edges, Inverted, Named, Propagator
 from skodyn.operators.structure import (
     diagonal_blocks,

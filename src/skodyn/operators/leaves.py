@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skodyn.operators.expression import Operator, Transposed
+from skodyn.operators.composite import Transposed
+from skodyn.operators.expression import Operator
 from skodyn.operators.spaces import Space
 from skodyn.operators.sweeps import apply_diagonal, apply_edges, propagate
 from skodyn.sko.blocks import Blocks, Floats, Ints

@@ -13,7 +13,8 @@ import warnings
 import numpy as np
 
 from skodyn import sko
-from skodyn.operators.expression import Identity, Operator, Product, Scaled, Sum, Transposed
+from skodyn.operators.composite import Identity, Product, Scaled, Sum, Transposed
+from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Edges, Named, Propagator
 from skodyn.operators.structure import diagonal_blocks, factors_of, is_block_diagonal
 from skodyn.sko import SKOModel

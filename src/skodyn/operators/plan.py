@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skodyn.operators.expression import Identity, Operator, Scaled, Sum, Transposed
+from skodyn.operators.composite import Identity, Scaled, Sum, Transposed
+from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Edges, Inverted, Leaf, Named, Pickoff, Propagator
 from skodyn.operators.materialise import dense_rule
 from skodyn.operators.structure import FROM_RICCATI, factors_of, leaves_of

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from skodyn.operators.block_algebra import identity_blocks, multiply, transpose
-from skodyn.operators.expression import Identity, Operator, Product, Scaled, Sum, Transposed
+from skodyn.operators.composite import Identity, Product, Scaled, Sum, Transposed
+from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Diagonal, Edges, Inverted, Leaf, Named
 from skodyn.sko.blocks import Blocks
 

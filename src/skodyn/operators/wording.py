@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from skodyn.operators.expression import Identity, Operator, Product, Scaled, Sum, Transposed
+from skodyn.operators.composite import Identity, Product, Scaled, Sum, Transposed
+from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Inverted, Leaf, Named
 
 __all__ = ["latex", "text"]

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 
 from skodyn import sko
 from skodyn.errors import StateError
-from skodyn.operators.expression import Identity, Operator, product
+from skodyn.operators.composite import Identity, product
+from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Diagonal, Edges, Named, Pickoff, Propagator
 from skodyn.operators.spaces import Space
 from skodyn.operators.structure import diagonal_blocks, is_block_diagonal
