@@ -22,7 +22,7 @@ b.add_body("hand", "fore", sk.Universal(), translation=(0, 0, -0.4), **link)
 b.add_body("leg", "trunk", sk.Spherical(), translation=(0, 0, -0.4), **link)
 model = b.build()
 q, v = model.random_state(np.random.default_rng(1))
-print(model)
+print("\n".join(str(model).splitlines()[1:]))
 
 # %%
 g = sk.operators(model, q, v)
