@@ -60,6 +60,7 @@ from skodyn.model.joints import (
 from skodyn.model.mimics import Mimic
 from skodyn.model.model import Model
 from skodyn.model.properties import JointLimits
+from skodyn.operators import operators
 from skodyn.simulate import (
     AndersenThermostat,
     FixmanForce,
@@ -138,6 +139,7 @@ __all__ = [
     "momentum",
     "open",
     "operational_space_compliance",
+    "operators",
     "sample_velocity",
     "simulate",
     "sko",

@@ -17,6 +17,7 @@ from skodyn.dynamics.driver import LANES
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import CATALOGUE, Revolute
 from skodyn.model.model import Model
+from skodyn.operators import operators
 from skodyn.simulate import simulate
 from skodyn.simulate.channels import CHANNELS
 from skodyn.simulate.settings import METHODS
@@ -164,6 +165,17 @@ for _name, _function, _vectors in (
     ("mass matrix logdet", dynamics.mass_matrix_logdet, 0),
 ):
     _add(f"{_name}, mimic joints", _function, _vectors, of=mimic_model)
+
+
+def _typed(model: Model) -> None:
+    """Block products, transposes and inverses, and the sweeps of every kind of leaf."""
+    ops = operators(model, model.neutral())
+    (ops.Id - ops.E_phi @ (ops.Id - ops.G @ ops.H)).inverse().blocks  # noqa: B018 - computes them
+    (ops.H @ ops.P @ ops.H.T).inverse() @ np.zeros(model.nv)
+    (ops.phi.T @ ops.H.T @ ops.D.inverse() @ ops.H @ ops.phi).dense()
+
+
+STEPS.append(("operators", _typed))
 
 
 def every_joint_model() -> Model:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from skodyn import __version__, jit
-from skodyn.cli import robots, runs, views
+from skodyn.cli import identities, robots, runs, views
 from skodyn.errors import SkodynError
 from skodyn.io import load
 from skodyn.model.drawing import describe, draw, size_words
@@ -35,6 +35,7 @@ examples:
   skodyn check arm.toml           every fault of a model file, with its line
   skodyn check arm.toml --repair  what mending its inertias would change; writes nothing
   skodyn check robot.urdf --root free  a robot in URDF or MJCF (.xml), with notes on it
+  skodyn identities arm.toml      check the papers' equations on a model
   skodyn cache warm               compile all kernels now, so that no later run waits
 
 A model file is TOML, URDF or MJCF; scenarios/models/double_pendulum.toml is the one to read first.
@@ -97,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     bench = commands.add_parser("bench", help=words, description=words, allow_abbrev=False)
     bench.add_argument("--quick", action="store_true", help="fewer models and repeats")
     bench.set_defaults(command=_bench)
+    identities.add_command(commands)
 
     cache = commands.add_parser("cache", help="look after the compiled kernels")
     actions = cache.add_subparsers(title="actions", metavar="ACTION", required=True)

@@ -1,0 +1,112 @@
+"""Products, transposes and inverses of ragged lists of blocks, for all nodes at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skodyn.errors import DynamicsError
+from skodyn.jit import compiled, kernel
+from skodyn.sko.blocks import Blocks, Floats, Ints
+from skodyn.sko.signatures import FLOATS, INTS, RESULT
+from skodyn.sko.small import add_product
+from skodyn.topology import Tree
+
+__all__ = ["identity_blocks", "invert", "multiply", "transpose"]
+
+SINGULAR = 4 * float(np.finfo(np.float64).eps)
+"""A block whose reciprocal condition number is below this has no inverse."""
+
+
+def multiply(A: Blocks, B: Blocks, take_a: Ints | None = None) -> Blocks:
+    """A(k)·B(k) for every k, or A(take_a[k])·B(k); where that is −1, a block without rows."""
+    take = np.arange(len(B)) if take_a is None else take_a
+    rows = np.where(take >= 0, A.rows[take], 0) if len(take) else take
+    C = Blocks.zeros(rows, B.cols)
+    compiled(multiply_sweep, _MULTIPLY)(
+        take, A.data, A.starts, A.cols, B.data, B.starts, C.data, C.starts, C.rows, C.cols
+    )
+    return C
+
+
+def transpose(A: Blocks) -> Blocks:
+    """A*(k) for every k."""
+    C = Blocks.zeros(A.cols, A.rows)
+    compiled(transpose_sweep, _TRANSPOSE)(A.data, A.starts, A.rows, A.cols, C.data)
+    return C
+
+
+def identity_blocks(sizes: Ints) -> Blocks:
+    """I(k) for every k."""
+    C = Blocks.zeros(sizes, sizes)
+    compiled(identity_sweep, _IDENTITY)(C.starts, C.rows, C.data)
+    return C
+
+
+def invert(A: Blocks, tree: Tree, what: str) -> Blocks:
+    """A⁻¹(k) for every k; a DynamicsError names a node whose block has none."""
+    C = Blocks.zeros(A.cols, A.rows)
+    oblong = np.flatnonzero(A.rows != A.cols)
+    if len(oblong):
+        k = int(oblong[0])
+        raise DynamicsError(
+            f"The block of {what} at {tree.names[k]!r} is {A.rows[k]} × {A.cols[k]}; only square "
+            "blocks can be inverted."
+        )
+    for size in np.unique(A.rows[A.rows > 0]).tolist():
+        nodes = np.flatnonzero(A.rows == size)
+        at = A.starts[nodes][:, None] + np.arange(size * size)
+        stack = A.data[at].reshape(-1, size, size)
+        norm = np.abs(stack).sum(axis=2).max(axis=1)
+        try:
+            inverse = np.linalg.inv(stack)
+        except np.linalg.LinAlgError:  # which does not say where
+            inverse = np.array([_inverse_or_nan(block) for block in stack])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            reciprocal = 1.0 / (norm * np.abs(inverse).sum(axis=2).max(axis=1))
+        bad = np.flatnonzero(~(reciprocal > SINGULAR))
+        if len(bad):
+            name = tree.names[int(nodes[bad[0]])]
+            raise DynamicsError(
+                f"The block of {what} at {name!r} is singular and has no inverse; only operators "
+                "with regular blocks can be inverted."
+            )
+        C.data[at] = inverse.reshape(len(nodes), -1)
+    return C
+
+
+def _inverse_or_nan(block: Floats) -> Floats:
+    try:
+        return np.asarray(np.linalg.inv(block))
+    except np.linalg.LinAlgError:
+        return np.full(block.shape, np.nan)
+
+
+_MULTIPLY = (INTS, FLOATS, INTS, INTS, FLOATS, INTS, RESULT, INTS, INTS, INTS)
+_TRANSPOSE = (FLOATS, INTS, INTS, INTS, RESULT)
+_IDENTITY = (INTS, INTS, RESULT)
+
+
+@kernel
+def multiply_sweep(take, a, a_start, a_cols, b, b_start, c, c_start, rows, cols):
+    """C(k) = A(take(k))·B(k); C comes in as zeros."""
+    for k in range(take.size):
+        i = take[k]
+        if i >= 0:
+            add_product(a, a_start[i], b, b_start[k], rows[k], a_cols[i], cols[k], c, c_start[k])
+
+
+@kernel
+def transpose_sweep(a, start, rows, cols, c):
+    """C(k) = A*(k)."""
+    for k in range(rows.size):
+        for i in range(rows[k]):
+            for j in range(cols[k]):
+                c[start[k] + j * rows[k] + i] = a[start[k] + i * cols[k] + j]
+
+
+@kernel
+def identity_sweep(start, size, c):
+    """C(k) = I; C comes in as zeros."""
+    for k in range(size.size):
+        for i in range(size[k]):
+            c[start[k] + i * size[k] + i] = 1.0

@@ -1,0 +1,62 @@
+"""Blocks, rows and columns of an expression, by the names of bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from skodyn.errors import StateError
+from skodyn.operators.composite import Transposed
+from skodyn.operators.expression import Operator
+from skodyn.operators.leaves import Propagator
+from skodyn.operators.structure import diagonal_blocks, is_block_diagonal
+from skodyn.sko.blocks import Floats
+
+__all__ = ["block", "element"]
+
+ALL = slice(None)
+
+
+def element(operator: Operator, key: Any) -> Floats:
+    """operator[row, column], operator[row, :], operator[:, column], or operator[body] for both."""
+    row, column = key if isinstance(key, tuple) and len(key) == 2 else (key, key)
+    for part in (row, column):
+        if isinstance(part, slice) and part != ALL:
+            raise StateError(f"{part} is no body; give a name, or : for all rows or columns.")
+    rows, cols = operator.spaces
+    if isinstance(row, slice) and isinstance(column, slice):
+        return operator.dense()
+    if isinstance(row, slice):
+        return operator.run(cols.columns_of(column), False)
+    if isinstance(column, slice):
+        return operator.run(rows.columns_of(row), True).T
+    return block(operator, row, column)
+
+
+def block(operator: Operator, row: Hashable, column: Hashable) -> Floats:
+    """The block of two bodies; of φ and ψ as the product of the weights along their path."""
+    rows, cols = operator.spaces
+    i, j = rows.resolve(row), cols.resolve(column)
+    if isinstance(operator, Transposed):
+        return block(operator.inner, j, i).T
+    if isinstance(operator, Propagator):
+        return _along_the_path(operator, i, j)
+    if is_block_diagonal(operator) and i == j:
+        return np.array(diagonal_blocks(operator)[i])
+    if int(rows.sizes[i]) < int(cols.sizes[j]):
+        return operator.run(rows.columns_of(i), True)[cols.slice_of(j)].T
+    return operator.run(cols.columns_of(j), False)[rows.slice_of(i)]
+
+
+def _along_the_path(operator: Propagator, i: int, j: int) -> Floats:
+    """φ(i, j) = φ(i, ·)…φ(·, j) for an ancestor i of j, zero for others; φ̃(i, i) = 0."""
+    tree, sizes = operator.bench.tree, operator.bench.node_space.sizes
+    if i != j and not tree.is_ancestor(i, j):
+        return np.zeros((int(sizes[i]), int(sizes[j])))
+    value = np.eye(int(sizes[j])) if i != j or not operator.strict else np.zeros((sizes[j],) * 2)
+    while j != i:
+        value = operator.blocks[j] @ value
+        j = int(tree.parent[j])
+    return value

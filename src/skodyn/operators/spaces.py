@@ -1,0 +1,54 @@
+"""The spaces that operators map between, and what a stacked vector of each is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from skodyn.sko.blocks import Floats, Ints, offsets
+
+__all__ = ["Space"]
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Stacked vectors with one part per label: nodes, joints or picked-off points.
+
+    kind: "node" (N = Σ m_k), "joint" (nv = Σ n_k), or "pickoff". Two spaces are the same if kind
+    and contents are; that both belong to one workbench is checked apart.
+    """
+
+    kind: str
+    symbol: str  # of its dimension: N, nv
+    sizes: Ints
+    resolve: Callable[[Hashable], int]  # label -> position
+    contents: tuple[object, ...] = ()  # tells pick-offs apart
+
+    @cached_property
+    def starts(self) -> Ints:
+        return offsets(self.sizes)
+
+    @cached_property
+    def size(self) -> int:
+        return int(self.starts[-1])
+
+    def slice_of(self, label: Hashable) -> slice:
+        """Where the part of a label lies in a stacked vector."""
+        k = self.resolve(label)
+        return slice(int(self.starts[k]), int(self.starts[k + 1]))
+
+    def columns_of(self, label: Hashable) -> Floats:
+        """The columns of the identity that belong to a label."""
+        part = self.slice_of(label)
+        columns = np.zeros((self.size, part.stop - part.start))
+        columns[part] = np.eye(part.stop - part.start)
+        return columns
+
+    def same(self, other: Space) -> bool:
+        return self is other or (self.kind == other.kind and self.contents == other.contents)
+
+    def __str__(self) -> str:
+        return f"{self.symbol} = {self.size}"
