@@ -47,28 +47,27 @@ def forest(rng, n=9, bases=3):
     return bodies
 
 
+RIGID = {
+    "one body": lambda rng: chain(rng, ["free"]),
+    "a chain of hinges": lambda rng: chain(rng, ["revolute"] * 8),
+    "a chain of every joint": lambda rng: chain(rng, list(naive.KINDS)),
+    "a branched tree": lambda rng: naive.random_bodies(rng, 12, branching=0.6),
+    "a star": lambda rng: naive.random_bodies(rng, 6, branching=1.0),
+    "a forest with several bases": lambda rng: forest(rng),
+    "a floating base": lambda rng: chain(rng, ["free", "revolute", "universal", "revolute"]),
+    "locked hinges": lambda rng: chain(rng, ["revolute", "fixed", "spherical", "fixed", "fixed"]),
+    "nothing moves": lambda rng: chain(rng, ["fixed", "fixed"]),
+    "hinges of six degrees of freedom": lambda rng: chain(rng, ["free", "free", "free"]),
+    "rotors": lambda rng: naive.random_bodies(rng, 7, branching=0.5, rotors=1.0),
+}
+
+
 @cache
-def rigid_models():
-    rng = np.random.default_rng(58)
-    described = {
-        "one body": chain(rng, ["free"]),
-        "a chain of hinges": chain(rng, ["revolute"] * 8),
-        "a chain of every joint": chain(rng, list(naive.KINDS)),
-        "a branched tree": naive.random_bodies(rng, 12, branching=0.6),
-        "a star": naive.random_bodies(rng, 6, branching=1.0),
-        "a forest with several bases": forest(rng),
-        "a floating base": chain(rng, ["free", "revolute", "universal", "revolute"]),
-        "locked hinges": chain(rng, ["revolute", "fixed", "spherical", "fixed", "fixed"]),
-        "nothing moves": chain(rng, ["fixed", "fixed"]),
-        "hinges of six degrees of freedom": chain(rng, ["free", "free", "free"]),
-        "rotors": naive.random_bodies(rng, 7, branching=0.5, rotors=1.0),
-    }
-    made = {}
-    for name, bodies in described.items():
-        model = adapters.build(bodies)
-        q, v = model.random_state(rng)
-        made[name] = sk.operators(model, q, v)
-    return made
+def rigid(name):
+    """The operators of a random rigid model of this kind, in a random state."""
+    rng = np.random.default_rng([58, list(RIGID).index(name)])
+    model = adapters.build(RIGID[name](rng))
+    return sk.operators(model, *model.random_state(rng))
 
 
 def check(ops):
@@ -83,9 +82,9 @@ def check(ops):
     return {result.name: result for result in results}
 
 
-@pytest.mark.parametrize("name", rigid_models())
+@pytest.mark.parametrize("name", RIGID)
 def test_all_identities_hold_on_rigid_models(name):
-    ops = rigid_models()[name]
+    ops = rigid(name)
     found = check(ops)
     skipped = {key for key, result in found.items() if result.residual is None}
     serial = (np.diff(ops.tree.child_start) <= 1).all()
@@ -98,7 +97,7 @@ def test_all_identities_hold_on_ragged_models_with_singular_weights(seed):
 
 
 def test_residuals_of_a_well_conditioned_model_are_a_few_roundings():
-    found = check(rigid_models()["hinges of six degrees of freedom"])
+    found = check(rigid("hinges of six degrees of freedom"))
     assert max(result.residual for result in found.values()) < 1e-12
 
 
@@ -137,14 +136,14 @@ PRINTED = [
 
 @pytest.mark.parametrize("equation", PRINTED, ids=lambda e: e.name)
 def test_a_wrong_equation_fails(equation):
-    (result,) = check_identities(rigid_models()["a branched tree"], equations=[equation])
+    (result,) = check_identities(rigid("a branched tree"), equations=[equation])
     assert result.failed
     assert result.residual > 1e-7
 
 
 def test_the_sums_of_eq_52_need_the_plus_sign_of_the_equation():
     """det(I − HφK) is 1 too, so that the misprint in the proof of Corollary 6.1 is in the terms."""
-    ops = rigid_models()["a branched tree"]
+    ops = rigid("a branched tree")
     minus = (ops.Id - ops.H @ ops.phi @ ops.K).dense()
     assert np.linalg.det(minus) == pytest.approx(1.0)
 
