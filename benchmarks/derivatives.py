@@ -15,7 +15,7 @@ import pinocchio as pin
 
 import skodyn as sk
 from compare import race, table
-from models import MODELS, pinocchio_model
+from models import MODELS, chain, pinocchio_model
 from skodyn import interop
 
 BATCH = 4096
@@ -85,6 +85,59 @@ def compare_with_pinocchio(names, batch, turns):
     table(header, rows)
 
 
+def bead_chain(n):
+    """n point masses on bonds of 1 m, each with two axes across its bond; the first is free."""
+    builder = sk.ModelBuilder(name=f"beads {n}", gravity=(0, 0, 0))
+    point = {"mass": 1.0, "inertia": (0, 0, 0)}
+    builder.add_body("bead0", "world", sk.Translation(), **point)
+    for k in range(1, n):
+        builder.add_body(
+            f"bead{k}",
+            f"bead{k - 1}",
+            sk.Universal(axis1=(0, 1, 0), axis2=(0, 0, 1)),
+            translation=(1.0 if k > 1 else 0.0, 0, 0),
+            com=(1, 0, 0),
+            **point,
+        )
+    return builder.build()
+
+
+def growth(turns):
+    """Milliseconds at 10,000 and 100,000 links, and their ratio.
+
+    The recursions find so many point masses on universal joints singular: docs/fixman.md.
+    """
+    rows = []
+    for name, make in (("rigid bodies", chain), ("point masses", bead_chain)):
+        best = {}
+        for n in (10_000, 100_000):
+            model = make(n)
+            q = np.random.default_rng(2).uniform(-0.9, 0.9, model.nq)
+            b = np.ones(model.nv)
+            calls = {
+                ("log det, Fixman", n): lambda m=model, q=q: sk.fixman.mass_matrix_logdet(m, q),
+                ("solve, Fixman", n): lambda m=model, q=q, b=b: sk.fixman.mass_matrix_solve(
+                    m, q, b
+                ),
+            }
+            if make is chain:
+                calls |= {
+                    ("log det, recursion", n): lambda m=model, q=q: sk.mass_matrix_logdet(m, q),
+                    ("solve, recursion", n): lambda m=model, q=q, b=b: sk.mass_matrix_solve(
+                        m, q, b
+                    ),
+                }
+                found = sk.fixman.mass_matrix_logdet(model, q), sk.mass_matrix_logdet(model, q)
+                assert abs(found[0] - found[1]) < 1e-10 * abs(found[1]), found
+            best |= race(calls, turns)
+        for what in dict.fromkeys(what for what, _ in best):
+            short, long = best[what, 10_000], best[what, 100_000]
+            rows.append(
+                (name, what, f"{short * 1e3:.1f}", f"{long * 1e3:.1f}", f"{long / short:.1f}")
+            )
+    table(("chain of", "what", "10,000: ms", "100,000: ms", "ratio"), rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer turns and models")
@@ -93,6 +146,8 @@ def main():
     compare_with_pinocchio(
         NAMES[:2] if quick else NAMES, 512 if quick else BATCH, 8 if quick else 20
     )
+    print()
+    growth(3 if quick else 5)
     print(f"\n{time.perf_counter() - start:.0f} s")
 
 

@@ -43,6 +43,7 @@ from skodyn.lanes import (
     splat,
     sqrt,
     store,
+    store_four,
     store_rows,
 )
 
@@ -242,6 +243,27 @@ def test_pointers_serve_as_well_as_arrays(w):
     run(memory_by_pointers, w, rows, constants, out_too, back_too, 5)
     same_bits(out_too, out)
     same_bits(back_too[5:], back.reshape(-1))
+
+
+@helper
+def four_columns(w, rows, back, stride):
+    """Columns 1 to 4 of a table, written behind a gap of two numbers."""
+    x = (
+        load_rows(w, rows, 0, stride, 1), load_rows(w, rows, 0, stride, 2),
+        load_rows(w, rows, 0, stride, 3), load_rows(w, rows, 0, stride, 4),
+    )  # fmt: skip
+    store_four(w, back, 2, stride, 1, x)
+
+
+@WIDTHS
+def test_four_columns_are_written_at_once(w):
+    rows = np.arange(6.0 * w.lanes).reshape(w.lanes, 6)
+    back = np.full(2 + rows.size, -1.0)
+    run(four_columns, w, rows.reshape(-1), back, 6)
+    written = back[2:].reshape(rows.shape)
+    same_bits(written[:, 1:5], rows[:, 1:5])
+    assert (np.delete(written, slice(1, 5), axis=1) == -1.0).all()
+    assert (back[:2] == -1.0).all()
 
 
 def shifted_sum(w, numbers, counts):

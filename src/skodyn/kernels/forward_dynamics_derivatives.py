@@ -8,7 +8,7 @@ is zero but for the ancestors of c and the index range of its subtree.
 
 from __future__ import annotations
 
-from skodyn.jit import brief_kernel, helper, kernel
+from skodyn.jit import JIT_DISABLED, brief_kernel, helper, kernel
 from skodyn.kernels import forward_dynamics as fd
 from skodyn.kernels.inverse_dynamics_derivatives import gather_pairs
 from skodyn.kernels.kinematics import scatter_rates
@@ -46,11 +46,15 @@ from skodyn.lanes import (
 from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
 
 MATRICES = 3
+COMPILED = not JIT_DISABLED  # plain Python has no lanes that are wide
 
 
 def derivative_lanes(n_bodies: int, nv: int) -> int:
-    """Lanes for the screws, for v̇, and for 𝓜⁻¹, ∂τ/∂q, ∂τ/∂v and two products."""
-    return screw_lanes(n_bodies, nv) + nv + 5 * matrix_lanes(nv)
+    """Lanes for the screws, for v̇, and for 𝓜⁻¹, ∂τ/∂q, ∂τ/∂v and two products.
+
+    Sixteen rows are read at once, beyond the end of the last row of 𝓜⁻¹ into what follows.
+    """
+    return screw_lanes(n_bodies, nv) + nv + 5 * matrix_lanes(nv) + 16
 
 
 @helper
@@ -83,7 +87,7 @@ def four_rows(w, tree, k, c, i, inverse, dq, dv, columns, ws):
 
 
 @helper
-def multiply_four_states(w, tree, inverse, dq, dv, columns, product, ws):
+def multiply_states(w, tree, inverse, dq, dv, columns, product, ws):
     """Both products, column by column, each column of ∂τ/∂q and ∂τ/∂v being a row of lanes."""
     size = tree[NV] * columns
     for i in range(0, tree[NV], 4):  # outside, so that four columns of 𝓜⁻¹ stay in cache
@@ -99,30 +103,49 @@ def multiply_four_states(w, tree, inverse, dq, dv, columns, product, ws):
 
 
 @helper
-def add_row(w, x, source, target, columns, ws):
-    """target −= x·source of two rows: a loop that the compiler turns into vector instructions."""
-    for i in range(columns):
-        store(w, ws, target + i, fma(-x, load(w, ws, source + i), load(w, ws, target + i)))
+def add_lanes(ws, r, i, c, inverse, dq, dv, columns, sums):
+    """Term r of sixteen rows of both products, four rows of one state to a lane."""
+    m = shift_pointer(ws, inverse + r * columns + i)
+    x, y = load(WIDTH_1, ws, dq + c + r), load(WIDTH_1, ws, dv + c + r)
+    m0, m1 = load(WIDTH_4, m, 0), load(WIDTH_4, m, 1)
+    m2, m3 = load(WIDTH_4, m, 2), load(WIDTH_4, m, 3)
+    return (
+        fma(m0, x, sums[0]), fma(m1, x, sums[1]), fma(m2, x, sums[2]), fma(m3, x, sums[3]),
+        fma(m0, y, sums[4]), fma(m1, y, sums[5]), fma(m2, y, sums[6]), fma(m3, y, sums[7]),
+    )  # fmt: skip
 
 
 @helper
-def multiply_one_state(w, tree, inverse, dt, columns, product, ws):
-    """The same for one state and one product, in the same order of additions."""
+def sixteen_rows(tree, k, c, i, inverse, dq, dv, columns, ws):
+    """Rows i … i + 15 of the column that begins at c, in the same order of additions."""
+    zero = splat(WIDTH_4, 0.0)
+    sums = (zero, zero, zero, zero, zero, zero, zero, zero)
+    for r in range(entry(tree, k, V_START), dofs_end(tree, k)):
+        sums = add_lanes(ws, r, i, c, inverse, dq, dv, columns, sums)
+    inner = entry(tree, k, PARENT)
+    while inner >= 0:
+        for d in range(entry(tree, inner, N_DOF)):
+            r = entry(tree, inner, V_START) + d
+            sums = add_lanes(ws, r, i, c, inverse, dq, dv, columns, sums)
+        inner = entry(tree, inner, PARENT)
+    return sums
+
+
+@helper
+def multiply_one_state(tree, inverse, dq, dv, columns, product, ws):
+    """The same for one state, four rows of it to a lane."""
+    size = tree[NV] * columns
     for k in range(body_count(tree)):
         for d in range(entry(tree, k, N_DOF)):
             c = (entry(tree, k, V_START) + d) * columns
-            for i in range(columns):
-                store(w, ws, product + c + i, splat(w, 0.0))
-            for r in range(entry(tree, k, V_START), dofs_end(tree, k)):
-                x = load(w, ws, dt + c + r)
-                add_row(w, x, inverse + r * columns, product + c, columns, ws)
-            inner = entry(tree, k, PARENT)
-            while inner >= 0:
-                for e in range(entry(tree, inner, N_DOF)):
-                    r = entry(tree, inner, V_START) + e
-                    x = load(w, ws, dt + c + r)
-                    add_row(w, x, inverse + r * columns, product + c, columns, ws)
-                inner = entry(tree, inner, PARENT)
+            for i in range(0, columns, 16):
+                s = sixteen_rows(tree, k, c, i, inverse, dq, dv, columns, ws)
+                at = shift_pointer(ws, product + c + i)
+                by_speed = shift_pointer(ws, product + size + c + i)
+                for j in range(4):
+                    if i + 4 * j < columns:
+                        store(WIDTH_4, at, j, -s[j])
+                        store(WIDTH_4, by_speed, j, -s[4 + j])
 
 
 @helper
@@ -158,11 +181,10 @@ def sweep(w, lanes, tree, p, row, q, v, tau, f_ext, f_stride, out, ws):
         add_updates(w, tree, dq, inverse, columns, ws)
     scatter_screws(w, tree, p, q, row * nq, v, v_first, vdot, 0, f_ext, f_first, f_stride, ws)
     fourth = gather_pairs(w, tree, f_stride > 0, 1, columns, ws, dq, ws, dv, 0, ws)
-    if lanes == 1:
-        multiply_one_state(w, tree, inverse, dq, columns, product, ws)
-        multiply_one_state(w, tree, inverse, dv, columns, product + nv * columns, ws)
+    if lanes == 1 and COMPILED:
+        multiply_one_state(tree, inverse, dq, dv, columns, product, ws)
     else:
-        multiply_four_states(w, tree, inverse, dq, dv, columns, product, ws)
+        multiply_states(w, tree, inverse, dq, dv, columns, product, ws)
     deliver(w, nv, inverse, product, columns, out, row * MATRICES * nv * nv, ws)
     if first != OK:
         return first

@@ -30,7 +30,7 @@ def pointer(array: Any) -> Any:
     """The data of an array without its reference count, whose upkeep would cost more than the
     arithmetic. Entry points call it once; everything they call works on pointers.
     """
-    return array
+    return array.reshape(-1) if array.ndim > 1 else array  # a view: kernels take contiguous arrays
 
 
 def integers(source: Any) -> Any:

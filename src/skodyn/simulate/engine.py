@@ -259,4 +259,9 @@ class Engine:
         self.step = int(memory["step"][0])
         self.clock[:] = memory["clock"]
         if self.collisions is not None:
+            if "collisions" not in memory:
+                raise StateError(
+                    "The checkpoint is of a run without a thermostat; leave the thermostat out, or "
+                    "start a new run."
+                )
             self.collisions.restore(memory["collisions"])
