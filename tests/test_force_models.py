@@ -108,6 +108,36 @@ def test_a_joint_with_six_freedoms_passes_on_only_its_own_torques():
     close(residual, through_joint, scale=10.0, kappa=np.linalg.cond(solution.P[1]))
 
 
+def test_tau_is_a_projection_as_the_slides_say(case):
+    """τ² = τ, τG = G, τ̄*H* = 0, τP = Pτ* = τPτ*, and P⁺ in its three forms."""
+    solution = sko.riccati(case.model)
+    for k in range(case.model.n_nodes):
+        H, P, G = case.model.H[k], solution.P[k], solution.G[k]
+        tau, tau_bar, P_plus = solution.tau[k], solution.tau_bar[k], solution.P_plus[k]
+        turned = max(np.abs(tau).max(initial=0.0), 1.0)
+        size, kappa = turned**2 * np.abs(P).max(), case.twin.kappa
+        close(tau @ tau, tau, turned**2, kappa)
+        close(tau @ G, G, turned * np.abs(G).max(initial=1.0), kappa)
+        close(tau_bar.T @ H.T, np.zeros_like(H.T), turned * np.abs(H).max(initial=1.0), kappa)
+        for form in (P @ tau.T, tau @ P @ tau.T):
+            close(tau @ P, form, size, kappa)
+        for form in (tau_bar @ P, P @ tau_bar.T, tau_bar @ P @ tau_bar.T):
+            close(P_plus, form, size, kappa)
+
+
+def test_the_gain_of_an_uncoupled_hinge_is_one():
+    """The slide prints D = P = G; with H = I, G = PH*D⁻¹ = I."""
+    rng = np.random.default_rng(18)
+    factor = rng.normal(size=(6, 6))
+    M = factor @ factor.T + np.eye(6)
+    solution = sko.riccati(sko.SKOModel([-1], A=[None], H=[np.eye(6)], M=[M]))
+    kappa = np.linalg.cond(M)
+    close(solution.D[0], M, np.abs(M).max())
+    close(solution.G[0], np.eye(6), 1.0, kappa)
+    close(solution.tau_bar[0], np.zeros((6, 6)), 1.0, kappa)
+    assert np.abs(solution.G[0] - M).max() > 1.0
+
+
 def test_floppy_joints_leave_no_articulated_residual():
     """With no torque, velocity, weight or push, f = Pα: here only the base is driven."""
     bodies = naive.random_bodies(np.random.default_rng(16), 8, branching=0.5)

@@ -1,0 +1,42 @@
+"""docs/ARCHITECTURE.md draws the house as pyproject.toml has it."""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
+
+
+def layers():
+    """From the top: for each layer the packages that stand side by side in it."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    contract = settings["tool"]["importlinter"]["contracts"][0]
+    return [{name.strip().removeprefix("skodyn.") for name in layer.split("|")}
+            for layer in contract["layers"]]  # fmt: skip
+
+
+def test_the_drawing_has_the_layers_of_the_import_contract_in_their_order():
+    block = re.search(r"<!-- layers -->\n```\n(.*?)```", PAGE, re.S)
+    lines = [line for line in block[1].splitlines() if line.strip(" │")]
+    drawn = [set(re.split(r"\s{2,}", line.strip())[0].split(" · ")) for line in lines]
+    assert drawn == layers()
+
+
+def test_every_package_of_the_house_is_in_a_layer_and_in_the_table():
+    packages = {
+        path.stem for path in (ROOT / "src" / "skodyn").iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").is_file()
+    } - {"__init__", "__main__"}  # fmt: skip
+    assert packages == set().union(*layers())
+    table = PAGE.partition("## Where a new thing goes")[2].partition("\n## ")[0]
+    first_cells = "".join(line.split("|")[1] for line in table.splitlines() if line.startswith("|"))
+    assert packages == set(re.findall(r"`(\w+)`", first_cells))
+
+
+def test_every_file_that_the_page_names_exists():
+    named = set(re.findall(r"\b[a-z_]+/[a-z_/]+(?:\.py)?\b", PAGE))
+    known = {name for name in named if name.split("/")[0] in set().union(*layers())}
+    missing = [name for name in known if not (ROOT / "src" / "skodyn" / name).exists()]
+    assert len(known) > 10
+    assert missing == []
