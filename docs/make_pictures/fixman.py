@@ -1,6 +1,6 @@
 """The picture of docs/fixman.md: bond angles of two chains with and without the Fixman potential.
 
-    python docs/make_pictures/fixman.py [--duration 4000]
+    python docs/make_pictures/fixman.py [--duration 1500]
 
 Writes docs/pictures/fixman.png; needs matplotlib. Runs the models of scenarios/trimer_fixman.toml
 and scenarios/ten_beads_fixman.toml, each with and without its force.
@@ -38,7 +38,9 @@ def histogram(name, with_force, duration):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--duration", type=float, default=4000.0, help="simulated seconds of each")
+    parser.add_argument(
+        "--duration", type=float, default=1500.0, help="simulated seconds of ten beads"
+    )
     duration = parser.parse_args().duration
     try:
         import matplotlib
@@ -49,8 +51,9 @@ def main():
 
     figure, axes = pyplot.subplots(1, 2, figsize=(8, 3), sharey=True)
     for axis, name in zip(axes, ("trimer_fixman", "ten_beads_fixman"), strict=True):
+        times = 8 if name == "trimer_fixman" else 1  # one angle instead of eight
         for with_force, label in ((False, "rigid bonds"), (True, "with the Fixman potential")):
-            axis.stairs(histogram(name, with_force, duration), BINS, label=label)
+            axis.stairs(histogram(name, with_force, times * duration), BINS, label=label)
         axis.axhline(0.5, color="black", linewidth=0.5)
         axis.set(title=name.removesuffix("_fixman").replace("_", " "), xlabel="cos θ")
     axes[0].set(ylabel="density", ylim=(0.3, 0.65))
