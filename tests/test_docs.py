@@ -1,7 +1,8 @@
 """The documentation runs: every Python block, every command marked to run, every link.
 
 Blocks of one page share a namespace and a folder that holds a copy of scenarios/, in the order of
-the page. A ```bash block right after <!-- run --> is executed line by line and must succeed.
+the page. A ```bash block right after <!-- run --> is executed line by line and must succeed; any
+block right after <!-- file: NAME --> is saved in the folder under that name.
 """
 
 import re
@@ -18,7 +19,9 @@ from skodyn.cli import main
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(
-    r"(?P<marker><!-- run -->\s*)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S
+    r"(?P<marker><!-- run -->\s*)?(?:<!-- file: (?P<file>[\w.]+) -->\s*)?"
+    r"^```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    re.M | re.S,
 )
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 
@@ -48,6 +51,8 @@ def test_every_block_of_a_page_runs(page, folder):
     namespace = {"__name__": "__main__"}
     for block in BLOCK.finditer(text):
         line = text[: block.start("text")].count("\n")
+        if block["file"]:
+            (folder / block["file"]).write_text(block["text"])
         if block["language"] == "python":
             source = "\n" * line + block["text"]  # line numbers of a traceback are the page's
             exec(compile(source, name_of(page), "exec"), namespace)
