@@ -28,6 +28,7 @@ from skodyn.kernels.workspace import (
 )
 from skodyn.lanes import (
     fma,
+    lane_at,
     load_rows,
     parameter,
     select,
@@ -135,21 +136,28 @@ def sinusoid(w, codes, at, numbers, t, tau, nv):
 
 
 @helper
+def table_time(w, numbers, i):
+    """A time of a torque table; lanes with parameters of their own share the times."""
+    return lane_at(parameter(w, numbers, i), 0)
+
+
+@helper
 def torque_table(w, codes, at, numbers, t, tau, nv):
     """Linear between the times, constant outside; `numbers` holds all times, then all torques."""
     first, count = codes[at + OFFSET], codes[at + COUNT]
     low, high = 0, count - 1
     while high - low > 1:
         middle = (low + high) // 2
-        if numbers[first + middle] <= t:
+        if table_time(w, numbers, first + middle) <= t:
             low = middle
         else:
             high = middle
-    span = numbers[first + high] - numbers[first + low]
-    part = (t - numbers[first + low]) / span if span > 0.0 else 0.0
+    start, end = table_time(w, numbers, first + low), table_time(w, numbers, first + high)
+    part = (t - start) / (end - start) if end - start > 0.0 else 0.0
     part = min(max(part, 0.0), 1.0)
-    left, right = numbers[first + count + low], numbers[first + count + high]
-    add_torque(w, tau, nv, codes[at + FIRST], splat(w, left + part * (right - left)))
+    left = parameter(w, numbers, first + count + low)
+    right = parameter(w, numbers, first + count + high)
+    add_torque(w, tau, nv, codes[at + FIRST], left + part * (right - left))
 
 
 @helper

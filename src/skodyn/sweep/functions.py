@@ -1,0 +1,84 @@
+"""A person's own quantities, f(t, q, v) -> float, compiled into the loop behind one pointer.
+
+The loop is compiled once and calls whatever functions a sweep brings, by number.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba import types
+
+from skodyn.errors import ScenarioError
+from skodyn.jit import JIT_DISABLED
+
+__all__ = ["FUNCTION_TYPE", "compile_functions", "load_function"]
+
+_POINTER = types.CPointer(types.float64)
+_SIGNATURE = types.float64(
+    types.int64, types.float64, _POINTER, _POINTER, types.int64, types.int64
+)
+FUNCTION_TYPE = types.FunctionType(_SIGNATURE)
+_READ_ONLY = types.Array(types.float64, 1, "C", readonly=True)
+_INNER = types.float64(types.float64, _READ_ONLY, _READ_ONLY)
+
+
+def load_function(reference: str, folder: Path) -> Callable[..., float]:
+    """The function that "file.py:name" speaks of, the file seen from `folder`."""
+    file, _, name = reference.rpartition(":")
+    path = (folder / file).resolve()
+    if not path.is_file():
+        raise ScenarioError(f"{reference!r}: there is no file {path}; write FILE.py:NAME.")
+    module_name = f"skodyn_metrics_{abs(hash(str(path)))}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    spec.loader.exec_module(module)
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise ScenarioError(f"{reference!r}: {path} has no function {name!r}; check its name.")
+    return function  # type: ignore[no-any-return]
+
+
+def compile_functions(functions: Sequence[Callable[..., float]]) -> Any:
+    """One function of (number, t, q, v, nq, nv) for all of them."""
+    if JIT_DISABLED:
+        return lambda i, t, q, v, nq, nv: functions[i](t, q[:nq], v[:nv])
+    combined = _nothing
+    for function in reversed(functions):
+        combined = _before(_compiled(function), combined)
+    return numba.cfunc(_SIGNATURE)(combined.py_func)
+
+
+def _compiled(function: Any) -> Any:
+    plain = getattr(function, "py_func", function)
+    try:
+        return numba.njit(_INNER, error_model="numpy")(plain)
+    except (numba.core.errors.NumbaError, TypeError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ScenarioError(
+            f"The metric {getattr(function, '__name__', function)!r} cannot be compiled: {reason}; "
+            "write f(t, q, v) with numbers and NumPy arrays only, and return a number."
+        ) from None
+
+
+def _before(function: Any, rest: Any) -> Any:
+    @numba.njit(error_model="numpy")
+    def chosen(i, t, q, v, nq, nv):  # type: ignore[no-untyped-def]
+        if i == 0:
+            return function(t, numba.carray(q, nq), numba.carray(v, nv))
+        return rest(i - 1, t, q, v, nq, nv)
+
+    return chosen
+
+
+@numba.njit
+def _nothing(i, t, q, v, nq, nv):  # type: ignore[no-untyped-def]
+    return float("nan")

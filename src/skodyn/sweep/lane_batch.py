@@ -1,0 +1,220 @@
+"""Runs side by side: from packed rows to final states and metrics, each as if it ran alone.
+
+Runs are taken four at a time; the last group is filled up with copies of its first run, which are
+thrown away. When a step fails, each lane takes it by itself at width 1, where it has the same bits:
+those that fail there are recorded and their lane goes on as a copy of a living neighbour.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from skodyn.jit import compiled
+from skodyn.kernels.status import OK
+from skodyn.kernels.workspace import workspace_lanes
+from skodyn.model.columns import Floats
+from skodyn.simulate.controllers import CONTROLLER_TYPE, no_controller
+from skodyn.simulate.engine import FIXED_SIGNATURE
+from skodyn.simulate.engine import KERNELS as SINGLE
+from skodyn.simulate.settings import IntegratorSettings
+from skodyn.sweep import lane_loop, sampling
+from skodyn.sweep.functions import FUNCTION_TYPE
+from skodyn.sweep.lane_loop import GROUP, LANES, STEP
+from skodyn.sweep.metrics import PackedMetrics
+
+__all__ = ["LaneBatch", "Outcomes", "PackedRuns"]
+
+_IN = types.Array(types.float64, 1, "C", readonly=True)
+_OUT = types.Array(types.float64, 1, "C")
+_CODES = types.Array(types.int64, 1, "C", readonly=True)
+_F, _I = types.float64, types.int64
+_SIGNATURE = (
+    _CODES, _OUT, _CODES, _OUT, CONTROLLER_TYPE, _IN, _I, _F, _F, _F, _I, _I,
+    types.Array(types.int64, 1, "C"), _I, _OUT, _OUT, _OUT, _OUT, _OUT, _CODES, _IN,
+    FUNCTION_TYPE, _OUT, _OUT,
+)  # fmt: skip
+
+KERNELS = {
+    "rk4": lane_loop.rk4_sweep,
+    "semi_implicit_euler": lane_loop.euler_sweep,
+    "implicit_midpoint": lane_loop.midpoint_sweep,
+}
+
+CHUNK_SECONDS = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class PackedRuns:
+    """Runs that share a tree, the structure of their forces, the method, dt and duration."""
+
+    tree: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    parameters: Floats  # (runs, …)
+    numbers: Floats  # (runs, …)
+    q: Floats  # (runs, nq)
+    v: Floats  # (runs, nv)
+    n_integrals: int
+    n_bodies: int
+    settings: IntegratorSettings
+    steps: int
+    sample_every: int
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """How runs ended, one row each. `complete`: those that were taken to their end or failure."""
+
+    complete: NDArray[np.bool_]
+    status: NDArray[np.int64]  # of the kernels: 0, or what went wrong where
+    steps: NDArray[np.int64]
+    q: Floats
+    v: Floats
+    metrics: Floats
+
+
+@lru_cache(maxsize=1)
+def _nobody() -> Any:
+    return no_controller()
+
+
+class LaneBatch:
+    """Runs in lanes; `run` takes them to their end."""
+
+    def __init__(self, runs: PackedRuns, metrics: PackedMetrics) -> None:
+        self.runs, self.metrics = runs, metrics
+        count = len(runs)
+        self.groups = -(-count // LANES)
+        self.nq, self.nv = runs.q.shape[1], runs.v.shape[1]
+        self.ny = self.nv + runs.n_integrals
+        # the last group is filled up with copies of its first run
+        self.rows = np.arange(self.groups * LANES)
+        self.rows[count:] = count - 1 - (count - 1) % LANES
+        self.p, self.numbers = self._interleaved(runs.parameters), self._interleaved(runs.numbers)
+        self.q = np.ascontiguousarray(runs.q[self.rows]).reshape(-1)
+        y = np.zeros((len(self.rows), self.ny))
+        y[:, : self.nv] = runs.v[self.rows]
+        self.y = y.reshape(-1)
+        self.kept = np.zeros(len(self.rows) * metrics.count * sampling.ACCUMULATORS)
+        self.place = np.zeros(3, dtype=np.int64)
+        self.status = np.zeros(count, dtype=np.int64)
+        self.steps = np.zeros(count, dtype=np.int64)
+        self.out_q, self.out_v = np.zeros((count, self.nq)), np.zeros((count, self.nv))
+        self.out_kept = np.zeros((count, metrics.count * sampling.ACCUMULATORS))
+        self.alive = np.arange(len(self.rows)) < count
+        self._allocate()
+        self.kernel = compiled(KERNELS[runs.settings.method], _SIGNATURE)
+
+    def _interleaved(self, table: Floats) -> Floats:
+        """(groups, constants, lanes), flat: the values of the lanes lie next to each other."""
+        grouped = table[self.rows].reshape(self.groups, LANES, table.shape[1])
+        return np.ascontiguousarray(grouped.transpose(0, 2, 1)).reshape(-1)
+
+    def _allocate(self) -> None:
+        n, nq, nv, ny = self.runs.n_bodies, self.nq, self.nv, self.ny
+        self.scratch = np.zeros(LANES * (nq + ny))
+        self.memory = np.zeros(LANES * (2 * nv + 6 * n + nq + 19 * ny + 8))
+        self.ws = np.zeros(LANES * workspace_lanes(n, nv))
+        self.values = np.zeros(LANES * (sampling.energy.ROW + 3 * n))
+        self.nothing = np.zeros(0)
+
+    # ---- running ------------------------------------------------------------------------------
+
+    def run(self, stop: Callable[[], bool] = lambda: False) -> Outcomes:
+        """Take every run to its end, or as many as there is time for until `stop` says so."""
+        budget, taken_out = 64, 0
+        while self.place[GROUP] < self.groups:
+            began = time.perf_counter()
+            group = int(self.place[GROUP])
+            taken, status = self._advance(budget)
+            if status != OK:
+                self._take_out_failed()
+                continue
+            if stop():
+                break
+            seconds = max(time.perf_counter() - began, 1e-6)
+            budget = int(min(max(budget * CHUNK_SECONDS / seconds, 16), 8 * budget, 2**40))
+            taken_out += int(self.place[GROUP]) - group
+        self._collect()
+        complete = np.arange(len(self.runs)) < int(self.place[GROUP]) * LANES
+        complete |= self.status != OK
+        return Outcomes(
+            complete, self.status, self.steps, self.out_q, self.out_v,
+            self.metrics.finished(self.out_kept),
+        )  # fmt: skip
+
+    def _advance(self, budget: int) -> tuple[int, int]:
+        s, m = self.runs.settings, self.metrics
+        taken, status = self.kernel(
+            self.runs.tree, self.p, self.runs.codes, self.numbers, _nobody(), self.nothing,
+            self.runs.steps, s.dt, s.tolerance, s.max_speed, self.runs.sample_every, self.groups,
+            self.place, budget, self.q, self.y, self.scratch, self.memory, self.ws, m.codes,
+            m.levels, m.function, self.values, self.kept,
+        )  # fmt: skip
+        return int(taken), int(status)
+
+    def _collect(self) -> None:
+        """Copy what living lanes hold to the results."""
+        rows = np.flatnonzero(self.alive[: len(self.runs)])
+        self.steps[rows] = self.runs.steps
+        self._write(rows)
+
+    def _write(self, rows: Any) -> None:
+        self.out_q[rows] = self.q.reshape(-1, self.nq)[rows]
+        self.out_v[rows] = self.y.reshape(-1, self.ny)[rows, : self.nv]
+        self.out_kept[rows] = self.kept.reshape(len(self.rows), -1)[rows]
+
+    # ---- a lane that fails --------------------------------------------------------------------
+
+    def _take_out_failed(self) -> None:
+        """Find the lanes that cannot take the next step, record them, and fill their places."""
+        first = int(self.place[GROUP]) * LANES
+        lanes = [row for row in range(first, first + LANES) if self.alive[row]]
+        failed = {row: status for row in lanes if (status := self._alone(row)) != OK}
+        if not failed:  # only a lane that was filled up can have failed: a copy of a living one
+            raise AssertionError("a group of lanes failed whose runs pass one by one")
+        for row, status in failed.items():
+            self.status[row], self.steps[row] = status, self.place[STEP]
+            self._write(row)
+            self.alive[row] = False
+        living = [row for row in lanes if self.alive[row]]
+        if not living:
+            self.place[:] = self.place[GROUP] + 1, 0, 0
+            return
+        for row in range(first, first + LANES):
+            if not self.alive[row]:
+                self._become(row, living[0])
+
+    def _alone(self, row: int) -> int:
+        """The status of the next step of one run at width 1."""
+        group, lane = divmod(row, LANES)
+        s = self.runs.settings
+        p = np.ascontiguousarray(self.p.reshape(self.groups, -1, LANES)[group, :, lane])
+        numbers = np.ascontiguousarray(self.numbers.reshape(self.groups, -1, LANES)[group, :, lane])
+        q, y = self.q.reshape(-1, self.nq)[row].copy(), self.y.reshape(-1, self.ny)[row].copy()
+        _, _, status = compiled(SINGLE[s.method], FIXED_SIGNATURE)(
+            self.runs.tree, p, self.runs.codes, numbers, _nobody(), self.nothing,
+            int(self.place[STEP]), 1, s.dt, s.tolerance, s.max_speed, 2**62, q, y,
+            self.scratch, self.memory, self.ws, self.nothing, self.nothing,
+        )  # fmt: skip
+        return int(status)
+
+    def _become(self, row: int, other: int) -> None:
+        """Make the lane of one run a copy of another in the same group."""
+        group, lane = divmod(row, LANES)
+        for table in (self.p, self.numbers):
+            values = table.reshape(self.groups, -1, LANES)[group]
+            values[:, lane] = values[:, other % LANES]
+        for flat, width in ((self.q, self.nq), (self.y, self.ny)):
+            states = flat.reshape(-1, width)
+            states[row] = states[other]
