@@ -120,8 +120,10 @@ def _parameters(
     parameters[layout.GRAVITY : layout.GRAVITY + 3] = gravity
     stop = layout.HEADER + n * layout.BODY_RECORD
     records = parameters[layout.HEADER : stop].reshape(n, layout.BODY_RECORD)
-    _place(records, indices[:, layout.PARENT], columns, alignment)
-    _weigh(records, columns, alignment)
+    parent = indices[:, layout.PARENT]
+    of_parent = np.where((parent >= 0)[:, None, None], alignment[parent], np.eye(3))
+    place_bodies(records, of_parent, columns, alignment)
+    weigh_bodies(records, columns, alignment)
     dofs = parameters[stop:].reshape(nv, layout.DOF_RECORD)
     kinds, starts = indices[:, layout.KIND].tolist(), indices[:, layout.V_START].tolist()
     dofs[:, layout.ARMATURE] = armature
@@ -139,11 +141,13 @@ def _mimic_parameters(mimics: dict[str, Mimic]) -> Floats:
     return np.array(rows, dtype=np.float64)
 
 
-def _place(
-    records: Floats, parent: NDArray[np.int64], columns: dict[str, Floats], alignment: Floats
+def place_bodies(
+    records: Floats, of_parent: Floats, columns: dict[str, Floats], alignment: Floats
 ) -> None:
-    """Joint placements between kernel frames: undo the parent's alignment, apply the child's."""
-    of_parent = np.where((parent >= 0)[:, None, None], alignment[parent], np.eye(3))
+    """Joint placements between kernel frames: undo the parent's alignment, apply the child's.
+
+    Each record is computed by itself: a sweep calls this with one body in many versions.
+    """
     back = of_parent.transpose(0, 2, 1)
     turned = back @ columns["rotation"] @ alignment
     records[:, layout.PLACE_ROTATION : layout.PLACE_ROTATION + 9] = turned.reshape(-1, 9)
@@ -151,7 +155,7 @@ def _place(
     records[:, layout.PLACE_TRANSLATION : layout.PLACE_TRANSLATION + 3] = moved
 
 
-def _weigh(records: Floats, columns: dict[str, Floats], alignment: Floats) -> None:
+def weigh_bodies(records: Floats, columns: dict[str, Floats], alignment: Floats) -> None:
     """Mass, first and second moment about the body origin, in kernel-frame axes."""
     back = alignment.transpose(0, 2, 1)
     mass = columns["mass"]

@@ -32,10 +32,13 @@ SECTIONS = (
 )
 
 
-def read_scenario(path: str | os.PathLike[str]) -> Scenario:
-    """The run described in a file; raises ScenarioError with every fault at once."""
+def read_scenario(path: str | os.PathLike[str], *, of_sweep: bool = False) -> Scenario:
+    """The run described in a file; raises ScenarioError with every fault at once.
+
+    of_sweep: the file may have a table [sweep]; it is left to the reader of sweeps.
+    """
     file = Path(path)
-    return _scenario(TomlSource(file, ScenarioError), file.parent, file)
+    return _scenario(TomlSource(file, ScenarioError), file.parent, file, of_sweep)
 
 
 def parse_scenario(text: str, folder: str | os.PathLike[str]) -> Scenario:
@@ -43,9 +46,14 @@ def parse_scenario(text: str, folder: str | os.PathLike[str]) -> Scenario:
     return _scenario(TomlSource("scenario", ScenarioError, text), Path(folder), None)
 
 
-def _scenario(source: TomlSource, folder: Path, path: Path | None) -> Scenario:
+def _scenario(
+    source: TomlSource, folder: Path, path: Path | None, of_sweep: bool = False
+) -> Scenario:
     tables = Tables(source)
-    top = tables.known(source.data, (*SCHEMA[RunSettings], *SECTIONS), ())
+    top = tables.known(source.data, (*SCHEMA[RunSettings], *SECTIONS, "sweep"), ())
+    if top.pop("sweep", None) is not None and not of_sweep:
+        what = "The scenario has a [sweep], so it describes many runs"
+        tables.fault(("sweep",), f"{what}; give it to `skodyn sweep run`, or take the table out.")
     run = tables.values(RunSettings, top, (), SECTIONS)
     duration = run.get("duration")
     model = read_model(tables, top, folder)

@@ -86,6 +86,8 @@ class PackedMetrics:
             for m, kind in enumerate(kinds.tolist()):
                 if kind in (s.MEAN, s.RMS):
                     result[:, m] /= table[:, m, 1]
+                if kind == s.DRIFT:
+                    result[:, m] /= np.maximum(table[:, m, 2], 1e-300)
                 if kind == s.RMS:
                     result[:, m] = np.sqrt(result[:, m])
         return result

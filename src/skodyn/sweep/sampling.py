@@ -77,10 +77,11 @@ def cross_level(kind, dt, t, x, kept):
 
 
 @helper
-def imbalance(total, start, work):
-    """How far energy is from what it was and what forces did, relative to the largest of them."""
-    scale = max(abs(total), max(abs(start), max(abs(work), 1e-300)))
-    return abs(total - start - work) / scale
+def take_imbalance(total, work, kept):
+    """How far energy is from what it was and what forces did; the largest of all of them."""
+    start = kept[1]
+    kept[0] = max(kept[0], abs(total - start - work))
+    kept[2] = max(kept[2], max(abs(total), max(abs(start), abs(work))))
 
 
 @helper
@@ -111,7 +112,7 @@ def reduce(kind, dt, t, x, level, work, kept):
     elif kind == FINAL:
         kept[0] = x
     elif kind == DRIFT:
-        kept[0] = max(kept[0], imbalance(x, kept[1], work))
+        take_imbalance(x, work, kept)
     else:
         cross_level(kind, dt, t, x - level, kept)
 

@@ -1,0 +1,144 @@
+"""A scenario as plain data in which every number has a place, and back to text.
+
+The normal form has the model written out (whatever file it came from), every joint with passive
+forces named (no patterns), every coordinate of the start given, and every vector in full. Setting
+a number in it and reading the text again is what "a run of the sweep" means; everything faster has
+to give the same bits.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skodyn.conventions import GROUND
+from skodyn.model.joints import Joint
+from skodyn.model.model import Model
+from skodyn.scenario import Scenario, parse_scenario
+from skodyn.scenario.schema import CONTROLLERS, FORCES
+from skodyn.simulate.elements import JointProperties
+
+__all__ = ["Data", "normal_form", "read_data", "to_toml"]
+
+Data = dict[str, Any]
+
+
+def read_data(data: Data) -> Scenario:
+    """The scenario that data describe; raises ScenarioError with every fault."""
+    return parse_scenario(to_toml(data), Path())
+
+
+def normal_form(scenario: Scenario) -> Data:
+    """The scenario as data with every number in its place."""
+    data: Data = tomllib.loads(scenario.text)
+    data.pop("sweep", None)
+    data["title"], data["seed"] = scenario.title, scenario.seed
+    data["model"] = _model(scenario.model)
+    data["initial"] = _start(data.get("initial", {}), scenario)
+    if scenario.forces.joints:
+        data["joints"] = {j: _passive(p) for j, p in scenario.forces.joints.items()}
+    for group, types in (("controllers", CONTROLLERS), ("forces", FORCES)):
+        for table in data.get(group, {}).values():
+            _fill_vectors(table, types[table["type"]])
+    return data
+
+
+def _model(model: Model) -> Data:
+    bodies = {
+        name: {
+            "parent": GROUND if model.parent[k] < 0 else model.body_names[model.parent[k]],
+            "joint": _joint(model.joints[k], model.joint_names[k]),
+            "translation": model.translation[k].tolist(),
+            "rotation": model.rotation[k].tolist(),
+            "mass": float(model.mass[k]),
+            "com": model.com[k].tolist(),
+            "inertia": model.inertia[k].tolist(),
+        }
+        for k, name in enumerate(model.body_names)
+    }
+    frames = {
+        name: {
+            "body": frame.body,
+            "translation": frame.translation.tolist(),
+            "rotation": frame.rotation.tolist(),
+        }
+        for name, frame in model.frames.items()
+    }
+    data: Data = {"name": model.name, "gravity": model.gravity.tolist(), "bodies": bodies}
+    return {**data, "frames": frames} if frames else data
+
+
+def _joint(joint: Joint, name: str) -> Data:
+    given = {f.name: getattr(joint, f.name) for f in fields(joint)}
+    if "name" in given:
+        given["name"] = name
+    plain = {k: v if isinstance(v, str) else np.asarray(v).tolist() for k, v in given.items()}
+    return {"type": joint.type_name, **plain}
+
+
+def _start(given: Data, scenario: Scenario) -> Data:
+    """Every coordinate and velocity as it is before random parts are added."""
+    noise = {key: float(given[key]) for key in ("q_noise", "v_noise") if key in given}
+    if any(noise.values()):
+        quiet = tomllib.loads(scenario.text)
+        quiet["initial"] = {k: v for k, v in given.items() if k not in noise}
+        quiet.pop("sweep", None)
+        scenario = parse_scenario(to_toml(quiet), (scenario.path or Path("x")).parent)
+    model = scenario.model
+    q, v = {}, {}
+    for joint in (j for j in model.joint_names if model.joints[model.joint_index(j)].nv):
+        q[joint] = scenario.q0[model.q_slice(joint)].tolist()
+        v[joint] = scenario.v0[model.v_slice(joint)].tolist()
+    return {**noise, "q": q, "v": v}
+
+
+def _passive(properties: JointProperties) -> Data:
+    """What differs from no force at all; damping always, so that no table is empty."""
+    given = {f.name: getattr(properties, f.name) for f in fields(properties)}
+    default = {f.name: f.default for f in fields(properties)}
+    return {k: v for k, v in given.items() if k == "damping" or v != default[k]}
+
+
+def _fill_vectors(table: Data, cls: type) -> None:
+    for f in fields(cls):
+        if isinstance(f.default, tuple) and f.default is not MISSING:
+            table[f.name] = list(table.get(f.name, f.default))
+
+
+# ---- text ---------------------------------------------------------------------------------------
+
+
+def to_toml(data: Mapping[str, Any]) -> str:
+    """Data as TOML; numbers come back as the same bits."""
+    return "\n".join(_lines(data, ())) + "\n"
+
+
+def _lines(table: Mapping[str, Any], at: tuple[str, ...]) -> list[str]:
+    inner = {key: value for key, value in table.items() if isinstance(value, Mapping)}
+    own = [f"{_key(k)} = {_value(v)}" for k, v in table.items() if k not in inner]
+    header = [f"[{'.'.join(_key(key) for key in at)}]"] if at and (own or not inner) else []
+    below = [line for key, value in inner.items() for line in _lines(value, (*at, key))]
+    return [*header, *own, *below]
+
+
+def _key(key: str) -> str:
+    return key if key.isidentifier() and key.isascii() else json.dumps(key, ensure_ascii=False)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_value(entry) for entry in value)}]"
+    return str(value)
