@@ -28,7 +28,9 @@ from skodyn.simulate import loop
 from skodyn.simulate.session import checkpoint_path
 
 ROOT = Path(__file__).parent.parent
-SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
+SCENARIOS = sorted(
+    path for path in (ROOT / "scenarios").glob("*.toml") if not path.stem.startswith("sweep_")
+)
 
 PENDULUM = """
 title = "one rod"

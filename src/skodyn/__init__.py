@@ -73,6 +73,7 @@ from skodyn.simulate import (
     simulate,
 )
 from skodyn.sko import SKOModel, sparsity
+from skodyn.sweep import open_sweep, sweep
 
 __version__ = _package_version()
 
@@ -138,6 +139,7 @@ __all__ = [
     "mass_matrix_solve",
     "momentum",
     "open",
+    "open_sweep",
     "operational_space_compliance",
     "operators",
     "sample_velocity",
@@ -145,5 +147,6 @@ __all__ = [
     "sko",
     "sko_model",
     "sparsity",
+    "sweep",
     "velocities",
 ]

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from skodyn import __version__, jit
-from skodyn.cli import identities, robots, runs, views
+from skodyn.cli import identities, robots, runs, sweeps, views
 from skodyn.errors import SkodynError
 from skodyn.io import load
 from skodyn.model.drawing import describe, draw, size_words
@@ -36,6 +36,7 @@ examples:
   skodyn check arm.toml --repair  what mending its inertias would change; writes nothing
   skodyn check robot.urdf --root free  a robot in URDF or MJCF (.xml), with notes on it
   skodyn identities arm.toml      check the papers' equations on a model
+  skodyn sweep run study.toml     many runs of one scenario, on all cores
   skodyn cache warm               compile all kernels now, so that no later run waits
 
 A model file is TOML, URDF or MJCF; scenarios/models/double_pendulum.toml is the one to read first.
@@ -77,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
 
     runs.add_commands(commands)
     views.add_commands(commands)
+    sweeps.add_commands(commands)
     words = "draw a model as a tree, or describe a log"
     info = commands.add_parser("info", help=words, allow_abbrev=False)
     info.add_argument("model", metavar="FILE", help="a model file, or the log of a run (.h5)")
@@ -123,6 +125,9 @@ def _info(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
+    if sweeps.is_sweep(options.model):
+        print(sweeps.plan_text(options.model))
+        return
     if runs.is_scenario(options.model):
         print(runs.check_scenario(options.model))
         return

@@ -54,7 +54,7 @@ def save(
         if _is_sound(target):  # a damaged one must not push out the good one before it
             os.replace(target, previous(path))
         os.replace(temporary, target)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise LogError(
@@ -138,7 +138,7 @@ def _write_synced(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """A rename is safe against a power cut only once its folder is on disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:

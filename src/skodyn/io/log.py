@@ -154,9 +154,9 @@ class LogWriter:
         for free space follow from it.
         """
         file_path, names, chosen = Path(path), Names.of(model), chosen_channels(channels)
-        _check_target(file_path, overwrite)
+        check_target(file_path, overwrite)
         row_bytes = sum(names.row_bytes(channel) for channel in chosen)
-        _check_space(file_path, row_bytes * (expected_rows or 0))
+        check_space(file_path, row_bytes * (expected_rows or 0))
         with _in_words(path, "create"):
             _remove_old(file_path)
             file = h5py.File(file_path, "x", locking="best-effort")
@@ -348,7 +348,7 @@ class LogWriter:
 # ---- the pieces of a new file ---------------------------------------------------------------
 
 
-def _check_target(path: Path, overwrite: bool) -> None:
+def check_target(path: Path, overwrite: bool) -> None:
     folder = path.parent
     if path.is_dir():
         raise LogError(f"{path} is a folder; give the name of a file, for example {path}/run.h5.")
@@ -380,7 +380,7 @@ def _remove_old(path: Path) -> None:
     path.unlink()
 
 
-def _check_space(path: Path, expected: int) -> None:
+def check_space(path: Path, expected: int) -> None:
     free = shutil.disk_usage(path.parent).free
     if expected > free:
         raise LogError(

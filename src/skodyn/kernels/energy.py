@@ -50,7 +50,7 @@ ROW = 12
 
 @helper
 def sweep(w, tree, p, row, nq, nv, q, v, out, ws):
-    """The row of the states that begin at `row`."""
+    """The row of the states that begin at `row`; rows of v may be longer (nv) than velocities."""
     status = scatter_rates(w, tree, p, q, row * nq, nq, v, row * nv, nv, ws)
     scatter_positions(w, tree, ws)
     scatter_velocities(w, tree, p, v, row * nv, nv, ws)
@@ -68,7 +68,7 @@ def sweep(w, tree, p, row, nq, nv, q, v, out, ws):
         linear = add(linear, momentum[1])
         moment = add(moment, add_scaled(inertia[1], inertia[0], arm))
         mass = mass + inertia[0]
-    for dof in range(nv):
+    for dof in range(tree[NV]):
         rate = load_rows(w, v, row * nv, nv, dof)
         kinetic = fma(0.5 * armature(w, p, body_count(tree), dof) * rate, rate, kinetic)
     g = parameter3(w, p, GRAVITY)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from skodyn.errors import SkodynError
 from skodyn.jit import compiled
+from skodyn.kernels.energy import ROW as STATE_SUMS
 from skodyn.kernels.workspace import workspace_lanes
 from skodyn.model.columns import Floats
 from skodyn.simulate.engine import Engine
@@ -39,7 +40,7 @@ PENDING, FINISHED, FAILED, REFUSED, CRASHED = range(5)
 _OUT = types.Array(types.float64, 1, "C")
 _IN = types.Array(types.float64, 1, "C", readonly=True)
 _CODES = types.Array(types.int64, 1, "C", readonly=True)
-_ROWS_SIGNATURE = (
+ROWS_SIGNATURE = (
     _CODES, _IN, types.boolean, types.float64, _IN, _IN, _IN, _OUT, _CODES, _IN, FUNCTION_TYPE,
     _OUT, _OUT,
 )  # fmt: skip
@@ -190,10 +191,11 @@ def _run_alone(
 
 def _reduce(worker: Worker, engine: Engine, first: bool, block: Any, kept: Floats) -> None:
     model, m = engine.model, worker.metrics
-    compiled(reduce_rows, _ROWS_SIGNATURE)(
+    workspace = np.zeros(workspace_lanes(model.n_bodies, model.nv))
+    compiled(reduce_rows, ROWS_SIGNATURE)(
         model.kernel_tree, model.parameters, first, engine.settings.dt * engine.every, block.t,
-        block.q.reshape(-1), block.y.reshape(-1), np.zeros(workspace_lanes(model.n_bodies, model.nv)),
-        m.codes, m.levels, m.function, np.zeros(sampling.energy.ROW + 3 * model.n_bodies), kept,
+        block.q.reshape(-1), block.y.reshape(-1), workspace, m.codes, m.levels, m.function,
+        np.zeros(STATE_SUMS + 3 * model.n_bodies), kept,
     )  # fmt: skip
 
 

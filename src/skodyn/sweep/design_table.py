@@ -123,6 +123,8 @@ class DesignReader:
             remedy = Spelling(allowed).remedy(unknown[0], f"use {', '.join(allowed)}")
             self.fault(f"Unknown key {unknown[0]!r} in {label}; {remedy}")
             return []
+        start: Any
+        stop: Any
         start, stop, count = (table.get(key) for key in ("from", "to", "count"))
         if not (_is_number(start) and _is_number(stop) and type(count) is int and count >= 1):
             self.fault(f"{label} is {shown(table)}; give from and to as numbers, count from 1.")
@@ -161,6 +163,8 @@ class DesignReader:
             remedy = Spelling(allowed).remedy(unknown[0], f"use {', '.join(allowed)}")
             self.fault(f"Unknown key {unknown[0]!r} in {label}; {remedy}")
             return None
+        low: Any
+        high: Any
         low, high = (given.get(key) for key in keys)
         if not (_is_number(low) and _is_number(high)):
             self.fault(f"{label} is {shown(given)}; give {keys[0]} and {keys[1]} as numbers.")

@@ -94,8 +94,8 @@ class Listed:
 
 
 def _all_numbers(column: Sequence[Any]) -> bool:
-    if isinstance(column, np.ndarray) and column.ndim == 1:
-        return column.dtype.kind in "iuf"
+    if isinstance(column, range):
+        return True
     return all(isinstance(x, int | float | np.number) and not isinstance(x, bool) for x in column)
 
 

@@ -20,9 +20,7 @@ from skodyn.jit import JIT_DISABLED
 __all__ = ["FUNCTION_TYPE", "compile_functions", "load_function"]
 
 _POINTER = types.CPointer(types.float64)
-_SIGNATURE = types.float64(
-    types.int64, types.float64, _POINTER, _POINTER, types.int64, types.int64
-)
+_SIGNATURE = types.float64(types.int64, types.float64, _POINTER, _POINTER, types.int64, types.int64)
 FUNCTION_TYPE = types.FunctionType(_SIGNATURE)
 _READ_ONLY = types.Array(types.float64, 1, "C", readonly=True)
 _INNER = types.float64(types.float64, _READ_ONLY, _READ_ONLY)

@@ -18,6 +18,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from skodyn.jit import compiled
+from skodyn.kernels.energy import ROW as STATE_SUMS
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import workspace_lanes
 from skodyn.model.columns import Floats
@@ -36,7 +37,7 @@ _IN = types.Array(types.float64, 1, "C", readonly=True)
 _OUT = types.Array(types.float64, 1, "C")
 _CODES = types.Array(types.int64, 1, "C", readonly=True)
 _F, _I = types.float64, types.int64
-_SIGNATURE = (
+SIGNATURE = (
     _CODES, _OUT, _CODES, _OUT, CONTROLLER_TYPE, _IN, _I, _F, _F, _F, _I, _I,
     types.Array(types.int64, 1, "C"), _I, _OUT, _OUT, _OUT, _OUT, _OUT, _CODES, _IN,
     FUNCTION_TYPE, _OUT, _OUT,
@@ -113,7 +114,7 @@ class LaneBatch:
         self.out_kept = np.zeros((count, metrics.count * sampling.ACCUMULATORS))
         self.alive = np.arange(len(self.rows)) < count
         self._allocate()
-        self.kernel = compiled(KERNELS[runs.settings.method], _SIGNATURE)
+        self.kernel = compiled(KERNELS[runs.settings.method], SIGNATURE)
 
     def _interleaved(self, table: Floats) -> Floats:
         """(groups, constants, lanes), flat: the values of the lanes lie next to each other."""
@@ -125,18 +126,17 @@ class LaneBatch:
         self.scratch = np.zeros(LANES * (nq + ny))
         self.memory = np.zeros(LANES * (2 * nv + 6 * n + nq + 19 * ny + 8))
         self.ws = np.zeros(LANES * workspace_lanes(n, nv))
-        self.values = np.zeros(LANES * (sampling.energy.ROW + 3 * n))
+        self.values = np.zeros(LANES * (STATE_SUMS + 3 * n))
         self.nothing = np.zeros(0)
 
     # ---- running ------------------------------------------------------------------------------
 
     def run(self, stop: Callable[[], bool] = lambda: False) -> Outcomes:
         """Take every run to its end, or as many as there is time for until `stop` says so."""
-        budget, taken_out = 64, 0
+        budget = 64
         while self.place[GROUP] < self.groups:
             began = time.perf_counter()
-            group = int(self.place[GROUP])
-            taken, status = self._advance(budget)
+            status = self._advance(budget)
             if status != OK:
                 self._take_out_failed()
                 continue
@@ -144,7 +144,6 @@ class LaneBatch:
                 break
             seconds = max(time.perf_counter() - began, 1e-6)
             budget = int(min(max(budget * CHUNK_SECONDS / seconds, 16), 8 * budget, 2**40))
-            taken_out += int(self.place[GROUP]) - group
         self._collect()
         complete = np.arange(len(self.runs)) < int(self.place[GROUP]) * LANES
         complete |= self.status != OK
@@ -153,15 +152,15 @@ class LaneBatch:
             self.metrics.finished(self.out_kept),
         )  # fmt: skip
 
-    def _advance(self, budget: int) -> tuple[int, int]:
+    def _advance(self, budget: int) -> int:
         s, m = self.runs.settings, self.metrics
-        taken, status = self.kernel(
+        _, status = self.kernel(
             self.runs.tree, self.p, self.runs.codes, self.numbers, _nobody(), self.nothing,
             self.runs.steps, s.dt, s.tolerance, s.max_speed, self.runs.sample_every, self.groups,
             self.place, budget, self.q, self.y, self.scratch, self.memory, self.ws, m.codes,
             m.levels, m.function, self.values, self.kept,
         )  # fmt: skip
-        return int(taken), int(status)
+        return int(status)
 
     def _collect(self) -> None:
         """Copy what living lanes hold to the results."""

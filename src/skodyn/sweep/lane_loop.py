@@ -3,9 +3,10 @@
 `p` and `numbers` hold one table per group of four, with the four values of every constant next to
 each other; q, y and the accumulators hold four rows per group. One call takes group after group to
 the end of its runs, until its budget of steps is used up: `place` says where it stands (group,
-steps done, whether its state was sampled). Time is step·dt, so that how a sweep is cut into calls does not change a bit.
+steps done, whether its state was sampled). Time is step·dt, so that how a sweep is cut into calls
+does not change a bit.
 
-A step in which any lane fails is not taken. The call returns its status, and `lanes.py` finds out
+A step in which any lane fails is not taken. The call returns its status; `lane_batch.py` finds out
 which lane it was, takes it out and calls again: the neighbours repeat the step and see nothing.
 """
 

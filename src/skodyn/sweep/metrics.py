@@ -115,7 +115,9 @@ def _one(label: str, entry: Any, faults: list[str]) -> Metric | None:
         f.name: getattr(entry, f.name) for f in fields(Metric)
     }  # fmt: skip
     if not isinstance(table, dict):
-        faults.append(f'{label} is {shown(entry)}; write for example {{ of = "energy", kind = "max" }}.')
+        faults.append(
+            f'{label} is {shown(entry)}; write for example {{ of = "energy", kind = "max" }}.'
+        )
         return None
     keys = [f.name for f in fields(Metric)]
     for key in (key for key in table if key not in keys):
@@ -136,7 +138,7 @@ def _check(label: str, metric: Metric, faults: list[str]) -> None:
     if drift and metric.of:
         faults.append(f"{label}.of is not for energy_drift, which speaks of energy; leave it out.")
     if not drift and not metric.of:
-        faults.append(f"{label} has no quantity; give of, for example of = \"energy\".")
+        faults.append(f'{label} has no quantity; give of, for example of = "energy".')
     number = isinstance(metric.level, int | float) and not isinstance(metric.level, bool)
     if crossing and not (number and np.isfinite(metric.level or 0.0)):
         faults.append(f"{label}.level is {shown(metric.level)}; give the number to be crossed.")
@@ -144,7 +146,7 @@ def _check(label: str, metric: Metric, faults: list[str]) -> None:
         faults.append(f"{label}.direction is {shown(metric.direction)}; give up, down or any.")
     for key in ("level", "direction"):
         if not crossing and getattr(metric, key) is not None:
-            faults.append(f"{label}.{key} is for kind = \"crossing\" only; leave it out.")
+            faults.append(f'{label}.{key} is for kind = "crossing" only; leave it out.')
 
 
 # ---- packing ------------------------------------------------------------------------------------
@@ -152,8 +154,11 @@ def _check(label: str, metric: Metric, faults: list[str]) -> None:
 
 def pack_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> PackedMetrics:
     """The tables, or a ScenarioError that lists every fault."""
-    quantities, functions, faults = _quantities(model), [], []
-    records, levels = [], []
+    quantities = _quantities(model)
+    functions: list[Callable[..., float]] = []
+    faults: list[str] = []
+    records: list[int] = []
+    levels: list[float] = []
     for name, metric in metrics.items():
         kind, source = KINDS[metric.kind], (s.TOTAL_ENERGY, 0)
         if metric.kind == "crossing":

@@ -174,7 +174,7 @@ class Packer:
                 pair = [
                     Variant(set_values(variant.data, self.known, {path: value})) for value in (x, y)
                 ]
-                where = direct_columns(*pair, x, y)
+                where = direct_columns(pair[0], pair[1], x, y)
                 if where is None:
                     raise SkodynError(f"{path} cannot be set in this combination of parameters.")
                 found[path] = where
@@ -209,7 +209,8 @@ class Packer:
         for path, (owner, which, entries) in self.bodies.items():
             if (owner, which) == (body, key):
                 for entry in entries:
-                    column[(slice(None), *entry)] = rows[:, self.columns[path]]
+                    at: Any = (slice(None), *entry)
+                    column[at] = rows[:, self.columns[path]]
         return column
 
     def _pack_body(self, variant: Variant, body: str, rows: Floats, parameters: Floats) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from skodyn.errors import ScenarioError, SkodynError
 from skodyn.model.columns import shown
+from skodyn.model.model import Model
 from skodyn.scenario import Scenario, read_scenario
 from skodyn.sweep.design_table import DesignReader, flat
 from skodyn.sweep.designs import Design, Listed, Product, factors
@@ -37,6 +38,7 @@ class Plan:
     study: Study
     design: Design
     logs: str | tuple[int, ...]  # none, failed, all, or the numbers of runs
+    model: Model
     text: str  # of the scenario, as it was given
     scan: Scan
 
@@ -106,7 +108,7 @@ def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> Plan:
     scan.check_combinations(study, design)
     if scan.faults:
         raise ScenarioError(scan.faults)
-    return Plan(study, design, logs, scenario.text, scan)
+    return Plan(study, design, logs, scenario.model, scenario.text, scan)
 
 
 def _design(
@@ -149,7 +151,7 @@ def _replicas(given: Any, scenario: Scenario, data: Data, faults: list[str]) -> 
             "initial.q_noise or initial.v_noise."
         )
         return None
-    return Listed({"seed": np.arange(scenario.seed, scenario.seed + given)})
+    return Listed({"seed": range(scenario.seed, scenario.seed + given)})
 
 
 def _logs(given: Any, design: Design | None, faults: list[str]) -> str | tuple[int, ...]:

@@ -39,7 +39,7 @@ class Scan:
     variants: int = 1  # combinations of values for which the scenario is read anew
 
     def probes(self, column: int) -> list[float]:
-        """Smallest, largest, and zero if it occurs: forces without a gain are packed differently."""
+        """Smallest, largest, and zero if it occurs: a gain of zero is packed differently."""
         values = [float(self.low[column]), float(self.high[column])]
         return [*values, 0.0] if self.has_zero[column] and 0.0 not in values else values
 
@@ -62,9 +62,7 @@ class Scan:
             for pair in stops:
                 self._check_stops(packer, pair, rows, start)
             if packer.anew and len(seen) <= 10 * MOST_READ:
-                seen |= dict.fromkeys(
-                    x.tobytes() for x in np.unique(rows[:, packer.anew], axis=0)
-                )
+                seen |= dict.fromkeys(x.tobytes() for x in np.unique(rows[:, packer.anew], axis=0))
         self.variants = max(len(seen), 1)
 
     def _check_inertias(self, packer: Packer, body: str, rows: Floats, start: int) -> None:
@@ -72,9 +70,7 @@ class Scan:
         found = check_inertias(inertias, lambda k: f"run {start + k}: Body {body!r}")
         self._add(list(found.values()), "inertias that no body can have")
 
-    def _check_stops(
-        self, packer: Packer, pair: tuple[str, str], rows: Floats, start: int
-    ) -> None:
+    def _check_stops(self, packer: Packer, pair: tuple[str, str], rows: Floats, start: int) -> None:
         low, high = (rows[:, packer.columns[name]] for name in pair)
         self._add(
             [
@@ -113,7 +109,10 @@ def scan_points(study: Study, design: Design, known: Places) -> Scan:
 
 def _report_bad(scan: Scan, name: str, column: Floats, where: Any, start: int) -> None:
     scan._add(
-        [f"run {start + k}: {name} is {column[k]!r}; give a finite number." for k in where.tolist()],
+        [
+            f"run {start + k}: {name} is {column[k]!r}; give a finite number."
+            for k in where.tolist()
+        ],
         f"values of {name} that are no numbers",
     )
 

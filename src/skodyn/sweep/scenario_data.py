@@ -12,7 +12,7 @@ import json
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,7 @@ def _joint(joint: Joint, name: str) -> Data:
 
 def _start(given: Data, scenario: Scenario) -> Data:
     """Every coordinate and velocity as it is before random parts are added."""
-    noise = {key: float(given[key]) for key in ("q_noise", "v_noise") if key in given}
+    noise: Data = {key: float(given[key]) for key in ("q_noise", "v_noise") if key in given}
     if any(noise.values()):
         quiet = tomllib.loads(scenario.text)
         quiet["initial"] = {k: v for k, v in given.items() if k not in noise}
@@ -108,7 +108,7 @@ def _passive(properties: JointProperties) -> Data:
 
 def _fill_vectors(table: Data, cls: type) -> None:
     for f in fields(cls):
-        if isinstance(f.default, tuple) and f.default is not MISSING:
+        if isinstance(f.default, tuple):
             table[f.name] = list(table.get(f.name, f.default))
 
 

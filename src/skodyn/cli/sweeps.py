@@ -1,0 +1,305 @@
+"""`skodyn sweep run | resume | plan | status | failures | show`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from skodyn.cli.runs import EXIT_FAILED, EXIT_OF_SIGNAL
+
+__all__ = ["add_commands", "is_sweep", "plan_text"]
+
+LINE_SECONDS = 5.0
+SHOWN_FAILURES = 20
+
+
+def add_commands(commands: Any) -> None:
+    """Declare sweep and its actions."""
+    words = "run a scenario for many values of its parameters (docs/sweeps.md)"
+    sweep = commands.add_parser("sweep", help=words, description=words, allow_abbrev=False)
+    actions = sweep.add_subparsers(title="actions", metavar="ACTION", required=True)
+
+    run = _action(actions, "run", _run, "run all points of a scenario with a [sweep] table")
+    run.add_argument("scenario", metavar="SCENARIO", help="a scenario file with a table [sweep]")
+    run.add_argument("-o", "--output", metavar="OUT.h5", help="default: the scenario's name, here")
+    run.add_argument("--overwrite", action="store_true", help="replace an existing index")
+    resume = _action(actions, "resume", _resume, "run what is still pending in an index")
+    resume.add_argument("--force", action="store_true", help="go on although the code has changed")
+    for parser in (run, resume):
+        parser.add_argument(
+            "--engine", default="processes", metavar="NAME",
+            help="in-process, threads, processes (default) or dask",
+        )  # fmt: skip
+        parser.add_argument("--workers", type=int, metavar="N", help="default: one for each core")
+        parser.add_argument(
+            "--scheduler", metavar="ADDRESS", help="of a dask cluster, tcp://HOST:PORT"
+        )
+        parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    for name, command, help_text in (
+        ("status", _status, "how many runs are finished, failed, pending"),
+        ("failures", _failures, "the runs that did not finish, and why"),
+        ("show", _show, "one run: its parameters, outcome, and scenario"),
+    ):
+        parser = _action(actions, name, command, help_text)
+        if name != "show":
+            parser.add_argument("--json", action="store_true", help="print data")
+    for name in ("resume", "status", "failures", "show"):
+        actions.choices[name].add_argument("index", metavar="OUT.h5", help="the index of a sweep")
+    actions.choices["failures"].add_argument(
+        "--all", action="store_true", help="not only the first"
+    )
+    actions.choices["show"].add_argument("number", type=int, metavar="RUN", help="counted from 0")
+    actions.choices["show"].add_argument(
+        "--scenario", action="store_true", help="print its scenario alone, for `skodyn run`"
+    )
+    plan = _action(actions, "plan", _plan, "say what would be run, and about how long it takes")
+    plan.add_argument("scenario", metavar="SCENARIO", help="a scenario file with a table [sweep]")
+
+
+def _action(actions: Any, name: str, command: Any, words: str) -> Any:
+    parser = actions.add_parser(name, help=words, description=words, allow_abbrev=False)
+    parser.set_defaults(command=command)
+    return parser
+
+
+def is_sweep(path: str) -> bool:
+    """Whether a scenario file has a table [sweep]."""
+    import tomllib
+
+    try:
+        return "sweep" in tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+# ---- running ------------------------------------------------------------------------------------
+
+
+def _run(options: argparse.Namespace) -> int:
+    from skodyn.sweep.plan import read_plan
+    from skodyn.sweep.running import run_plan
+
+    target = Path(options.output or f"{Path(options.scenario).stem}.h5")
+    plan = read_plan(options.scenario)
+    with _progress(options, target.name) as progress:
+        tally = run_plan(
+            plan, target, overwrite=options.overwrite, progress=progress, **_engine(options)
+        )
+    return _report(target, tally)
+
+
+def _resume(options: argparse.Namespace) -> int:
+    from skodyn.sweep.running import resume_sweep
+
+    target = Path(options.index)
+    with _progress(options, target.name) as progress:
+        tally = resume_sweep(target, force=options.force, progress=progress, **_engine(options))
+    return _report(target, tally)
+
+
+def _engine(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "engine": options.engine,
+        "workers": options.workers,
+        "scheduler": options.scheduler,
+    }
+
+
+def _report(path: Path, tally: Any) -> int:
+    """The summary; the exit code says whether all runs finished."""
+    from skodyn.sweep import open_sweep
+
+    sweep = open_sweep(path)
+    print(_summary(sweep))
+    new = tally.done - tally.done_before
+    print(f"session  {new} runs in {tally.seconds:.1f} s, {tally.rate:,.0f} runs/s")
+    if tally.signal:
+        left = tally.total - tally.done
+        print(f"interrupted with {left} runs to do; what was done is written", file=sys.stderr)
+        print(f"go on with: skodyn sweep resume {path}", file=sys.stderr)
+        return int(EXIT_OF_SIGNAL + tally.signal)
+    if tally.failed:
+        print(f"{tally.failed} runs did not finish: skodyn sweep failures {path}", file=sys.stderr)
+        return EXIT_FAILED
+    return 0
+
+
+def _summary(sweep: Any) -> str:
+    """Counts, and the spread of each metric over the runs that finished."""
+    counts = ", ".join(f"{n} {word}" for word, n in sweep.counts().items() if n)
+    lines = [f"{sweep.path}: {len(sweep)} runs, {counts}"]
+    metrics, finished = sweep.metrics, sweep.status == 1
+    if finished.any() and sweep.metric_names:
+        width = max(map(len, sweep.metric_names))
+        lines.append(
+            f"{'metric':<{width}} {'lowest':>12} {'median':>12} {'highest':>12} {'NaN':>7}"
+        )
+        for name, column in zip(sweep.metric_names, metrics[finished].T, strict=True):
+            known = column[~np.isnan(column)]
+            low, middle, high = np.quantile(known, (0, 0.5, 1)) if len(known) else (np.nan,) * 3
+            missing = len(column) - len(known)
+            lines.append(f"{name:<{width}} {low:12.5g} {middle:12.5g} {high:12.5g} {missing:7d}")
+    return "\n".join(lines)
+
+
+# ---- looking ------------------------------------------------------------------------------------
+
+
+def _status(options: argparse.Namespace) -> None:
+    from skodyn.sweep import open_sweep
+
+    sweep = open_sweep(options.index)
+    if options.json:
+        print(json.dumps({"runs": len(sweep), **sweep.counts()}))
+        return
+    print(_summary(sweep))
+
+
+def _failures(options: argparse.Namespace) -> None:
+    from skodyn.sweep import open_sweep
+
+    sweep = open_sweep(options.index)
+    found = sweep.failures(None if options.all or options.json else SHOWN_FAILURES)
+    if options.json:
+        rows = [
+            {"run": run, "status": status, "reason": reason, "parameters": sweep.values(run)}
+            for run, status, reason in found
+        ]
+        print(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    for run, status, reason in found:
+        values = ", ".join(f"{name} = {value}" for name, value in sweep.values(run).items())
+        print(f"run {run} {status}: {reason} ({values})")
+    total = len(sweep) - sweep.counts()["finished"] - sweep.counts()["pending"]
+    if not total:
+        print("no run has failed")
+    elif len(found) < total:
+        print(f"… {total - len(found)} more: --all")
+
+
+def _show(options: argparse.Namespace) -> None:
+    from skodyn.errors import LogError
+    from skodyn.sweep import open_sweep
+    from skodyn.sweep.results import STATUS_WORDS
+
+    sweep, run = open_sweep(options.index), options.number
+    if not 0 <= run < len(sweep):
+        raise LogError(f"{options.index} has runs 0 to {len(sweep) - 1}, there is no run {run}.")
+    if options.scenario:
+        print(sweep.scenario_text(run), end="")
+        return
+    print(f"run {run} {STATUS_WORDS[int(sweep.status[run])]} {sweep.reason(run)}".rstrip())
+    print(f"id       {sweep.ids[run].decode()}")
+    print(f"steps    {sweep.steps[run]}")
+    for name, value in sweep.values(run).items():
+        print(f"{name} = {value}")
+    for name, value in zip(sweep.metric_names, sweep.metrics[run], strict=True):
+        print(f"{name}: {value:.9g}")
+    if (log := sweep.log(run)) is not None:
+        print(f"log      {log}")
+
+
+def _plan(options: argparse.Namespace) -> None:
+    print(plan_text(options.scenario))
+
+
+def plan_text(path: str) -> str:
+    """What would be run: points, dimensions, sets that go side by side, time on one core."""
+    from skodyn.sweep.estimate import estimate
+    from skodyn.sweep.plan import read_plan
+
+    began = time.perf_counter()
+    plan = read_plan(path)
+    planned = time.perf_counter() - began
+    shape = " × ".join(f"{count} {name}" for name, _, count in plan.dimensions)
+    found = estimate(plan)
+    fast = len(plan.study.ranges)
+    return "\n".join(
+        (
+            f"{path}: sound, {plan.count} runs = {shape}",
+            f"planned  in {planned:.2f} s",
+            f"side by side  {plan.scan.variants} "
+            f"set{'s' * (plan.scan.variants > 1)}, {found.lanes} lanes; {fast} of "
+            f"{len(plan.study.names)} parameters are set without reading the scenario anew",
+            f"metrics  {', '.join(plan.study.metrics) or 'none'}; logs {plan.logs}",
+            f"time     about {found.seconds_per_run:.3g} s for a run, "
+            f"{found.seconds_per_run * plan.count:.3g} s on one core for all",
+            f"index    {found.bytes / 1e6:.3g} MB",
+        )
+    )
+
+
+# ---- progress -----------------------------------------------------------------------------------
+
+
+def _progress(options: argparse.Namespace, title: str) -> Any:
+    from skodyn.cli.progress import Silent
+
+    if options.quiet:
+        return Silent()
+    return _Bar(title) if sys.stderr.isatty() else _Lines(sys.stderr, title)
+
+
+def _left(seconds: float) -> str:
+    if not np.isfinite(seconds):
+        return "…"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
+
+
+class _Lines:
+    def __init__(self, stream: TextIO, title: str) -> None:
+        self.stream, self.title = stream, title
+        self.last = time.perf_counter()
+
+    def __enter__(self) -> Any:
+        return self.show
+
+    def __exit__(self, *_error: object) -> None:
+        pass
+
+    def show(self, tally: Any) -> None:
+        now = time.perf_counter()
+        if now - self.last < LINE_SECONDS:
+            return
+        self.last = now
+        print(
+            f"{self.title}: {tally.done} of {tally.total} done, {tally.failed} failed, "
+            f"{tally.rate:,.0f} runs/s, {_left(tally.seconds_left)} left",
+            file=self.stream, flush=True,
+        )  # fmt: skip
+
+
+class _Bar:
+    def __init__(self, title: str) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self.title = title
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[words]}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task: Any = None
+
+    def __enter__(self) -> Any:
+        self.progress.start()
+        self.task = self.progress.add_task(self.title, total=None, words="")
+        return self.show
+
+    def __exit__(self, *_error: object) -> None:
+        self.progress.stop()
+
+    def show(self, tally: Any) -> None:
+        words = f"{tally.done}/{tally.total} done, {tally.failed} failed, "
+        words += f"{tally.rate:,.0f} runs/s, {_left(tally.seconds_left)} left"
+        self.progress.update(self.task, total=tally.total, completed=tally.done, words=words)
