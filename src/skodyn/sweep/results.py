@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import weakref
 from functools import cached_property
 from pathlib import Path
@@ -38,6 +39,13 @@ def logs_folder(path: Path) -> Path:
     return path.with_name(path.stem + "-runs")
 
 
+def _let_go(file: Any, temporary: Path | None) -> None:
+    """Close the index; a temporary folder lives as long as the results that came from it."""
+    file.close()
+    if temporary is not None:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
 def open_sweep(path: str | os.PathLike[str]) -> Sweep:
     """The results in an index, complete or not."""
     return Sweep(Path(path))
@@ -46,11 +54,10 @@ def open_sweep(path: str | os.PathLike[str]) -> Sweep:
 class Sweep:
     """Outcomes of all runs; those that are pending read as NaN."""
 
-    def __init__(self, path: Path, keep: Any = None) -> None:
+    def __init__(self, path: Path, temporary: Path | None = None) -> None:
         self.path = path
         self._index = Index(open_index(path))
-        self._keep = keep  # a temporary folder that lives as long as this does
-        self._finalizer = weakref.finalize(self, self._index.file.close)
+        self._finalizer = weakref.finalize(self, _let_go, self._index.file, temporary)
 
     def close(self) -> None:
         self._finalizer()

@@ -65,11 +65,8 @@ def sweep(
     resume: go on with `out` if it exists and holds this sweep.
     """
     plan = plan_sweep(scenario, parameters, **more)
-    keep = None
-    if out is None:
-        keep = tempfile.TemporaryDirectory(prefix="skodyn-sweep-")
-        out = Path(keep.name) / "sweep.h5"
-    path = Path(out)
+    temporary = Path(tempfile.mkdtemp(prefix="skodyn-sweep-")) if out is None else None
+    path = temporary / "sweep.h5" if temporary else Path(out or "")
     given: dict[str, Any] = {
         "engine": engine,
         "workers": workers,
@@ -81,7 +78,7 @@ def sweep(
         resume_sweep(path, study=plan.study, **given)
     else:
         run_plan(plan, path, overwrite=overwrite, **given)
-    return Sweep(path, keep)
+    return Sweep(path, temporary)
 
 
 def run_plan(plan: Plan, path: Path, *, overwrite: bool = False, **given: Any) -> Tally:

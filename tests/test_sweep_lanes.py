@@ -1,0 +1,226 @@
+"""Runs side by side: the same bits as alone, whoever the neighbours are, and metrics on the way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import skodyn as sk
+from skodyn.jit import JIT_DISABLED
+from skodyn.kernels.status import decode
+from skodyn.simulate.elements import Forces, JointProperties, PointSpring, Servo, TorqueTable
+from skodyn.simulate.engine import Engine
+from skodyn.simulate.fixed_step import OUT_OF_BOUNDS
+from skodyn.simulate.force_tables import pack_forces
+from skodyn.simulate.settings import IntegratorSettings
+from skodyn.sweep import lane_batch
+from skodyn.sweep.lane_batch import LaneBatch, PackedRuns
+from skodyn.sweep.metrics import Metric, pack_metrics
+
+METHODS = ("rk4", "semi_implicit_euler", "implicit_midpoint")
+STEPS, DT = 60, 2e-3
+
+
+def flier(i: int) -> sk.Model:
+    """A free base, a ball joint, a hinge and a slider; masses, places and rotors differ."""
+    b = sk.ModelBuilder(gravity=(0.3, 0.0, -9.81 - 0.1 * i))
+    b.add_body(
+        "base", joint=sk.Free(), mass=2.0 + 0.1 * i, com=(0.1, 0, 0), inertia=(0.3, 0.2, 0.4)
+    )
+    b.add_body("arm", "base", sk.Spherical(), translation=(0.3, 0.01 * i, 0), mass=1.0,
+               com=(0, 0.2, -0.4), inertia=(0.1, 0.12, 0.05))  # fmt: skip
+    b.add_body("tip", "arm", sk.Revolute((0, 1, 1), armature=0.01 * i), translation=(0, 0, -0.8),
+               mass=0.5, com=(0.1, 0, -0.2), inertia=(0.02, 0.02 + 1e-3 * i, 0.015))  # fmt: skip
+    b.add_body("slide", "base", sk.Prismatic((0, 1, 0)), mass=0.3, inertia=(0.01, 0.01, 0.01))
+    return b.build()
+
+
+def forces(i: int) -> Forces:
+    return Forces(
+        joints={
+            "tip": JointProperties(stiffness=2.0 + i, damping=0.1),
+            "arm": JointProperties(damping=0.05 * i),
+            "slide": JointProperties(
+                stiffness=30.0, friction=0.1, lower=-0.2, upper=0.2 + 0.01 * i
+            ),
+        },
+        elements=(
+            Servo("tip", kp=3.0 + i, kd=0.1, ki=1.0, target=0.5, gravity_compensation=True),
+            TorqueTable("slide", (0.0, 0.05, 0.11), (0.0, 1.0 + i, -1.0)),
+            PointSpring("world", "tip", stiffness=5.0 + i, length=0.3, point_b=(0.1, 0, 0)),
+        ),
+    )
+
+
+METRICS = {
+    "low": Metric("min", "q.slide"),
+    "high": Metric("max", "v.tip"),
+    "mean": Metric("mean", "energy"),
+    "rms": Metric("rms", "position.tip.z"),
+    "last": Metric("final", "kinetic"),
+    "crossed": Metric("crossing", "v.slide", level=0.05),
+    "rising": Metric("crossing", "v.slide", level=0.05, direction="up"),
+    "falling": Metric("crossing", "v.slide", level=0.05, direction="down"),
+    "drift": Metric("energy_drift"),
+    "own": Metric("max", lambda t, q, v: t + q[0] * v[-1]),
+}
+
+
+def packed(count: int, method: str = "rk4", every: int = 1, **more) -> PackedRuns:
+    models = [flier(i) for i in range(count)]
+    tables = [pack_forces(model, forces(i)) for i, model in enumerate(models)]
+    states = [start(models[i], i) for i in range(count)]
+    return PackedRuns(
+        models[0].kernel_tree, tables[0].codes, np.stack([m.parameters for m in models]),
+        np.stack([t.numbers for t in tables]), np.stack([q for q, _ in states]),
+        np.stack([v for _, v in states]), tables[0].n_integrals, models[0].n_bodies,
+        IntegratorSettings(method=method, dt=DT, **more), STEPS, every,
+    )  # fmt: skip
+
+
+def start(model: sk.Model, i: int):
+    q, v = model.random_state(np.random.default_rng(i))
+    q[model.q_slice("slide")] *= 0.1
+    return q, v
+
+
+def metrics():
+    return pack_metrics(METRICS, flier(0), Path())
+
+
+def alone(i: int, runs: PackedRuns) -> Engine:
+    model = flier(i)
+    engine = Engine(model, *start(model, i), STEPS * DT, runs.settings, forces(i))
+    while not engine.finished:
+        assert engine.advance(1000).status == 0
+    return engine
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_lane_has_the_bits_of_the_run_alone(method):
+    runs = packed(6, method)  # one full group, and one that is filled up
+    outcomes = LaneBatch(runs, pack_metrics({}, flier(0), Path())).run()
+    assert outcomes.complete.all()
+    assert (outcomes.steps == STEPS).all()
+    for i in range(6):
+        engine = alone(i, runs)
+        assert (outcomes.q[i] == engine.q).all()
+        assert (outcomes.v[i] == engine.v).all()
+
+
+def test_results_do_not_depend_on_neighbours_or_filling():
+    everyone = LaneBatch(packed(9), metrics()).run()
+    whole = packed(9)
+    for chosen in ([0], [8, 3], [4, 1, 7], [2, 2, 5, 6, 8]):
+        part = replace(
+            whole, parameters=whole.parameters[chosen], numbers=whole.numbers[chosen],
+            q=whole.q[chosen], v=whole.v[chosen],
+        )  # fmt: skip
+        some = LaneBatch(part, metrics()).run()
+        assert (some.q == everyone.q[chosen]).all()
+        assert np.array_equal(some.metrics, everyone.metrics[chosen], equal_nan=True)
+
+
+def test_how_a_sweep_is_cut_into_calls_changes_nothing(monkeypatch):
+    whole = LaneBatch(packed(9), metrics()).run()
+    monkeypatch.setattr(lane_batch, "CHUNK_SECONDS", 1e-9)  # as few steps as possible
+    cut = LaneBatch(packed(9), metrics()).run()
+    assert (whole.q == cut.q).all()
+    assert np.array_equal(whole.metrics, cut.metrics, equal_nan=True)
+
+
+def twin(i: int, every: int) -> dict[str, float]:
+    """The metrics of one run from its log, in plain NumPy."""
+    model, runs = flier(i), packed(i + 1)
+    run = sk.simulate(
+        model, *start(model, i), duration=STEPS * DT, dt=DT, joints=forces(i).joints,
+        elements=forces(i).elements, channels=["energy", "poses"], every=every,
+        integrator=runs.settings.method,
+    )  # fmt: skip
+    q, v, t = run.q, run.v, run.t
+    energy = np.asarray(run.trajectory["energy"])
+    height = np.asarray(run.trajectory["positions"])[:, model.body_index("tip"), 2]
+    slide = v[:, model.v_slice("slide")][:, 0] - 0.05
+    up = np.flatnonzero((slide[:-1] < 0) & (slide[1:] >= 0))
+    down = np.flatnonzero((slide[:-1] > 0) & (slide[1:] <= 0))
+
+    def when(places):
+        if not len(places):
+            return np.nan
+        k = int(min(places))
+        return t[k] + (t[k + 1] - t[k]) * slide[k] / (slide[k] - slide[k + 1])
+
+    return {
+        "low": q[:, model.q_slice("slide")].min(),
+        "high": v[:, model.v_slice("tip")].max(),
+        "mean": energy.sum(axis=1).mean(),
+        "rms": np.sqrt((height**2).mean()),
+        "last": energy[-1, 0],
+        "crossed": when([*up, *down]),
+        "rising": when(up),
+        "falling": when(down),
+        "own": (t + q[:, 0] * v[:, -1]).max(),
+    }
+
+
+@pytest.mark.parametrize("every", [1, 4])
+def test_metrics_are_those_of_the_logged_run(every):
+    outcomes = LaneBatch(packed(5, every=every), metrics()).run()
+    crossings = 0
+    for i in range(5):
+        found = dict(zip(METRICS, outcomes.metrics[i], strict=True))
+        assert 0.0 <= found.pop("drift") < 1e-4
+        wanted = twin(i, every)
+        crossings += np.isfinite(wanted["crossed"])
+        assert found.keys() == wanted.keys()
+        for name, value in wanted.items():
+            assert found[name] == pytest.approx(value, rel=1e-12, abs=1e-13, nan_ok=True), name
+    assert crossings > 0
+
+
+@pytest.mark.parametrize("poisoned", [[1], [0, 3], [4], [0, 1, 2, 3], [2, 5, 7]])
+def test_a_run_that_blows_up_does_not_touch_its_neighbours(poisoned):
+    sound = LaneBatch(packed(9, max_speed=1e3), metrics()).run()
+    assert (sound.status == 0).all()
+    runs = packed(9, max_speed=1e3)
+    runs.v[poisoned, -1] = 999.0  # the slider meets its stop and is thrown beyond the bound
+    runs.numbers[poisoned] *= 1e4
+    found = LaneBatch(runs, metrics()).run()
+    others = np.setdiff1d(np.arange(9), poisoned)
+    assert (np.flatnonzero(found.status) == poisoned).all()
+    assert found.complete.all()
+    assert (found.steps[poisoned] < STEPS).all()
+    assert (found.q[others] == sound.q[others]).all()
+    assert (found.v[others] == sound.v[others]).all()
+    assert np.array_equal(found.metrics[others], sound.metrics[others], equal_nan=True)
+    assert np.isfinite(found.q[poisoned]).all()  # the last good state
+
+
+def test_a_failed_lane_has_the_status_and_step_of_the_run_alone():
+    runs = packed(5, max_speed=3.0)
+    outcomes = LaneBatch(runs, metrics()).run()
+    assert outcomes.status.any()
+    for i in range(5):
+        model = flier(i)
+        engine = Engine(model, *start(model, i), STEPS * DT, runs.settings, forces(i))
+        status = 0
+        while status == 0 and not engine.finished:
+            status = engine.advance(1000).status
+        assert status == outcomes.status[i]
+        assert engine.step == outcomes.steps[i]
+        assert (engine.q == outcomes.q[i]).all()
+        if status:
+            assert decode(status)[0] == OUT_OF_BOUNDS
+
+
+def test_stopped_early_only_whole_runs_count(monkeypatch):
+    monkeypatch.setattr(lane_batch, "CHUNK_SECONDS", 1e-9)
+    asked = iter([False] * 6 + [True] * 100)
+    part = LaneBatch(packed(12), metrics()).run(lambda: next(asked))
+    whole = LaneBatch(packed(12), metrics()).run()
+    if not JIT_DISABLED:
+        assert 0 < part.complete.sum() < 12
+    assert (part.q[part.complete] == whole.q[part.complete]).all()
