@@ -21,6 +21,7 @@ from skodyn.operators import operators
 from skodyn.simulate import simulate
 from skodyn.simulate.channels import CHANNELS
 from skodyn.simulate.settings import METHODS
+from skodyn.sweep.engines import warm as warm_sweep
 from skodyn.view.drawing import Painter
 from skodyn.view.recording import still
 
@@ -107,8 +108,13 @@ def _simulate(method: str) -> None:
     STEPS.append((f"simulation, {method}", call))
 
 
+def _sweep(method: str) -> None:
+    STEPS.append((f"sweep, {method}", lambda _model: warm_sweep((method,))))
+
+
 for _method in METHODS:
     _simulate(_method)
+    _sweep(_method)
 STEPS.append(("pictures", lambda model: Painter(still(model), (32, 24)).frame(0.0)))
 STEPS.append(("body inertias", lambda model: dynamics.body_inertias(model, model.neutral())))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -216,19 +217,33 @@ def _write_logs(
     log_runs: frozenset[int] | None,
 ) -> None:
     """Run those that are to be logged once more, at width 1, to the same bits."""
-    from skodyn.scenario.running import plan_of
-    from skodyn.simulate import session
-
     for i in np.flatnonzero(done & np.isin(result.status, (FINISHED, FAILED))).tolist():
         run = int(result.run[i])
         wanted = log_runs is None or run in log_runs
         if not wanted and not (log_failed and result.status[i] == FAILED):
             continue
-        target = log_path(folder, run)
-        temporary = target.with_suffix(".writing.h5")
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            session.run(plan_of(worker.packer.scenario(rows[i]), folder), temporary, overwrite=True)
-            temporary.replace(target)
+            done[i] = _write_log(worker, rows[i], log_path(folder, run))
         except (SkodynError, OSError) as error:
             result.reasons[run] = f"its log could not be written: {error}"
+
+
+def _write_log(worker: Worker, row: Floats, target: Path) -> bool:
+    """A complete log under its name; False if a signal came in between."""
+    from skodyn.io import checkpoint
+    from skodyn.scenario.running import plan_of
+    from skodyn.simulate import session
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_suffix(".writing.h5")
+    run = session.run(
+        plan_of(worker.packer.scenario(row), target.parent), temporary, overwrite=True
+    )
+    checkpoint.remove(session.checkpoint_path(temporary))
+    if run.status == "interrupted":
+        temporary.unlink()
+        signal.raise_signal(run.outcome.signal)  # for the driver, whose business it is
+        return False
+    run.trajectory.close()
+    temporary.replace(target)
+    return True
