@@ -25,7 +25,7 @@ from skodyn.scenario import Scenario, parse_scenario
 from skodyn.scenario.schema import CONTROLLERS, FORCES
 from skodyn.simulate.elements import JointProperties
 
-__all__ = ["Data", "normal_form", "read_data", "to_toml"]
+__all__ = ["Data", "model_data", "normal_form", "read_data", "to_toml"]
 
 Data = dict[str, Any]
 
@@ -40,7 +40,7 @@ def normal_form(scenario: Scenario) -> Data:
     data: Data = tomllib.loads(scenario.text)
     data.pop("sweep", None)
     data["title"], data["seed"] = scenario.title, scenario.seed
-    data["model"] = _model(scenario.model)
+    data["model"] = model_data(scenario.model)
     data["initial"] = _start(data.get("initial", {}), scenario)
     if scenario.forces.joints:
         data["joints"] = {j: _passive(p) for j, p in scenario.forces.joints.items()}
@@ -50,7 +50,8 @@ def normal_form(scenario: Scenario) -> Data:
     return data
 
 
-def _model(model: Model) -> Data:
+def model_data(model: Model) -> Data:
+    """A model as the table [model] of a scenario."""
     bodies = {
         name: {
             "parent": GROUND if model.parent[k] < 0 else model.body_names[model.parent[k]],
