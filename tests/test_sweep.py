@@ -18,6 +18,7 @@ import pytest
 import skodyn as sk
 from skodyn.cli import main
 from skodyn.scenario import parse_scenario
+from skodyn.scenario.running import run_scenario
 from skodyn.sweep import driver as driver_module
 from skodyn.sweep.batch import CRASHED, FAILED, FINISHED, PENDING, REFUSED, pickled, run_batch
 from skodyn.sweep.driver import Driver
@@ -123,6 +124,17 @@ def test_methods_and_adaptive_steps_can_be_swept():
                         engine="in-process")  # fmt: skip
     assert np.allclose(adaptive.metric("swing"), by_method[0], rtol=1e-9)
     assert adaptive.metric("drift").max() < 1e-8
+
+
+def test_runs_with_a_thermostat_are_those_of_the_scenario_alone():
+    text = SHORT + "\n[thermostat]\nkT = 0.1\nrate = 100.0\n"
+    sweep = sk.sweep(scenario(text), {"thermostat.kT": [0.1, 0.2]}, replicas=2, metrics=METRICS,
+                     engine="in-process")  # fmt: skip
+    assert len(set(sweep.ids.tolist())) == 4
+    for run in range(4):
+        alone = run_scenario(scenario(sweep.scenario_text(run)), None)
+        assert (alone.q[-1] == sweep.q[run]).all()
+    assert len(np.unique(sweep.q[:, 0])) == 4
 
 
 def test_a_metric_can_be_a_function_of_a_file(tmp_path):

@@ -115,7 +115,7 @@ def run_batch(
             done[chosen] = True
             continue
         result.id[chosen] = run_ids(variant, runs)
-        if variant.scenario.integrator.adaptive:
+        if not variant.in_lanes:
             outcomes = _one_by_one(worker, rows[chosen], stop)
         else:
             outcomes = LaneBatch(runs, worker.metrics).run(stop)
@@ -151,11 +151,11 @@ def _only(result: BatchResult, done: NDArray[np.bool_], seconds: float) -> Batch
     )  # fmt: skip
 
 
-# ---- runs that choose their own steps -----------------------------------------------------------
+# ---- runs that cannot go side by side -----------------------------------------------------------
 
 
 def _one_by_one(worker: Worker, rows: Floats, stop: Callable[[], bool]) -> Outcomes:
-    """Width 1, each run with its own steps; metrics from its rows."""
+    """Width 1: runs that choose their steps or meet a thermostat; metrics from their rows."""
     n, m = len(rows), worker.metrics
     outcomes = Outcomes(
         np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64),
@@ -173,7 +173,7 @@ def _run_alone(
 ) -> bool:
     s = worker.packer.scenario(row)
     every = worker.packer.study.sample_every
-    engine = Engine(s.model, s.q0, s.v0, s.duration, s.integrator, s.forces, every)
+    engine = Engine(s.model, s.q0, s.v0, s.duration, s.integrator, s.forces, every, s.thermostat)
     kept = np.zeros(worker.metrics.count * sampling.ACCUMULATORS)
     block, status = engine.present(), 0
     _reduce(worker, engine, True, block, kept)

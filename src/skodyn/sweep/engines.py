@@ -205,20 +205,24 @@ def _one_thread_each() -> Iterator[None]:
                 os.environ[key] = value
 
 
-def warm(methods: tuple[str, ...]) -> None:
-    """Compile the kernels of these methods, or load them; one process at a time on a machine."""
+def warm(methods: tuple[str, ...], alone: bool = False) -> None:
+    """Compile the kernels of these methods, or load them; one process at a time on a machine.
+
+    alone: fixed steps too are taken by one run at a time, as a thermostat has it.
+    """
     from skodyn.sweep.batch import ROWS_SIGNATURE
     from skodyn.sweep.lane_batch import KERNELS, SIGNATURE
     from skodyn.sweep.row_metrics import reduce_rows
 
     with _locked():
         for method in methods:
-            if method in KERNELS:
+            in_lanes = method in KERNELS and not alone
+            if in_lanes:
                 compiled(KERNELS[method], SIGNATURE)
-                compiled(SINGLE[method], FIXED_SIGNATURE)
             else:
-                compiled(SINGLE[method], ADAPTIVE_SIGNATURE)
                 compiled(reduce_rows, ROWS_SIGNATURE)
+            fixed = method in KERNELS
+            compiled(SINGLE[method], FIXED_SIGNATURE if fixed else ADAPTIVE_SIGNATURE)
 
 
 @contextmanager

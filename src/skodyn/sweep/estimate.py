@@ -27,7 +27,7 @@ class Estimate:
 
 
 def estimate(plan: Plan) -> Estimate:
-    """Time the first steps of the first runs; of adaptive ones, a whole run."""
+    """Time the first steps of the first runs; of those that run alone, a whole run."""
     worker = Worker(plan.study)
     rows = plan.design.points(np.arange(min(8, plan.count)))
     row = plan.model.nq + plan.model.nv + len(plan.study.metrics) + len(plan.study.names)
@@ -35,7 +35,7 @@ def estimate(plan: Plan) -> Estimate:
     for chosen, variant, runs in worker.packer.pack(rows):
         if isinstance(variant, Refused):
             continue
-        if variant.scenario.integrator.adaptive:
+        if not variant.in_lanes:
             first, study = rows[chosen[:1]], pickled_study(plan.study)
             run_batch(study, chosen[:1], first)
             return Estimate(run_batch(study, chosen[:1], first).seconds, 1, size)

@@ -72,11 +72,17 @@ class Variant:
     def steps(self) -> int:
         return round(self.scenario.duration / self.scenario.integrator.dt)
 
+    @property
+    def in_lanes(self) -> bool:
+        """Whether runs can go side by side: their steps are the same, with nothing in between."""
+        return not self.scenario.integrator.adaptive and self.scenario.thermostat is None
+
     @cached_property
     def structure(self) -> bytes:
         """Equal for scenarios whose packed arrays have the same layout and take the same time."""
         s = self.scenario
-        given = (s.integrator, s.duration, self.numbers.size, self.parameters.size)
+        sizes = (self.numbers.size, self.parameters.size)
+        given = (s.integrator, s.duration, s.thermostat, *sizes)
         parts = (s.model.kernel_tree.tobytes(), self.tables.codes.tobytes(), repr(given).encode())
         return hashlib.sha256(b"\0".join(parts)).digest()
 

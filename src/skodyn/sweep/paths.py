@@ -20,6 +20,7 @@ from skodyn.scenario import Scenario
 from skodyn.scenario.description import Bounds, RunSettings
 from skodyn.scenario.schema import CONTROLLERS, FORCES, METHOD_KEYS, SCHEMA
 from skodyn.simulate.elements import JointProperties
+from skodyn.simulate.thermostat import AndersenThermostat
 from skodyn.sweep.scenario_data import Data
 from skodyn.topology.wording import Spelling
 
@@ -106,6 +107,8 @@ def _run(data: Data) -> Iterator[tuple[Any, ...]]:
         yield f"integrator.{key}", ("integrator", key)
     for key in SCHEMA[Bounds]:
         yield f"bounds.{key}", ("bounds", key)
+    for key in SCHEMA[AndersenThermostat] if "thermostat" in data else ():
+        yield f"thermostat.{key}", ("thermostat", key)
     yield (
         ("output.interval", ("output", "interval"))
         if method == "dormand_prince"

@@ -145,10 +145,11 @@ def _replicas(given: Any, scenario: Scenario, data: Data, faults: list[str]) -> 
     if type(given) is not int or given < 1:
         faults.append(f"sweep.replicas is {shown(given)}; give a whole number from 1.")
         return None
-    if not any(data["initial"].get(key, 0.0) for key in ("q_noise", "v_noise")):
+    noise = any(data["initial"].get(key, 0.0) for key in ("q_noise", "v_noise"))
+    if not noise and "thermostat" not in data:
         faults.append(
             "sweep.replicas differ in their seed alone, and this scenario has nothing random; give "
-            "initial.q_noise or initial.v_noise."
+            "initial.q_noise, initial.v_noise or a thermostat."
         )
         return None
     return Listed({"seed": range(scenario.seed, scenario.seed + given)})
@@ -173,7 +174,7 @@ def _ranges(study: Study, design: Design, scan: Scan, known: Places) -> dict[str
     found: dict[str, tuple[float, float]] = {}
     for i, path in enumerate(study.names):
         low, high = float(scan.low[i]), float(scan.high[i])
-        if path in study.labels or low == high:
+        if path in study.labels or low == high or (path == "seed" and "thermostat" in study.data):
             continue
         if path in START or body_parameter(path, known) or _is_direct(
             study.data, known, first, path, scan.probes(i)

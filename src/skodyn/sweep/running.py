@@ -124,10 +124,11 @@ def _drive(
     progress: Progress | None = None,
     batch_runs: int | None = None,
 ) -> Tally:
-    methods = _methods(study)
     with IndexWriter(path) as writer:
         chosen = _logs(path, json.loads(writer.text("logs")))
-        running = open_engine(engine, workers, scheduler, partial(warm, methods))
+        running = open_engine(
+            engine, workers, scheduler, partial(warm, _methods(study), "thermostat" in study.data)
+        )
         try:
             tally = Driver(writer, pickled(study), running, chosen, batch_runs).run(progress)
         except BaseException:

@@ -16,10 +16,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from skodyn.conventions import GROUND
-from skodyn.model.joints import Joint
+from skodyn.model.drawing import describe
 from skodyn.model.model import Model
 from skodyn.scenario import Scenario, parse_scenario
 from skodyn.scenario.schema import CONTROLLERS, FORCES
@@ -28,6 +25,7 @@ from skodyn.simulate.elements import JointProperties
 __all__ = ["Data", "model_data", "normal_form", "read_data", "to_toml"]
 
 Data = dict[str, Any]
+_BODY_KEYS = ("parent", "joint", "translation", "rotation", "mass", "com", "inertia")
 
 
 def read_data(data: Data) -> Scenario:
@@ -52,36 +50,16 @@ def normal_form(scenario: Scenario) -> Data:
 
 def model_data(model: Model) -> Data:
     """A model as the table [model] of a scenario."""
-    bodies = {
-        name: {
-            "parent": GROUND if model.parent[k] < 0 else model.body_names[model.parent[k]],
-            "joint": _joint(model.joints[k], model.joint_names[k]),
-            "translation": model.translation[k].tolist(),
-            "rotation": model.rotation[k].tolist(),
-            "mass": float(model.mass[k]),
-            "com": model.com[k].tolist(),
-            "inertia": model.inertia[k].tolist(),
-        }
-        for k, name in enumerate(model.body_names)
-    }
+    described = describe(model)
+    bodies = {body["name"]: {key: body[key] for key in _BODY_KEYS} for body in described["bodies"]}
+    for body in bodies.values():
+        body["joint"] = {k: v for k, v in body["joint"].items() if k not in ("q", "v")}
     frames = {
-        name: {
-            "body": frame.body,
-            "translation": frame.translation.tolist(),
-            "rotation": frame.rotation.tolist(),
-        }
-        for name, frame in model.frames.items()
+        frame["name"]: {key: frame[key] for key in ("body", "translation", "rotation")}
+        for frame in described["frames"]
     }
-    data: Data = {"name": model.name, "gravity": model.gravity.tolist(), "bodies": bodies}
+    data: Data = {"name": model.name, "gravity": described["gravity"], "bodies": bodies}
     return {**data, "frames": frames} if frames else data
-
-
-def _joint(joint: Joint, name: str) -> Data:
-    given = {f.name: getattr(joint, f.name) for f in fields(joint)}
-    if "name" in given:
-        given["name"] = name
-    plain = {k: v if isinstance(v, str) else np.asarray(v).tolist() for k, v in given.items()}
-    return {"type": joint.type_name, **plain}
 
 
 def _start(given: Data, scenario: Scenario) -> Data:
