@@ -292,7 +292,7 @@ def loopback_cluster():
         return started[-1]
 
     scheduler = start("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0",
-                      "--no-dashboard")  # fmt: skip
+                      "--dashboard-address", "127.0.0.1:0")  # fmt: skip
     address = next(line.split()[-1] for line in scheduler.stderr if "Scheduler at:" in line)
     workers = [
         start("distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "1",

@@ -130,7 +130,7 @@ class _Dask(Engine):
             if scheduler is None:
                 self.cluster = distributed.LocalCluster(
                     n_workers=workers, threads_per_worker=1, processes=True, host="127.0.0.1",
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",
                 )  # fmt: skip
             try:
                 self.client = distributed.Client(self.cluster or scheduler, timeout="20s")
