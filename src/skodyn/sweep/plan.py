@@ -29,6 +29,10 @@ __all__ = ["Plan", "make_plan", "read_plan"]
 
 KEYS = ("grid", "designs", "metrics", "replicas", "logs", "sample_every")
 MOST_RUNS = 10**9
+_NO_MIMICS = (
+    "Joint {!r} mimics another, and sweeps do not take mimic joints yet; let it move by itself "
+    "(mimic = 'independent' in [model] of a robot file), or run the scenarios one by one."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +84,8 @@ def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> Plan:
     for key in (key for key in table if key not in KEYS):
         remedy = Spelling(KEYS).remedy(key, f"use one of {', '.join(KEYS)}")
         faults.append(f"Unknown key {key!r} in sweep; {remedy}")
+    if scenario.model.mimics:
+        raise ScenarioError([*faults, _NO_MIMICS.format(next(iter(scenario.model.mimics)))])
     folder = (scenario.path or Path("x")).parent.resolve()
     data = normal_form(scenario)
     known = places(scenario, data)

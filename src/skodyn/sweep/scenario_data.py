@@ -72,7 +72,7 @@ def _start(given: Data, scenario: Scenario) -> Data:
         scenario = parse_scenario(to_toml(quiet), (scenario.path or Path("x")).parent)
     model = scenario.model
     q, v = {}, {}
-    for joint in (j for j in model.joint_names if model.joints[model.joint_index(j)].nv):
+    for joint in (j for j in model.independent_joints if model.joints[model.joint_index(j)].nv):
         q[joint] = scenario.q0[model.q_slice(joint)].tolist()
         v[joint] = scenario.v0[model.v_slice(joint)].tolist()
     return {**noise, "q": q, "v": v}
