@@ -8,12 +8,14 @@ block right after <!-- file: NAME --> is saved in the folder under that name.
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
+import skodyn
 from skodyn.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -67,3 +69,25 @@ def test_every_block_of_a_page_runs(page, folder):
 def test_every_link_of_a_page_leads_somewhere(page):
     missing = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
     assert not missing
+
+
+def test_the_index_leads_to_every_page():
+    index = (ROOT / "docs" / "README.md").read_text()
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert sorted(pages - set(LINK.findall(index))) == []
+
+
+def test_the_page_of_functions_has_every_public_name():
+    text = (ROOT / "docs" / "functions.md").read_text()
+    named = set(re.findall(r"`(?:sk\.)?(\w+)", text))
+    assert sorted(set(skodyn.__all__) - named) == []
+
+
+def test_pages_build_as_html_without_a_warning(tmp_path):
+    pytest.importorskip("myst_parser", reason="pip install 'skodyn[docs]' builds the pages")
+    sphinx = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs", "."]
+    done = subprocess.run([*sphinx, tmp_path], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for page in PAGES:
+        html = (tmp_path / page.relative_to(ROOT)).with_suffix(".html").read_text()
+        assert page.read_text().partition("\n")[0].removeprefix("# ") in html
