@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -356,3 +357,10 @@ def test_mimic_joints_are_refused_by_name():
     text = TEXT.replace('pitch = 0.1, name = "screw" }', follows)
     with pytest.raises(sk.ScenarioError, match="Joint 'screw' mimics another"):
         make_plan(parse_scenario(text, ROOT), {"grid": {"bodies.arm.mass": [1.0, 2.0]}})
+
+
+def test_a_controller_written_in_python_is_refused():
+    scenario = parse_scenario(TEXT, ROOT)
+    forces = replace(scenario.forces, controller=lambda t, q, v, p, tau: None)
+    with pytest.raises(sk.ScenarioError, match="controller written in Python"):
+        make_plan(replace(scenario, forces=forces), {"grid": {"bodies.arm.mass": [1.0, 2.0]}})

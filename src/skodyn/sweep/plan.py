@@ -29,6 +29,10 @@ __all__ = ["Plan", "make_plan", "read_plan"]
 
 KEYS = ("grid", "designs", "metrics", "replicas", "logs", "sample_every")
 MOST_RUNS = 10**9
+_NO_CONTROLLER = (
+    "The scenario has a controller written in Python, which sweeps do not take; use servos, "
+    "sinusoids or tables, or run the scenarios one by one."
+)
 _NO_MIMICS = (
     "Joint {!r} mimics another, and sweeps do not take mimic joints yet; let it move by itself "
     "(mimic = 'independent' in [model] of a robot file), or run the scenarios one by one."
@@ -84,6 +88,8 @@ def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> Plan:
     for key in (key for key in table if key not in KEYS):
         remedy = Spelling(KEYS).remedy(key, f"use one of {', '.join(KEYS)}")
         faults.append(f"Unknown key {key!r} in sweep; {remedy}")
+    if scenario.forces.controller is not None:
+        raise ScenarioError([*faults, _NO_CONTROLLER])
     if scenario.model.mimics:
         raise ScenarioError([*faults, _NO_MIMICS.format(next(iter(scenario.model.mimics)))])
     folder = (scenario.path or Path("x")).parent.resolve()
