@@ -15,6 +15,7 @@ PAGE = (ROOT / "docs" / "theory.md").read_text()
 
 COMING: set[str] = {
     "skodyn.operators.sensitivities",
+    "skodyn.operators.direction",
     "tests/test_pycraft_sensitivities.py",
 }
 """Modules and test files that the page names and that do not exist yet; leave empty if all do."""

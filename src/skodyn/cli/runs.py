@@ -45,7 +45,9 @@ def _run(options: argparse.Namespace) -> int:
 
     scenario = read_scenario(options.scenario)
     target = Path(options.output or f"{Path(options.scenario).stem}.h5")
-    with _progress(options, scenario.title) as progress:
+    step = "adaptive_step" if scenario.integrator.adaptive else "fixed_step"
+    rows = ["evaluate_rows"] if {"tau", "vdot"} & set(scenario.output.channels) else []
+    with _progress(options, scenario.title, [step, *rows]) as progress:
         run = run_scenario(scenario, target, overwrite=options.overwrite, progress=progress)
     return _report(run, options)
 
@@ -53,19 +55,19 @@ def _run(options: argparse.Namespace) -> int:
 def _resume(options: argparse.Namespace) -> int:
     from skodyn.scenario.running import resume_log
 
-    with _progress(options, Path(options.log).name) as progress:
+    with _progress(options, Path(options.log).name, ["fixed_step"]) as progress:
         run = resume_log(options.log, force=options.force, progress=progress)
     return _report(run, options)
 
 
-def _progress(options: argparse.Namespace, title: str) -> Any:
+def _progress(options: argparse.Namespace, title: str, kernels: list[str]) -> Any:
+    """A display of progress; says beforehand if kernels of `simulate` have yet to be compiled."""
     from skodyn.cli.progress import Silent, shown_on
 
     if options.quiet:
         return Silent()
-    if not jit.JIT_DISABLED and not any(
-        jit.kernel_folder("skodyn.simulate.fixed_step").rglob("*.nbc")
-    ):
+    folders = [jit.kernel_folder(f"skodyn.simulate.{name}") for name in kernels]
+    if not jit.JIT_DISABLED and not all(any(folder.rglob("*.nbc")) for folder in folders):
         print("compiling kernels, once for this version: half a minute or so", file=sys.stderr)
     return shown_on(sys.stderr, title)
 
