@@ -48,7 +48,8 @@ class Direction:
         self.several = int(bench.joint_space.sizes[node]) > 1
         body = bench.bodies[node]
         self.name = f"derivative({body!r}, {dof})" if self.several else f"derivative({body!r})"
-        self.place = rf"\mathrm{{{body}}}" + (f",{dof}" if self.several else "")
+        printed = str(body).replace("_", r"\_")
+        self.place = rf"\mathrm{{{printed}}}" + (f",{dof}" if self.several else "")
 
     def __repr__(self) -> str:
         return f"<{self.name} in {self.bench.origin.title}>"
