@@ -93,6 +93,12 @@ def pendulum_forces(target: Path) -> None:
     save(force_picture(run_of("double_pendulum", logged)), target, force=True)
 
 
+def fixman_angles(target: Path) -> None:
+    from fixman_picture import bond_angles  # beside this file
+
+    save(bond_angles(), target, force=True)
+
+
 def viewer_screen(target: Path) -> None:
     """The viewer's page in a headless Chromium."""
     sys.path.insert(0, str(ROOT / "tests"))
@@ -124,6 +130,7 @@ PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {
     "whipping_chain_sheet.png": chain_sheet,
     "humanoid_sparsity.png": humanoid_zeros,
     "double_pendulum_forces.png": pendulum_forces,
+    "fixman.png": fixman_angles,
     "viewer.png": viewer_screen,
 }
 

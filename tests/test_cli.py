@@ -248,9 +248,9 @@ def test_every_example_of_the_help_is_understood(capsys: Any):
         main(["--help"])
     out = capsys.readouterr().out
     examples = re.findall(r"^  skodyn (.*?)   *\S", out, re.MULTILINE)
-    assert len(examples) == 8
+    assert len(examples) == len(re.findall(r"^  skodyn ", out, re.MULTILINE)) > 10
     for example in examples:
-        if "arm.toml" in example:
+        if "arm.toml" in example and "plot" not in example:  # that writes a file
             assert main(example.replace("arm.toml", PENDULUM).split()) == 0
 
 

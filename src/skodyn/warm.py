@@ -176,7 +176,7 @@ for _name, _function, _vectors in (
 def _typed(model: Model) -> None:
     """Block products, transposes and inverses, and the sweeps of every kind of leaf."""
     ops = operators(model, model.neutral())
-    (ops.Id - ops.E_phi @ (ops.Id - ops.G @ ops.H)).inverse().blocks  # noqa: B018 - computes them
+    (ops.Id - ops.E_phi @ (ops.Id - ops.G @ ops.H)).inverse() @ np.zeros(ops.node_space.size)
     (ops.H @ ops.P @ ops.H.T).inverse() @ np.zeros(model.nv)
     (ops.phi.T @ ops.H.T @ ops.D.inverse() @ ops.H @ ops.phi).dense()
 

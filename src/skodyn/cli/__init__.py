@@ -25,19 +25,20 @@ __all__ = ["main"]
 
 EXAMPLES = """\
 examples:
-  skodyn run double_pendulum.toml simulate a scenario, write double_pendulum.h5
-  skodyn resume double_pendulum.h5  go on after an interruption, to the same bits
-  skodyn info double_pendulum.h5  what a log holds, and how well energy was kept
-  skodyn plot double_pendulum.h5  its curves as double_pendulum.png
-  skodyn view double_pendulum.h5  replay it in the browser; --html, --gif write files
-  skodyn info arm.toml            draw the tree: bodies, joints, degrees of freedom, masses
-  skodyn info arm.toml --json     the same as data, for other programs
-  skodyn check arm.toml           every fault of a model file, with its line
-  skodyn check arm.toml --repair  what mending its inertias would change; writes nothing
+  skodyn run double_pendulum.toml      simulate a scenario, write double_pendulum.h5
+  skodyn resume double_pendulum.h5     go on after an interruption, to the same bits
+  skodyn info double_pendulum.h5       what a log holds, and how well energy was kept
+  skodyn plot double_pendulum.h5       its curves as double_pendulum.png
+  skodyn view double_pendulum.h5       replay it in the browser; --html, --gif write files
+  skodyn info arm.toml                 draw the tree: bodies, joints, freedoms, masses
+  skodyn info arm.toml --json          the same as data, for other programs
+  skodyn check arm.toml                every fault of a model file, with its line
+  skodyn check arm.toml --repair       what mending its inertias would change; writes nothing
   skodyn check robot.urdf --root free  a robot in URDF or MJCF (.xml), with notes on it
-  skodyn identities arm.toml      check the papers' equations on a model
-  skodyn sweep run study.toml     many runs of one scenario, on all cores
-  skodyn cache warm               compile all kernels now, so that no later run waits
+  skodyn identities arm.toml           check the papers' equations on a model
+  skodyn plot sparsity arm.toml        which entries of its operators are zero
+  skodyn sweep run study.toml          many runs of one scenario, on all cores
+  skodyn cache warm                    compile all kernels now, so that no later run waits
 
 A model file is TOML, URDF or MJCF; scenarios/models/double_pendulum.toml is the one to read first.
 """

@@ -164,7 +164,7 @@ def _pack(model: Model, algorithm: Algorithm | None = None) -> Floats:
     return block
 
 
-def _lanes(model: Model, algorithm: Algorithm | None) -> int:
+def _lanes(model: Model, algorithm: Algorithm | None = None) -> int:
     special = algorithm.scratch if algorithm else None
     more = SCRATCH_LANES if special is None else special(model)
     return workspace_lanes(model.n_bodies, model.nv) + more

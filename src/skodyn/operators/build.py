@@ -56,11 +56,14 @@ def _rigid(model: Model, q: Any, v: Any, bodies: Iterable[Hashable] | None) -> W
     state = hashlib.sha256(np.asarray(q, dtype=np.float64).tobytes() + rates.tobytes()).hexdigest()
     who = f"model {model.name!r}" if model.name else "a model without a name"
     title = f"the operators of {who} ({_bodies(whole, chosen)}) at state {state[:8]}"
-    rotation = forward_kinematics(model, q)[0]
+    kept = np.arange(model.n_bodies) if chosen is None else chosen
+    rotation = forward_kinematics(model, q)[0][kept]
     key = ("rigid", model.content_hash, state, _key(chosen))
+    names = tuple(model.joint_names[k] for k in kept.tolist())
+    kinds = tuple(model.joints[k].kind for k in kept.tolist())
+    origin = Origin(title, key, rotation, names, kinds)
     if chosen is None:
-        return Workbench(whole, Origin(title, key, rotation), rates)
-    origin = Origin(title, key, rotation[chosen])
+        return Workbench(whole, origin, rates)
     return Workbench(submodel(whole, chosen), origin, rates[positions(whole.dof_starts, chosen)])
 
 

@@ -7,7 +7,7 @@ nothing. `A @ x` runs the recursions, one per factor; neither φ nor ψ is forme
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -49,6 +49,12 @@ class Operator:
         from skodyn.operators.composite import Transposed  # it derives from this class
 
         return Transposed(self)
+
+    @overload
+    def __matmul__(self, other: Operator) -> Operator: ...
+
+    @overload
+    def __matmul__(self, other: Any) -> Any: ...
 
     def __matmul__(self, other: Any) -> Any:
         if not isinstance(other, Operator):

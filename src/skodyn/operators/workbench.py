@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn import sko
+from skodyn.conventions import JointKind
 from skodyn.errors import StateError
 from skodyn.operators.composite import Identity, product
 from skodyn.operators.expression import Operator
@@ -27,6 +28,9 @@ from skodyn.sko import Riccati, SKOModel
 from skodyn.sko.blocks import Floats
 from skodyn.topology import Tree
 
+if TYPE_CHECKING:
+    from skodyn.operators.sensitivities import Derivative
+
 __all__ = ["Origin", "Workbench"]
 
 
@@ -37,6 +41,8 @@ class Origin:
     title: str
     fingerprint: tuple[object, ...]  # equal ones may be mixed
     rotation: Floats | None = None  # of rigid bodies, (n, 3, 3), for points in body axes
+    joint_names: tuple[str, ...] = ()  # of rigid bodies; what derivatives need to know of joints
+    joint_kinds: tuple[JointKind, ...] = ()
 
 
 class Workbench:
@@ -181,6 +187,17 @@ class Workbench:
         from skodyn.operators.pickoffs import pickoff
 
         return pickoff(self, nodes)
+
+    def derivative(self, joint: Hashable, dof: int | None = None) -> Derivative:
+        """Derivatives of all operators along a degree of freedom of a joint (PyCraft section 5).
+
+        joint: by its own or its body's name. dof: its number in the joint, if there are several.
+        `ops.derivative("elbow").mass_matrix`; along velocity directions, at q ⊞ ε e.
+        """
+        from skodyn.operators.direction import locate
+        from skodyn.operators.sensitivities import Derivative
+
+        return Derivative(self, *locate(self, joint, dof))
 
     def lyapunov(self, edges: Edges, X: Operator, *, backward: bool) -> Diagonal:
         """The Y of a Lyapunov equation with a block-diagonal right side X."""
