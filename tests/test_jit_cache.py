@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -140,6 +141,7 @@ def test_an_edit_that_no_kernel_can_reach_recompiles_nothing(copy, tmp_path):
     assert (again.hits, again.misses) == (1, 0)
 
 
+@cache
 def imports_seen_by_python(module):
     """Modules of the package that a module's syntax tree imports, found without our reader."""
     path = Path(skodyn.__file__).parent.joinpath(*module.split(".")[1:])

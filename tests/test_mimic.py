@@ -531,6 +531,7 @@ def test_an_interrupted_run_resumes_to_the_same_bits(tmp_path):
         run.trajectory.joint("finger2")
 
 
+@pytest.mark.slow  # the compiler takes minutes over lanes of mimic joints, which no run uses yet
 @pytest.mark.skipif(JIT_DISABLED, reason="lanes need the compiler")
 def test_four_lanes_have_the_bits_of_one():
     model = gripper()

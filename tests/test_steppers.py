@@ -148,8 +148,14 @@ def test_a_run_goes_on_from_its_memory_with_the_same_bits(method):
         assert (second.y == whole.y).all()
 
 
+SLOW_TO_COMPILE = ("implicit_midpoint",)  # its lanes in a sweep are tested in test_sweep_lanes.py
+
+
 @pytest.mark.skipif(JIT_DISABLED, reason="lanes need the compiler")
-@pytest.mark.parametrize("method", LANES)
+@pytest.mark.parametrize(
+    "method",
+    [pytest.param(m, marks=[pytest.mark.slow] * (m in SLOW_TO_COMPILE)) for m in LANES],
+)
 def test_every_lane_has_the_bits_of_a_run_alone(method):
     model = flier()
     tables = pack_forces(model, FORCES)
