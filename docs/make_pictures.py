@@ -22,9 +22,10 @@ from skodyn.io.trajectory import Trajectory
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.scenario import parse_scenario, read_scenario
 from skodyn.scenario.running import run_scenario
+from skodyn.sweep.running import sweep
 from skodyn.view.document import document
 from skodyn.view.gif import film
-from skodyn.view.plots import force_picture, save, sheet, sparsity_picture
+from skodyn.view.plots import force_picture, save, sheet, sparsity_picture, study_picture
 from skodyn.view.recording import record
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,6 +100,11 @@ def fixman_angles(target: Path) -> None:
     save(bond_angles(), target, force=True)
 
 
+def gains_study(target: Path) -> None:
+    study = sweep(SCENARIOS / "sweep_cart_gains.toml")
+    save(study_picture(study, ["overshoot", "arrival", "swing"]), target, force=True)
+
+
 def viewer_screen(target: Path) -> None:
     """The viewer's page in a headless Chromium."""
     sys.path.insert(0, str(ROOT / "tests"))
@@ -131,6 +137,7 @@ PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {
     "humanoid_sparsity.png": humanoid_zeros,
     "double_pendulum_forces.png": pendulum_forces,
     "fixman.png": fixman_angles,
+    "cart_gains.png": gains_study,
     "viewer.png": viewer_screen,
 }
 

@@ -22,6 +22,7 @@ def add_commands(commands: Any) -> None:
     """Declare plot and view."""
     words = "plot the curves of runs into a PNG, SVG or PDF file"
     also = (
+        "Given a sweep, it draws its metrics over the parameters; --channels names metrics. "
         "Also: `skodyn plot sparsity MODEL` draws which entries of a model's operators are zero, "
         "`skodyn plot forces OUT.h5` what explains the forces in its joints."
     )
@@ -92,6 +93,9 @@ def _plot_logs(options: argparse.Namespace) -> None:
 
     target = Path(options.output or f"{Path(options.what[0]).stem}.png")
     check_target(target, options.force)
+    if _is_sweep(options.what[0]):
+        _plot_sweep(options, target)
+        return
     figure = sheet(
         [open_trajectory(path) for path in options.what],
         channels=_listed(options.channels),
@@ -100,6 +104,25 @@ def _plot_logs(options: argparse.Namespace) -> None:
         end=options.end,
     )
     print(save(figure, target, force=options.force))
+
+
+def _is_sweep(path: str) -> bool:
+    import h5py
+
+    if not h5py.is_hdf5(path):
+        return False
+    with h5py.File(path, "r", locking=False) as file:
+        return bool(file.attrs.get("schema") == "skodyn-sweep")
+
+
+def _plot_sweep(options: argparse.Namespace, target: Path) -> None:
+    from skodyn.sweep.results import open_sweep
+    from skodyn.view.plots import save, study_picture
+
+    if len(options.what) > 1:
+        raise LogError(f"{options.what[0]} is a sweep; sweeps are drawn one at a time.")
+    study = open_sweep(options.what[0])
+    print(save(study_picture(study, _listed(options.channels)), target, force=options.force))
 
 
 def _plot_sparsity(options: argparse.Namespace) -> None:

@@ -70,6 +70,16 @@ class Sweep:
         """0 pending, 1 finished, 2 failed on the way, 3 refused, 4 crashed."""
         return self._index.status()
 
+    @property
+    def finished(self) -> NDArray[np.bool_]:
+        """Which runs reached their end."""
+        return np.asarray(self.status == FINISHED)
+
+    @property
+    def failed(self) -> NDArray[np.bool_]:
+        """Which runs failed on the way, were refused or crashed."""
+        return np.asarray((self.status != FINISHED) & (self.status != PENDING))
+
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:
         return self._labels("parameter")
@@ -140,7 +150,7 @@ class Sweep:
 
     def failures(self, limit: int | None = None) -> list[tuple[int, str, str]]:
         """(run, status, reason) of all runs that did not finish, or of the first ones."""
-        runs = np.flatnonzero((self.status != FINISHED) & (self.status != PENDING))[:limit]
+        runs = np.flatnonzero(self.failed)[:limit]
         return [(r, STATUS_WORDS[int(self.status[r])], self.reason(r)) for r in runs.tolist()]
 
     def reason(self, run: int) -> str:

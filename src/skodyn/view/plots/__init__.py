@@ -4,6 +4,7 @@
 | --- | --- |
 | `style.py` | figures, colours, line styles, legends, saving: for every kind of plot |
 | `sheet.py` | the sheet of one or several runs, `skodyn plot out.h5` |
+| `study.py` | the metrics of a sweep over its parameters, `skodyn plot sweep.h5` |
 | `sparsity.py` | zeros of a model's operators, `skodyn plot sparsity MODEL` |
 | `force_models.py` | what explains the forces in the joints, `skodyn plot forces out.h5` |
 
@@ -14,6 +15,7 @@ it a word in `PLOTS` of cli/views.py.
 from skodyn.view.plots.force_models import force_picture
 from skodyn.view.plots.sheet import sheet
 from skodyn.view.plots.sparsity import sparsity_picture
+from skodyn.view.plots.study import study_picture
 from skodyn.view.plots.style import save
 
-__all__ = ["force_picture", "save", "sheet", "sparsity_picture"]
+__all__ = ["force_picture", "save", "sheet", "sparsity_picture", "study_picture"]

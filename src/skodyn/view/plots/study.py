@@ -1,0 +1,137 @@
+"""A sweep at a glance: for each metric its histogram, a map over two parameters, and slices.
+
+A map shows the median over all other parameters; a slice the median and the middle 80 % of the runs
+along one parameter. Runs that failed are crosses on the map, and are counted at the head.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.errors import LogError
+from skodyn.view.plots import style
+
+__all__ = ["Study", "study_picture"]
+
+Floats = NDArray[np.float64]
+
+MOST_METRICS = 5
+MOST_LEVELS = 40  # more values of a parameter are put into so many bins
+
+
+class Study(Protocol):
+    """What a picture needs of a sweep; `sk.open_sweep` gives one."""
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]: ...
+    @property
+    def metric_names(self) -> tuple[str, ...]: ...
+    @property
+    def points(self) -> Floats: ...
+    @property
+    def metrics(self) -> Floats: ...
+    @property
+    def finished(self) -> NDArray[np.bool_]: ...
+    @property
+    def failed(self) -> NDArray[np.bool_]: ...
+
+
+def study_picture(study: Study, metrics: list[str] | None = None) -> Any:
+    """A matplotlib figure; metrics: which, the first few unless given."""
+    chosen = _chosen(study, metrics)
+    points = study.points
+    varied = [i for i in range(points.shape[1]) if np.ptp(points[:, i]) > 0.0]
+    if not varied:
+        raise LogError("No parameter varies in this sweep; there is nothing to draw it over.")
+    columns = 1 + (len(varied) > 1) + min(len(varied), 2)
+    figure = style.new_figure(3.3 * columns + 0.4, 0.9 + 2.3 * len(chosen))
+    grid = figure.add_gridspec(len(chosen), columns)
+    with style.settings():
+        for row, name in enumerate(chosen):
+            values = study.metrics[:, study.metric_names.index(name)]
+            _histogram(figure, grid[row, 0], name, values, study.finished)
+            if len(varied) > 1:
+                _map(figure, grid[row, 1], name, values, study, varied[:2])
+            for j, i in enumerate(varied[:2]):
+                place = grid[row, columns - min(len(varied), 2) + j]
+                _slice(figure, place, name, values, study, i)
+        figure.suptitle(_head(study), x=0.01, ha="left")
+    return figure
+
+
+def _chosen(study: Study, metrics: list[str] | None) -> list[str]:
+    if not study.metric_names:
+        raise LogError("This sweep has no metrics; name some under [sweep.metrics].")
+    unknown = [name for name in metrics or () if name not in study.metric_names]
+    if unknown:
+        known = ", ".join(study.metric_names)
+        raise LogError(f"There is no metric {', '.join(unknown)}; the sweep has {known}.")
+    return list(metrics or study.metric_names)[:MOST_METRICS]
+
+
+def _head(study: Study) -> str:
+    done, lost, all_runs = int(study.finished.sum()), int(study.failed.sum()), len(study.points)
+    words = f"{all_runs} runs: {done} finished, {lost} failed"
+    left = all_runs - done - lost
+    return words + (f", {left} not run yet" if left else "")
+
+
+def _levels(values: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """(centres, which of them each value belongs to): the values themselves if they are few."""
+    distinct, which = np.unique(values, return_inverse=True)
+    if len(distinct) <= MOST_LEVELS:
+        return distinct, which
+    edges = np.linspace(distinct[0], distinct[-1], MOST_LEVELS + 1)
+    which = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, MOST_LEVELS - 1)
+    return (edges[:-1] + edges[1:]) / 2, which
+
+
+def _histogram(figure: Any, place: Any, name: str, values: Floats, finished: Any) -> None:
+    axes = style.panel(figure, place, name, "runs")
+    shown = values[finished & np.isfinite(values)]
+    if len(shown):
+        axes.hist(shown, bins=min(40, max(5, int(np.sqrt(len(shown))))), color=style.COLOURS[0])
+    left_out = int(finished.sum()) - len(shown)
+    axes.set_xlabel(name + (f" (no number in {left_out} runs)" if left_out else ""))
+
+
+def _map(figure: Any, place: Any, name: str, values: Floats, study: Study, over: list[int]) -> None:
+    """The median by colour over two parameters; × where a run failed."""
+    names = [study.parameter_names[i] for i in over]
+    (x, i), (y, j) = (_levels(study.points[:, k]) for k in over)
+    cell = i * len(y) + j
+    good = study.finished & np.isfinite(values)
+    table = np.full(len(x) * len(y), np.nan)
+    order = np.argsort(cell[good], kind="stable")
+    cells, starts = np.unique(cell[good][order], return_index=True)
+    for where, part in zip(cells, np.split(values[good][order], starts[1:]), strict=True):
+        table[where] = np.median(part)
+    axes = style.panel(figure, place, f"median of {name}", names[1])
+    axes.grid(False)
+    image = axes.pcolormesh(
+        x, y, np.ma.masked_invalid(table.reshape(len(x), len(y)).T), shading="nearest",
+        cmap="cividis", rasterized=True,
+    )  # fmt: skip
+    lost = np.unique(cell[study.failed])
+    if len(lost):
+        axes.plot(x[lost // len(y)], y[lost % len(y)], "x", color=style.COLOURS[1], markersize=4)
+    axes.set_xlabel(names[0])
+    figure.colorbar(image, ax=axes)
+
+
+def _slice(figure: Any, place: Any, name: str, values: Floats, study: Study, i: int) -> None:
+    """Median and middle 80 % along one parameter."""
+    levels, which = _levels(study.points[:, i])
+    good = study.finished & np.isfinite(values)
+    middle = np.full((3, len(levels)), np.nan)
+    for k in range(len(levels)):
+        part = values[good & (which == k)]
+        if len(part):
+            middle[:, k] = np.quantile(part, (0.1, 0.5, 0.9))
+    axes = style.panel(figure, place, f"{name}, median and middle 80 %", name)
+    axes.fill_between(levels, middle[0], middle[2], color=style.COLOURS[5], alpha=0.4, linewidth=0)
+    axes.plot(levels, middle[1], color=style.COLOURS[0], marker=".", markersize=3)
+    axes.set_xlabel(study.parameter_names[i])

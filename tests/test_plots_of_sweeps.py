@@ -1,0 +1,110 @@
+"""Pictures of sweeps: histograms, maps and slices of metrics over parameters, failures marked."""
+
+import sys
+from types import SimpleNamespace
+
+import h5py
+import numpy as np
+import pytest
+
+import skodyn as sk
+from skodyn.cli import main
+from skodyn.sweep.results import Sweep
+from skodyn.view.plots import study_picture
+from skodyn.view.plots.study import MOST_LEVELS
+
+
+def grid_study(**changes):
+    """20 × 15 × 2 runs with reach = x + y·spring, 3 failures, 5 runs without a number for it."""
+    x, y, z = (g.ravel() for g in np.meshgrid(np.arange(20.0), np.arange(15.0), [0.0, 1.0]))
+    reach = x + 10 * y + z
+    failed = np.zeros(len(x), dtype=bool)
+    failed[[3, 100, 200]] = True
+    reach[10:15] = np.nan
+    study = {
+        "parameter_names": ("kp", "kd", "mass"),
+        "metric_names": ("reach", "speed"),
+        "points": np.stack([x, y, z], axis=1),
+        "metrics": np.stack([reach, x], axis=1),
+        "finished": ~failed,
+        "failed": failed,
+    }
+    return SimpleNamespace(**study | changes)
+
+
+results = sys.modules[Sweep.__module__]  # `skodyn.sweep` is the function
+
+
+def panels(figure):
+    return {axes.get_title(loc="left"): axes for axes in figure.axes}
+
+
+def test_every_metric_has_a_histogram_a_map_and_two_slices():
+    figure = study_picture(grid_study())
+    found = panels(figure)
+    for name in ("reach", "speed"):
+        assert {name, f"median of {name}", f"{name}, median and middle 80 %"} <= set(found)
+    labels = [axes.get_xlabel() for axes in figure.axes]
+    assert labels.count("kp") == 4  # a map and a slice for each metric
+    assert labels.count("kd") == 2
+    assert "600 runs: 597 finished, 3 failed" in figure.get_suptitle()
+
+
+def test_a_map_shows_medians_and_crosses_where_runs_failed():
+    study = grid_study()
+    axes = panels(study_picture(study, ["reach"]))["median of reach"]
+    shown = axes.collections[0].get_array()
+    x, y, _ = study.points.T
+    here = (x == 7) & (y == 9)
+    assert shown[9, 7] == np.median(study.metrics[here & study.finished, 0])
+    crosses = set(zip(*axes.lines[0].get_data(), strict=True))
+    assert crosses == {(x[r], y[r]) for r in np.flatnonzero(study.failed)}
+
+
+def test_runs_without_a_number_are_counted():
+    figure = study_picture(grid_study(), ["reach"])
+    assert "no number in 5 runs" in figure.axes[0].get_xlabel()
+    heights = [bar.get_height() for bar in figure.axes[0].patches]
+    assert sum(heights) == 597 - 5
+
+
+def test_a_slice_is_the_median_along_one_parameter():
+    study = grid_study()
+    figure = study_picture(study, ["speed"])
+    slices = [axes for axes in figure.axes if "middle" in axes.get_title(loc="left")]
+    over_kp = next(axes for axes in slices if axes.get_xlabel() == "kp")
+    levels, medians = over_kp.lines[0].get_data()
+    np.testing.assert_array_equal(levels, np.arange(20.0))
+    np.testing.assert_array_equal(medians, np.arange(20.0))
+
+
+def test_many_values_of_a_parameter_are_put_into_bins():
+    rng = np.random.default_rng(0)
+    points = rng.uniform(size=(5000, 2))
+    study = grid_study(
+        points=points, parameter_names=("a", "b"), metrics=points.sum(axis=1)[:, None],
+        metric_names=("sum",), finished=np.ones(5000, bool), failed=np.zeros(5000, bool),
+    )  # fmt: skip
+    axes = panels(study_picture(study))["median of sum"]
+    assert axes.collections[0].get_array().shape == (MOST_LEVELS, MOST_LEVELS)
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(sk.LogError, match="no metric spin; the sweep has reach, speed"):
+        study_picture(grid_study(), ["spin"])
+    with pytest.raises(sk.LogError, match="no metrics"):
+        study_picture(grid_study(metric_names=()))
+    with pytest.raises(sk.LogError, match="No parameter varies"):
+        study_picture(grid_study(points=np.ones((600, 3))))
+
+
+def test_plot_tells_a_sweep_from_a_log(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "study.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["schema"] = "skodyn-sweep"
+    monkeypatch.setattr(results, "open_sweep", lambda _: grid_study())
+    target = tmp_path / "study.png"
+    assert main(["plot", str(path), "-o", str(target), "--channels", "reach"]) == 0
+    assert target.read_bytes().startswith(b"\x89PNG")
+    assert main(["plot", str(path), str(path), "-o", str(tmp_path / "b.png")]) == 2
+    assert "one at a time" in capsys.readouterr().err
