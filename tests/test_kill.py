@@ -66,6 +66,7 @@ from skodyn.cli import main
 sys.exit(main(sys.argv[1:]))
 """
 CASES = {  # method: (duration, lines of the scenario, most steps in a chunk)
+    "semi_implicit_euler": (10.0, "dt = 0.0005", "every = 5", 100),
     "rk4": (10.0, "dt = 0.0005", "every = 5", 100),
     "implicit_midpoint": (10.0, "dt = 0.0005", "every = 5", 100),
     "dormand_prince": (6.0, "max_step = 0.01", "interval = 0.01", 20),

@@ -5,19 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skodyn.dynamics.driver import Algorithm, run
 from skodyn.dynamics.functions import forward_kinematics, velocities
-from skodyn.dynamics.inertias import cross_matrices
+from skodyn.dynamics.inertias import cross_matrices, joint_columns
 from skodyn.errors import StateError
-from skodyn.kernels import joint_map as kernel
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.sko import Blocks, SKOModel
 from skodyn.sko.blocks import Ints
 
 __all__ = ["sko_model"]
-
-JOINT_MAP = Algorithm(kernel.joint_map, None, "", dimensions=2)  # for one state only
 
 
 def sko_model(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> SKOModel:
@@ -46,7 +42,7 @@ def sko_model(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> SKOMode
     return SKOModel.from_packed(
         model.tree,
         layout.weights(origin),
-        layout.joint_maps(run(JOINT_MAP, model, (model.nv, 6), q)),
+        layout.joint_maps(joint_columns(model, q)),
         layout.inertias(inertias),
         layout.vector(a),
         layout.vector(b),
