@@ -207,7 +207,7 @@ def test_cache_warm_runs_every_step(capsys: Any, monkeypatch: Any):
     steps = [("first", lambda model: seen.append(model.name)), ("second", lambda model: None)]
     monkeypatch.setattr(warm, "STEPS", steps)
     monkeypatch.setattr(jit, "JIT_DISABLED", False)
-    assert main(["cache", "warm"]) == 0
+    assert main(["cache", "warm", "--jobs", "1"]) == 0
     out = capsys.readouterr().out
     assert seen == ["every joint"]
     assert [line.split()[0] for line in out.splitlines()] == ["first", "second", "2"]
@@ -217,6 +217,12 @@ def test_the_real_steps_reach_their_kernels():
     told: list[str] = []
     spent = warm.warm(lambda name, seconds: told.append(name))
     assert told == list(spent) == [name for name, _ in warm.STEPS]
+
+
+def test_several_processes_take_all_steps(monkeypatch: Any):
+    monkeypatch.setattr(warm, "STEPS", warm.STEPS[:2])  # what the processes find under 0 and 1
+    spent = warm.warm(workers=2)
+    assert sorted(spent) == ["difference", "integrate"]
 
 
 def test_cache_warm_without_the_compiler_says_so(capsys: Any, monkeypatch: Any):

@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -110,8 +111,16 @@ def _parser() -> argparse.ArgumentParser:
         ("clear", _cache_clear, "remove the compiled kernels of every version"),
         ("warm", _cache_warm, "compile every kernel now"),
     ):
-        actions.add_parser(name, help=words, description=words).set_defaults(command=command)
+        action = actions.add_parser(name, help=words, description=words)
+        action.set_defaults(command=command)
+        if name == "warm":
+            words = "processes that compile at once; default: one for each core"
+            action.add_argument("--jobs", metavar="N", type=int, default=_cores(), help=words)
     return parser
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 def _info(options: argparse.Namespace) -> None:
@@ -184,5 +193,8 @@ def _cache_warm(options: argparse.Namespace) -> None:
     if jit.JIT_DISABLED:
         print("NUMBA_DISABLE_JIT is set: kernels run as plain Python, nothing is compiled")
         return
-    spent = warm(lambda name, seconds: print(f"{name:<24} {seconds:6.2f} s", flush=True))
-    print(f"{len(spent)} kernels ready in {sum(spent.values()):.2f} s")
+    start = time.perf_counter()
+    spent = warm(
+        lambda name, seconds: print(f"{name:<40} {seconds:6.2f} s", flush=True), options.jobs
+    )
+    print(f"{len(spent)} steps, {time.perf_counter() - start:.0f} s: every kernel is ready")
