@@ -30,7 +30,7 @@ from skodyn.simulate.thermostat import AndersenThermostat
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "scenarios"
-SCENARIOS = sorted(FOLDER.glob("*.toml"))
+SCENARIOS = [p for p in sorted(FOLDER.glob("*.toml")) if not p.stem.startswith("sweep_")]
 
 SOUND = """\
 title = "test"
