@@ -254,7 +254,8 @@ def test_a_failed_run_ends_with_1_and_says_why(unstable, tmp_path, capsys):
     assert main(["run", str(unstable), "-o", str(tmp_path / "out.h5")]) == 1
     out, err = capsys.readouterr()
     assert out.startswith("failed: t = ")
-    assert err.startswith("failed: joint 'pivot' left the finite numbers at t = ")
+    reason = err.splitlines()[-1]  # a slow machine shows progress before it
+    assert reason.startswith("failed: joint 'pivot' left the finite numbers at t = ")
     run = open_trajectory(tmp_path / "out.h5")
     assert (run.status, run.message) == ("failed", err.strip().removeprefix("failed: "))
     assert np.isfinite(run.q).all()

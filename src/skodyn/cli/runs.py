@@ -68,7 +68,7 @@ def _progress(options: argparse.Namespace, title: str, kernels: list[str]) -> An
         return Silent()
     folders = [jit.kernel_folder(f"skodyn.simulate.{name}") for name in kernels]
     if not jit.JIT_DISABLED and not all(any(folder.rglob("*.nbc")) for folder in folders):
-        print("compiling kernels, once for this version: half a minute or so", file=sys.stderr)
+        print("compiling kernels, once for this version: about a minute", file=sys.stderr)
     return shown_on(sys.stderr, title)
 
 
