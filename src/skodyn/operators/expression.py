@@ -6,6 +6,7 @@ nothing. `A @ x` runs the recursions, one per factor; neither φ nor ψ is forme
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, overload
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Operator"]
 
 
-class Operator:
+class Operator(ABC):
     """A linear operator between spaces of one workbench; `rows` is None where Id still fits any."""
 
     __array_ufunc__ = None  # `array @ operator` comes to __rmatmul__
@@ -33,9 +34,9 @@ class Operator:
 
     # ---- what a kind of expression says of itself -------------------------------------------
 
+    @abstractmethod
     def run(self, x: Floats, transpose: bool) -> Floats:
         """The operator, or its transpose, times a matrix of columns that fits; never changes x."""
-        raise NotImplementedError
 
     def placed(self, space: Space) -> Operator:
         """Itself, with an Id that still fits any space put into this one."""
