@@ -677,3 +677,18 @@ def test_a_singular_block_is_named():
     g = ops()
     with pytest.raises(sk.DynamicsError, match=r"The block of taubar at 'b.*' is singular"):
         g.taubar.inverse() @ np.ones(g.node_space.size)
+
+
+def test_the_number_of_a_transposed_multiple_is_kept():
+    model = sk.load("scenarios/models/double_pendulum.toml")
+    ops = sk.operators(model, [0.3, 0.2])
+    expected = -2.0 * ops.phi.dense() @ ops.phi.dense().T
+    for typed in (
+        ops.phi @ (-2 * ops.phi).T,
+        (-2 * ops.phi) @ ops.phi.T,
+        (-ops.phi) @ (2 * ops.phi).T,
+    ):
+        np.testing.assert_allclose(typed.dense(), expected, rtol=1e-14)
+        np.testing.assert_allclose(typed @ np.eye(ops.phi.shape[0]), expected, rtol=1e-14)
+    twice = ((2 * ops.H) @ ops.phi).T
+    np.testing.assert_allclose(twice.dense(), 2 * (ops.H @ ops.phi).dense().T, rtol=1e-14)

@@ -67,6 +67,11 @@ class Scaled(Operator):
         self.number, self.inner, self.bench = number, inner, inner.bench
         self.rows, self.cols = inner.rows, inner.cols
 
+    @property
+    def T(self) -> Operator:
+        """The number stays in front: a product looks for it there."""
+        return Scaled(self.number, self.inner.T)
+
     def placed(self, space: Space) -> Operator:
         return Scaled(self.number, self.inner.placed(space))
 
