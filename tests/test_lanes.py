@@ -40,6 +40,8 @@ from skodyn.lanes import (
     select,
     shift_pointer,
     sincos,
+    sincos_table,
+    single,
     splat,
     sqrt,
     store,
@@ -322,7 +324,7 @@ def test_lanes_refuse_arrays_that_are_not_flat_contiguous_float64(array):
 
 
 @helper
-def sincos_table(w, x, out, n):
+def sincos_of_each(w, x, out, n):
     for i in range(n):
         s, c = sincos(load(w, x, i))
         store(w, out, i, s)
@@ -333,7 +335,7 @@ def run_sincos(w, x):
     """(2, len(x)) sines and cosines; the samples are filled up to a multiple of four."""
     filled = np.append(x, np.ones(-len(x) % 4))
     out = np.empty((2, len(filled)))
-    run(sincos_table, w, filled, out.reshape(-1), len(filled) // w.lanes)
+    run(sincos_of_each, w, filled, out.reshape(-1), len(filled) // w.lanes)
     return out[:, : len(x)]
 
 
@@ -396,6 +398,28 @@ def test_sincos_is_within_two_ulp_of_the_exact_values(name):
     # our own reduction gives 0.73 at worst and is held to 1; beyond its limit the C library answers
     assert worst_ulps(WIDTH_1, x) <= (2.0 if name.startswith("beyond") else 1.0)
     same_bits(run_sincos(WIDTH_4, x), run_sincos(WIDTH_1, x))
+
+
+@helper
+def tabulated(w, x, out, n):
+    if single(w):
+        sincos_table(n, pointer(x), pointer(out), shift_pointer(pointer(out), n))
+
+
+@pytest.mark.parametrize("count", range(14))
+def test_a_table_of_sines_has_the_bits_of_each_alone(count):
+    """Four side by side, the last four overlapping; every number once, and nothing beyond."""
+    x = np.random.default_rng(count).uniform(-9.0, 9.0, count)
+    out = np.full(2 * count + 1, 7.0)
+    run(tabulated, WIDTH_1, x, out, count)
+    same_bits(out[:-1].reshape(2, count), run_sincos(WIDTH_1, x))
+    assert out[-1] == 7.0
+
+
+def test_only_width_1_is_single():
+    out = np.full(5, 7.0)
+    run(tabulated, WIDTH_4, np.ones(2), out, 2)
+    assert (out == 7.0).all()
 
 
 @WIDTHS

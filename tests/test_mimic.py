@@ -548,7 +548,7 @@ def test_four_lanes_have_the_bits_of_one():
             chosen = states[group : group + lanes]
             q = np.concatenate([s[0] for s in chosen])
             y = np.concatenate([np.pad(s[1], (0, tables.n_integrals)) for s in chosen])
-            size = workspace_lanes(model.n_bodies, model.nv) + mimic_lanes(model)
+            size = workspace_lanes(model.n_bodies, model.nq, model.nv) + mimic_lanes(model)
             status = compiled(kernel, FIXED_SIGNATURE)(
                 model.kernel_tree, model.parameters, tables.codes, tables.numbers,
                 no_controller(), np.zeros(0), 0, 25, 2e-3, 1e-14, np.inf, 1000, q, y,

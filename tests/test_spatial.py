@@ -163,6 +163,8 @@ def linear3_kernel(w, x, out, n):
         row = put3(w, out, row, n, i, linear3.multiply_vector_transposed(m, a))
         row = put9(w, out, row, n, i, linear3.multiply(m, o))
         row = put3(w, out, row, n, i, linear3.multiply_sym_vector(s, a))
+        row = put3(w, out, row, n, i, linear3.add_multiplied_vector(c, m, a))
+        row = put3(w, out, row, n, i, linear3.add_multiplied_sym_vector(c, s, a))
         row = put6(w, out, row, n, i, linear3.add_sym(s, t))
         row = put9(w, out, row, n, i, linear3.add_matrix(m, o))
         row = put6(w, out, row, n, i, linear3.rotate_sym(r, s))
@@ -216,6 +218,7 @@ def inertia_kernel(w, x, out, n):
         row = put_inertia(w, out, row, n, i, inertia.shift_inertia(body, b))
         row = put_inertia(w, out, row, n, i, inertia.add_inertia(body, other))
         row = put_spatial(w, out, row, n, i, inertia.gyroscopic_force(body, b))
+        row = put_spatial(w, out, row, n, i, inertia.add_gyroscopic_force((a, c), body, b))
         put_inertia(w, out, row, n, i, inertia.inertia_about_com(m, h, s))
 
 
@@ -228,7 +231,11 @@ def articulated_kernel(w, x, out, n):
         k = load(w, x, K * n + i)
         row = put_articulated(w, out, 0, n, i, articulated.articulated_from_inertia((k, h, s)))
         row = put_articulated(w, out, row, n, i, articulated.add_articulated(p, q))
+        row = put_articulated(
+            w, out, row, n, i, articulated.add_inertia_to_articulated(p, (k, h, s))
+        )
         row = put_spatial(w, out, row, n, i, articulated.apply_articulated(p, (a, b)))
+        row = put_spatial(w, out, row, n, i, articulated.add_applied_articulated((h, c), p, (a, b)))
         row = put_articulated(w, out, row, n, i, articulated.subtract_rank_one(p, (a, b), k))
         put_articulated(w, out, row, n, i, articulated.shift_articulated(p, c))
 
@@ -322,6 +329,8 @@ LINEAR3 = {
     "multiply_vector_transposed": lambda x: matrix(x.m).T @ x.a,
     "multiply": lambda x: matrix(x.m) @ matrix(x.n),
     "multiply_sym_vector": lambda x: symmetric(x.s) @ x.a,
+    "add_multiplied_vector": lambda x: x.c + matrix(x.m) @ x.a,
+    "add_multiplied_sym_vector": lambda x: x.c + symmetric(x.s) @ x.a,
     "add_sym": lambda x: x.s + x.t,
     "add_matrix": lambda x: x.m + x.n,
     "rotate_sym": lambda x: upper(matrix(x.r) @ symmetric(x.s) @ matrix(x.r).T),
@@ -374,6 +383,7 @@ INERTIA = {
         @ spatial_inertia(x.k, x.d, x.s)
         @ pair(x.b, np.zeros(3))
     ),
+    "add_gyroscopic_force": lambda x: pair(x.a, x.c) + INERTIA["gyroscopic_force"](x),
     "inertia_about_com": lambda x: inertia_numbers(
         naive.shift(x.d) @ spatial_inertia(x.k, np.zeros(3), x.s) @ naive.shift(x.d).T
     ),
@@ -381,7 +391,11 @@ INERTIA = {
 ARTICULATED = {
     "articulated_from_inertia": lambda x: articulated_numbers(spatial_inertia(x.k, x.d, x.s)),
     "add_articulated": lambda x: articulated_numbers(blocks(x.s, x.m, x.t) + blocks(x.t, x.n, x.s)),
+    "add_inertia_to_articulated": lambda x: articulated_numbers(
+        blocks(x.s, x.m, x.t) + spatial_inertia(x.k, x.d, x.s)
+    ),
     "apply_articulated": lambda x: blocks(x.s, x.m, x.t) @ pair(x.a, x.b),
+    "add_applied_articulated": lambda x: pair(x.d, x.c) + blocks(x.s, x.m, x.t) @ pair(x.a, x.b),
     "subtract_rank_one": lambda x: articulated_numbers(
         blocks(x.s, x.m, x.t) - x.k * np.outer(pair(x.a, x.b), pair(x.a, x.b))
     ),

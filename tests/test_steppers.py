@@ -173,7 +173,7 @@ def test_every_lane_has_the_bits_of_a_run_alone(method):
                 model.kernel_tree, model.parameters, tables.codes, tables.numbers, no_controller(),
                 np.zeros(0), 0, 100, 2e-3, 1e-14, np.inf, 10**9, q, y,
                 np.zeros(lanes * (nq + ny)), np.zeros(lanes * (40 * (nq + ny) + 6 * 4 + 50)),
-                np.zeros(lanes * workspace_lanes(4, model.nv)), np.zeros(0), np.zeros(0),
+                np.zeros(lanes * workspace_lanes(4, model.nq, model.nv)), np.zeros(0), np.zeros(0),
             )  # fmt: skip
             assert (done, status) == (100, 0)
             results.append(np.hstack((q.reshape(lanes, nq), y.reshape(lanes, ny))))

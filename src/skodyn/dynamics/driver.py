@@ -167,7 +167,7 @@ def _pack(model: Model, algorithm: Algorithm | None = None) -> Floats:
 def _lanes(model: Model, algorithm: Algorithm | None = None) -> int:
     special = algorithm.scratch if algorithm else None
     more = SCRATCH_LANES if special is None else special(model)
-    return workspace_lanes(model.n_bodies, model.nv) + more
+    return workspace_lanes(model.n_bodies, model.nq, model.nv) + more
 
 
 def _free_workspaces(algorithm: Algorithm, model: Model) -> list[Floats]:

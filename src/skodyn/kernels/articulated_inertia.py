@@ -27,6 +27,7 @@ from skodyn.kernels.workspace import (
     armature,
     body_count,
     body_slot,
+    carried_slot,
     dof_slot,
     entry,
     load3,
@@ -40,6 +41,7 @@ from skodyn.lanes import absolute, all_lanes, fma, load, store
 from skodyn.model.layout import KIND, N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import (
     add_articulated,
+    add_inertia_to_articulated,
     apply_articulated,
     articulated_from_inertia,
     shift_articulated,
@@ -65,10 +67,17 @@ def yield_column(p, h):
 
 
 @helper
-def yield_turn(p, z):
-    """yield_column for a rotation about the unit vector z."""
+def yield_turn(w, tree, parameters, k, z, p, ws):
+    """(P⁺, u, 1/d, sound) for a joint that turns about the unit vector z; stores u and 1/d."""
+    n, dof = body_count(tree), entry(tree, k, V_START)
     u = multiply_sym_vector(p[0], z), multiply_vector_transposed(p[1], z)
-    return u, dot(z, u[0]), p[0][0] + p[0][3] + p[0][5]
+    d = dot(z, u[0]) + armature(w, parameters, n, dof)
+    pivot = 1.0 / d
+    slot = dof_slot(n, dof)
+    store6(w, ws, slot + GAIN, u)
+    store(w, ws, slot + PIVOT, pivot)
+    size = p[0][0] + p[0][3] + p[0][5]
+    return subtract_rank_one(p, u, pivot), u, pivot, all_lanes(d > SINGULAR_PIVOT * size)
 
 
 @helper
@@ -77,14 +86,8 @@ def yield_joint(w, tree, parameters, k, r, p, ws):
     n = body_count(tree)
     sound = True
     if entry(tree, k, KIND) == REVOLUTE:
-        dof = entry(tree, k, V_START)
-        u, d, size = yield_turn(p, column(r, 2))
-        d = d + armature(w, parameters, n, dof)
-        pivot = 1.0 / d
-        slot = dof_slot(n, dof)
-        store6(w, ws, slot + GAIN, u)
-        store(w, ws, slot + PIVOT, pivot)
-        return subtract_rank_one(p, u, pivot), all_lanes(d > SINGULAR_PIVOT * size)
+        p_plus, _, _, sound = yield_turn(w, tree, parameters, k, column(r, 2), p, ws)
+        return p_plus, sound
     for d_back in range(entry(tree, k, N_DOF)):
         i = entry(tree, k, N_DOF) - 1 - d_back
         h = joint_column(w, tree, parameters, k, i, r, ws)
@@ -116,19 +119,19 @@ def joint_trouble(w, tree, k, ws):
 @helper
 def gathered_inertia(w, tree, k, inertia, ws):
     """P(k): the body's own inertia and what its children have passed inward."""
-    p = articulated_from_inertia(inertia)
     if entry(tree, k, SUBTREE_END) > k + 1:  # it has children, and k + 1 has just come by
-        p = add_articulated(p, load_articulated(w, ws, sum_slot(tree, -1) + INERTIA))
-    return p
+        passed = load_articulated(w, ws, sum_slot(tree, -1) + INERTIA)
+        return add_inertia_to_articulated(passed, inertia)
+    return articulated_from_inertia(inertia)
 
 
 @helper
 def kept_inertia(w, tree, k, inertia, ws):
     """P(k) after a gather that was told to keep the sums."""
-    p = articulated_from_inertia(inertia)
     if entry(tree, k, SUBTREE_END) > k + 1:
-        p = add_articulated(p, load_articulated(w, ws, sum_slot(tree, k) + INERTIA))
-    return p
+        passed = load_articulated(w, ws, sum_slot(tree, k) + INERTIA)
+        return add_inertia_to_articulated(passed, inertia)
+    return articulated_from_inertia(inertia)
 
 
 @helper
@@ -145,9 +148,8 @@ def pass_inertia_inward(w, tree, k, p_plus, keep, ws):
     slot = sum_slot(tree, parent) + INERTIA
     if entry(tree, k, SUBTREE_END) != entry(tree, parent, SUBTREE_END):
         shifted = add_articulated(shifted, load_articulated(w, ws, slot))
-    if parent == k - 1:
-        store_articulated(w, ws, sum_slot(tree, -1) + INERTIA, shifted)
-    if keep or parent != k - 1:
+    store_articulated(w, ws, carried_slot(tree, k, parent) + INERTIA, shifted)
+    if keep and parent == k - 1:
         store_articulated(w, ws, slot, shifted)
 
 

@@ -28,6 +28,7 @@ from skodyn.kernels.workspace import (
     body_slot,
     dof_slot,
     entry,
+    free_slot,
     load3,
     load6,
     load_articulated,
@@ -47,7 +48,7 @@ from skodyn.lanes import (
     splat,
     store_rows,
 )
-from skodyn.model.layout import N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
+from skodyn.model.layout import N_DOF, NQ, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import (
     apply_articulated,
     shift_articulated,
@@ -153,11 +154,10 @@ def carry_forces_inward(w, tree, p, node, x, stop, at, ws):
 
 
 @helper
-def write_block(w, tree, p, a, b, nodes, x, first, out, nv, ws):
+def write_block(w, tree, p, a, b, nodes, x, first, out, ws):
     """Ω between nodes a and b, and its transpose; are all its numbers finite?"""
-    n = body_count(tree)
     stride = 36 * nodes * nodes
-    left, right = dof_slot(n, nv), dof_slot(n, nv) + 36
+    left, right = free_slot(tree), free_slot(tree) + 36
     c = common_ancestor(tree, int(x[4 * a]), int(x[4 * b]))
     if c >= 0:
         carry_forces_inward(w, tree, p, a, x, c, left, ws)
@@ -178,14 +178,14 @@ def write_block(w, tree, p, a, b, nodes, x, first, out, nv, ws):
 
 
 @helper
-def sweep(w, tree, p, row, nq, nv, q, x, nodes, out, ws):
+def sweep(w, tree, p, row, nq, q, x, nodes, out, ws):
     """The (6·nodes)² compliance of the states that begin at `row`."""
     status = prepare(w, tree, p, q, row * nq, nq, ws)
     scatter_compliances(w, tree, p, ws)
     first = row * 36 * nodes * nodes
     for a in range(nodes):
         for b in range(a, nodes):
-            sound = write_block(w, tree, p, a, b, nodes, x, first, out, nv, ws)
+            sound = write_block(w, tree, p, a, b, nodes, x, first, out, ws)
             if status == OK and not sound:
                 status = failure(NOT_FINITE, int(x[4 * a]))
     return status
@@ -203,7 +203,7 @@ def compliance(block, q, x, out):
     if not (sizes and coordinates_fit(tree, q) and finite(x)):
         return BAD_INPUT
     return sweep(
-        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(x),
+        WIDTH_1, tree, p, 0, tree[NQ], pointer(q), pointer(x),
         x.size // 4, pointer(out), ws,
     )  # fmt: skip
 
@@ -214,7 +214,7 @@ def compliance_batch(tree, p, start, stop, q, _v, x, _f_ext, _f_stride, out, ws)
     for row in range(start, stop, 4):
         first = min(row, stop - 4)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(x),
+            WIDTH_4, pointer(tree), pointer(p), first, tree[NQ], pointer(q), pointer(x),
             x.size // 4, pointer(out), pointer(ws),
         )  # fmt: skip
         if status != OK:

@@ -12,14 +12,15 @@ from skodyn.kernels.articulated_inertia import (
     joint_trouble,
     pass_inertia_inward,
     yield_joint,
+    yield_turn,
 )
-from skodyn.kernels.joint_motion import joint_column
+from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia, ground_acceleration, scatter_rates
 from skodyn.kernels.residuals import (
     add_scaled_spatial,
     answer_acceleration,
-    gathered_force,
     pass_force_inward,
+    passed_force,
     take_residue,
 )
 from skodyn.kernels.status import (
@@ -34,11 +35,15 @@ from skodyn.kernels.status import (
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
+    GAIN,
     MOTION,
     OMEGA,
+    PIVOT,
+    RESIDUE,
     ROTATION,
     body_count,
     body_slot,
+    dof_slot,
     entry,
     load3,
     load6,
@@ -52,16 +57,19 @@ from skodyn.lanes import (
     WIDTH_4,
     absolute,
     all_lanes,
+    load,
+    load_rows,
     pointer,
+    store,
     store_rows,
 )
-from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
-from skodyn.spatial.articulated import (
-    apply_articulated,
-)
-from skodyn.spatial.inertia import gyroscopic_force
+from skodyn.model.layout import KIND, N_DOF, NQ, NV, PARENT, V_START
+from skodyn.spatial.articulated import add_applied_articulated
+from skodyn.spatial.inertia import add_gyroscopic_force
+from skodyn.spatial.linear3 import add, add_cross, add_scaled, column, dot, scale
 from skodyn.spatial.motion import (
     add_spatial,
+    shift_force,
     shift_motion,
     subtract_spatial,
 )
@@ -70,12 +78,26 @@ _INFINITY = float("inf")
 
 
 @helper
-def outer_force(w, k, inertia, f_ext, f_first, f_stride, ws):
-    """b(k): the gyroscopic force, less what pushes the body from outside."""
-    b = gyroscopic_force(inertia, load3(w, ws, body_slot(k) + OMEGA))
+def add_outer_force(w, k, f, inertia, f_ext, f_first, f_stride, ws):
+    """f + b(k): the gyroscopic force, less what pushes the body from outside."""
+    f = add_gyroscopic_force(f, inertia, load3(w, ws, body_slot(k) + OMEGA))
     if f_stride > 0:
-        b = subtract_spatial(b, row6(w, f_ext, f_first, f_stride, 6 * k))
-    return b
+        f = subtract_spatial(f, row6(w, f_ext, f_first, f_stride, 6 * k))
+    return f
+
+
+@helper
+def yield_loaded_joint(w, tree, p, k, r, big_p, z, tau, v_first, nv, ws):
+    """(P⁺, z⁺, sound): yield_joint and take_residue, in one go for the commonest joint."""
+    if entry(tree, k, KIND) == REVOLUTE:
+        dof = entry(tree, k, V_START)
+        axis = column(r, 2)
+        p_plus, u, pivot, sound = yield_turn(w, tree, p, k, axis, big_p, ws)
+        epsilon = load_rows(w, tau, v_first, nv, dof) - dot(axis, z[0])
+        store(w, ws, dof_slot(body_count(tree), dof) + RESIDUE, epsilon)
+        return p_plus, add_scaled_spatial(z, epsilon * pivot, u), sound
+    p_plus, sound = yield_joint(w, tree, p, k, r, big_p, ws)
+    return p_plus, take_residue(w, tree, p, k, r, z, tau, v_first, nv, ws), sound
 
 
 @helper
@@ -88,16 +110,35 @@ def gather_residuals(w, tree, p, tau, v_first, nv, f_ext, f_first, f_stride, kee
         r = load_matrix(w, ws, body_slot(k) + ROTATION)
         inertia = body_inertia(w, p, k, r)
         big_p = gathered_inertia(w, tree, k, inertia, ws)
-        b = outer_force(w, k, inertia, f_ext, f_first, f_stride, ws)
-        pa = apply_articulated(big_p, load6(w, ws, body_slot(k) + CORIOLIS))
-        z = add_spatial(gathered_force(w, tree, k, b, ws), pa)
-        p_plus, sound = yield_joint(w, tree, p, k, r, big_p, ws)
-        z_plus = take_residue(w, tree, p, k, r, z, tau, v_first, nv, ws)
+        f = passed_force(w, tree, k, ws)
+        f = add_outer_force(w, k, f, inertia, f_ext, f_first, f_stride, ws)
+        z = add_applied_articulated(f, big_p, load6(w, ws, body_slot(k) + CORIOLIS))
+        p_plus, z_plus, sound = yield_loaded_joint(w, tree, p, k, r, big_p, z, tau, v_first, nv, ws)
         pass_inertia_inward(w, tree, k, p_plus, keep, ws)
         pass_force_inward(w, tree, k, z_plus, keep, ws)
         if status == OK and not sound:
             status = joint_trouble(w, tree, k, ws)
     return status
+
+
+@helper
+def turn_freely(w, tree, k, axis, inner, ws):
+    """v̇ of a joint that turns about `axis`; stores α(k) from the parent's α.
+
+    v̇ = (ε − u·φ*α)/d is written (ε/d) − φ(u/d)·α: all but one scalar product is then known before
+    the parent's α is, and the sweep waits half as long for each body.
+    """
+    record = dof_slot(body_count(tree), entry(tree, k, V_START))
+    u, pivot = load6(w, ws, record + GAIN), load(w, ws, record + PIVOT)
+    arm = load3(w, ws, body_slot(k) + ARM)
+    gain = shift_force(arm, (scale(pivot, u[0]), scale(pivot, u[1])))
+    known = load(w, ws, record + RESIDUE) * pivot
+    a = load6(w, ws, body_slot(k) + CORIOLIS)
+    rate = (known - dot(gain[0], inner[0])) - dot(gain[1], inner[1])
+    turning = add_scaled(add(inner[0], a[0]), rate, axis)
+    sliding = add_cross(add(inner[1], a[1]), inner[0], arm)
+    store6(w, ws, body_slot(k) + MOTION, (turning, sliding))
+    return rate
 
 
 @helper
@@ -108,8 +149,14 @@ def scatter_accelerations(w, tree, p, vdot, first, stride, ws):
     for k in range(body_count(tree)):
         slot = body_slot(k)
         r = load_matrix(w, ws, slot + ROTATION)
-        outer = load6(w, ws, body_slot(entry(tree, k, PARENT)) + MOTION)
-        alpha = shift_motion(load3(w, ws, slot + ARM), outer)  # α⁺
+        inner = load6(w, ws, body_slot(entry(tree, k, PARENT)) + MOTION)
+        if entry(tree, k, KIND) == REVOLUTE:
+            rate = turn_freely(w, tree, k, column(r, 2), inner, ws)
+            store_rows(w, vdot, first, stride, entry(tree, k, V_START), rate)
+            if status == OK and not all_lanes(absolute(rate) < _INFINITY):
+                status = failure(NOT_FINITE, k)
+            continue
+        alpha = shift_motion(load3(w, ws, slot + ARM), inner)  # α⁺
         for i in range(entry(tree, k, N_DOF)):
             rate = answer_acceleration(w, tree, k, i, alpha, ws)
             store_rows(w, vdot, first, stride, entry(tree, k, V_START) + i, rate)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import (
+    begin_scatter,
     body_inertia,
     ground_acceleration,
-    ground_pose,
     move_body,
     place_body,
 )
-from skodyn.kernels.residuals import add_scaled_spatial, gathered_force, pass_force_inward
+from skodyn.kernels.residuals import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.status import (
     BAD_INPUT,
     NOT_FINITE,
@@ -53,7 +53,7 @@ OWN_FORCE = CORIOLIS  # this algorithm uses a(k) at once
 @helper
 def scatter_forces(w, tree, p, q, q_first, nq, v, vdot, v_first, nv, moving, driven, ws):
     """Base to tips: V, α, and M(k)·α(k) + b(k) of every body."""
-    ground_pose(w, ws)
+    begin_scatter(w, tree, q, q_first, nq, ws)
     store6(w, ws, MOTION, ground_acceleration(w, p))
     status = OK
     for k in range(body_count(tree)):
@@ -88,7 +88,7 @@ def gather_torques(w, tree, p, vdot, driven, f_ext, f_first, f_stride, tau, v_fi
         f = load6(w, ws, slot + OWN_FORCE)
         if f_stride > 0:
             f = subtract_spatial(f, row6(w, f_ext, f_first, f_stride, 6 * k))
-        f = gathered_force(w, tree, k, f, ws)
+        f = add_spatial(f, passed_force(w, tree, k, ws))
         r = load_matrix(w, ws, slot + ROTATION)
         for i in range(entry(tree, k, N_DOF)):
             dof = entry(tree, k, V_START) + i

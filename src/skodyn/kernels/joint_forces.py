@@ -36,7 +36,7 @@ from skodyn.kernels.workspace import (
 )
 from skodyn.lanes import WIDTH_1, WIDTH_4, load, pointer
 from skodyn.model.layout import N_DOF, NV, PARENT, V_START
-from skodyn.spatial.articulated import apply_articulated, subtract_rank_one
+from skodyn.spatial.articulated import add_applied_articulated, apply_articulated, subtract_rank_one
 from skodyn.spatial.motion import add_spatial, shift_motion, subtract_spatial
 
 ROW = 12
@@ -49,8 +49,9 @@ def both_sides(w, tree, p, k, f_ext, f_first, f_stride, ws):
     inertia = body_inertia(w, p, k, load_matrix(w, ws, slot + ROTATION))
     big_p = kept_inertia(w, tree, k, inertia, ws)
     a = load6(w, ws, slot + CORIOLIS)
-    b = fd.outer_force(w, k, inertia, f_ext, f_first, f_stride, ws)
-    z = add_spatial(kept_force(w, tree, k, b, ws), apply_articulated(big_p, a))
+    f = kept_force(w, tree, k, ws)
+    f = fd.add_outer_force(w, k, f, inertia, f_ext, f_first, f_stride, ws)
+    z = add_applied_articulated(f, big_p, a)
     motion = subtract_spatial(load6(w, ws, slot + MOTION), a)
     outboard = add_spatial(apply_articulated(big_p, motion), z)
     for d_back in range(entry(tree, k, N_DOF)):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from skodyn.conventions import QUATERNION_TOLERANCE, JointKind
 from skodyn.jit import helper
+from skodyn.kernels.turns import turn_of
 from skodyn.kernels.workspace import (
     COLUMN,
     body_count,
@@ -27,7 +28,7 @@ from skodyn.kernels.workspace import (
     row4,
     store6,
 )
-from skodyn.lanes import absolute, all_lanes, load_rows, parameter, sincos, splat
+from skodyn.lanes import absolute, all_lanes, load_rows, parameter, splat
 from skodyn.model.layout import (
     KIND,
     N_DOF,
@@ -85,14 +86,14 @@ def joint_pose(w, tree, p, k, parent_rotation, q, q_first, nq, ws):
     l = multiply_vector(parent_rotation, parameter3(w, p, constants + PLACE_TRANSLATION))  # noqa: E741
     sound = True
     if kind == REVOLUTE:
-        s, c = sincos(load_rows(w, q, q_first, nq, i))
+        s, c = turn_of(w, tree, q, q_first, nq, i, ws)
         r = turn_about_z(r, s, c)
     elif kind == PRISMATIC:
         l = add_scaled(l, load_rows(w, q, q_first, nq, i), column(r, 2))  # noqa: E741
     elif kind == HELICAL:
         angle = load_rows(w, q, q_first, nq, i)
         l = add_scaled(l, parameter(w, p, constants + PITCH) * angle, column(r, 2))  # noqa: E741
-        s, c = sincos(angle)
+        s, c = turn_of(w, tree, q, q_first, nq, i, ws)
         r = turn_about_z(r, s, c)
     elif kind == SERIES:
         r, l = _series_pose(w, tree, p, k, r, l, q, q_first, nq, ws)  # noqa: E741
@@ -121,9 +122,10 @@ def _series_pose(w, tree, p, k, r, l, q, q_first, nq, ws):  # noqa: E741
         u, t = parameter3(w, p, constants), parameter3(w, p, constants + 3)
         shift = multiply_vector(r, t)
         store6(w, ws, dof_slot(n, dof) + COLUMN, (multiply_vector(r, u), shift))
-        amount = load_rows(w, q, q_first, nq, entry(tree, k, Q_START) + d)
+        i = entry(tree, k, Q_START) + d
+        amount = load_rows(w, q, q_first, nq, i)
         l = add_scaled(l, amount, shift)  # noqa: E741
-        s, c = sincos(amount)
+        s, c = turn_of(w, tree, q, q_first, nq, i, ws)
         turns = absolute(u[0]) + absolute(u[1]) + absolute(u[2])  # zero for a translation
         if all_lanes(splat(w, 0.0) < turns):
             r = multiply(r, axis_angle_matrix(u, s, c))

@@ -14,6 +14,7 @@ from skodyn.kernels.joint_motion import (
     zero3,
 )
 from skodyn.kernels.status import NOT_UNIT, OK, failure
+from skodyn.kernels.turns import prepare_turns
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
@@ -38,8 +39,9 @@ from skodyn.spatial.linear3 import add
 
 
 @helper
-def ground_pose(w, ws):
-    """The ground's rotation and angular velocity, in record 0."""
+def begin_scatter(w, tree, q, q_first, nq, ws):
+    """What placing a first body needs: turns of joints, and in record 0 the ground's motion."""
+    prepare_turns(w, tree, q, q_first, nq, ws)
     one, zero = splat(w, 1.0), splat(w, 0.0)
     store_matrix(w, ws, ROTATION, (one, zero, zero, zero, one, zero, zero, zero, one))
     store3(w, ws, OMEGA, (zero, zero, zero))
@@ -81,7 +83,7 @@ def place_body(w, tree, p, k, q, q_first, nq, ws):
 @helper
 def scatter_poses(w, tree, p, q, q_first, nq, ws):
     """R and l of every body."""
-    ground_pose(w, ws)
+    begin_scatter(w, tree, q, q_first, nq, ws)
     status = OK
     for k in range(body_count(tree)):
         _, _, sound = place_body(w, tree, p, k, q, q_first, nq, ws)
@@ -103,7 +105,7 @@ def move_body(w, tree, p, k, r, l, v, v_first, nv, ws):  # noqa: E741
 @helper
 def scatter_rates(w, tree, p, q, q_first, nq, v, v_first, nv, ws):
     """R, l, ω and a(k) of every body."""
-    ground_pose(w, ws)
+    begin_scatter(w, tree, q, q_first, nq, ws)
     status = OK
     for k in range(body_count(tree)):
         r, l, sound = place_body(w, tree, p, k, q, q_first, nq, ws)  # noqa: E741

@@ -26,6 +26,7 @@ from skodyn.kernels.workspace import (
     deliver_matrix,
     dof_slot,
     entry,
+    free_slot,
     get,
     load3,
     load6,
@@ -243,7 +244,7 @@ def sweep(w, tree, p, row, q, out, ws):
     first = row * nv * nv
     if is_deep(tree):
         return invert_deep(w, tree, p, out, first, nv * nv, nv, ws)
-    columns, at = columns_of(nv), dof_slot(body_count(tree), nv)
+    columns, at = columns_of(nv), free_slot(tree)
     unit_residues(w, tree, p, at, columns, ws)
     add_updates(w, tree, at, at + nv * columns, columns, ws)
     return deliver(w, tree, at + nv * columns, columns, out, first, ws)

@@ -14,8 +14,8 @@ from skodyn.kernels.kinematics import scatter_poses
 from skodyn.kernels.residuals import (
     add_scaled_spatial,
     answer_acceleration,
-    gathered_force,
     pass_force_inward,
+    passed_force,
     take_residue,
 )
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
@@ -79,11 +79,10 @@ def scatter_answers(w, tree, p, stop, out, first, stride, step, ws):
 def solve(w, tree, p, rhs, first, nv, out, ws):
     """One right-hand side per state; `prepare` has run."""
     n = body_count(tree)
-    zero = zero3(w)
     for back in range(n):
         k = n - 1 - back
         r = load_matrix(w, ws, body_slot(k) + ROTATION)
-        z = gathered_force(w, tree, k, (zero, zero), ws)
+        z = passed_force(w, tree, k, ws)
         z = take_residue(w, tree, p, k, r, z, rhs, first, nv, ws)
         pass_force_inward(w, tree, k, z, False, ws)
     return scatter_answers(w, tree, p, n, out, first, nv, 1, ws)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from skodyn.jit import helper, routine
-from skodyn.kernels.workspace import DOF_LANES, body_count, dof_parameters, dof_slot
+from skodyn.kernels.workspace import DOF_LANES, body_count, dof_parameters, free_slot
 from skodyn.lanes import load_rows, parameter, shift_pointer, splat, store_rows
 from skodyn.model.layout import (
     COUPLED_DOF,
@@ -133,14 +133,13 @@ def pick_rates(w, tree, full, full_stride, out, first, stride):
         store_rows(w, out, first, stride, i, load_rows(w, full, 0, full_stride, full_dof(tree, i)))
 
 
-# ---- scratch, behind the records of degrees of freedom of the full tree -----------------------
+# ---- scratch, behind the records of the full tree ----------------------------------------------
 
 
 @helper
 def scratch_slot(tree):
     """First lane of the scratch of coupled_accelerations.py."""
-    full = full_tree(tree)
-    return dof_slot(body_count(full), full[NV])
+    return free_slot(full_tree(tree))
 
 
 @helper
@@ -159,4 +158,4 @@ def mimic_lanes(model: Any) -> int:
     s = len({mimic.source for mimic in model.mimics.values()})
     k = s + m
     factors = k * nv + k * k + k * s + s * s + k + s
-    return m * DOF_LANES + factors + nq + 3 * nv
+    return m * (DOF_LANES + 2) + factors + nq + 3 * nv

@@ -8,7 +8,7 @@ v̇ = (ε − u·α)/d,  α ← α + h v̇.  With 𝒯 = 0 these are z ← ψ-pa
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.joint_motion import joint_column
+from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.workspace import (
     ARM,
     FORCE,
@@ -17,6 +17,7 @@ from skodyn.kernels.workspace import (
     RESIDUE,
     body_count,
     body_slot,
+    carried_slot,
     dof_slot,
     entry,
     load3,
@@ -72,19 +73,19 @@ def yield_force(w, tree, p, k, r, f, ws):
 
 
 @helper
-def gathered_force(w, tree, k, f, ws):
-    """A body's own force and what its children have passed inward."""
-    if entry(tree, k, SUBTREE_END) > k + 1:  # k + 1 has just come by
-        f = add_spatial(f, load6(w, ws, sum_slot(tree, -1) + FORCE))
-    return f
+def passed_force(w, tree, k, ws):
+    """What the children of body k have passed inward; k + 1 has just come by."""
+    if entry(tree, k, SUBTREE_END) > k + 1:
+        return load6(w, ws, sum_slot(tree, -1) + FORCE)
+    return zero3(w), zero3(w)
 
 
 @helper
-def kept_force(w, tree, k, f, ws):
+def kept_force(w, tree, k, ws):
     """The same after a gather that was told to keep the sums."""
     if entry(tree, k, SUBTREE_END) > k + 1:
-        f = add_spatial(f, load6(w, ws, sum_slot(tree, k) + FORCE))
-    return f
+        return load6(w, ws, sum_slot(tree, k) + FORCE)
+    return zero3(w), zero3(w)
 
 
 @helper
@@ -97,7 +98,6 @@ def pass_force_inward(w, tree, k, f, keep, ws):
     slot = sum_slot(tree, parent) + FORCE
     if entry(tree, k, SUBTREE_END) != entry(tree, parent, SUBTREE_END):
         shifted = add_spatial(shifted, load6(w, ws, slot))
-    if parent == k - 1:
-        store6(w, ws, sum_slot(tree, -1) + FORCE, shifted)
-    if keep or parent != k - 1:
+    store6(w, ws, carried_slot(tree, k, parent) + FORCE, shifted)
+    if keep and parent == k - 1:
         store6(w, ws, slot, shifted)

@@ -28,17 +28,17 @@ from __future__ import annotations
 from skodyn.jit import helper
 from skodyn.kernels.joint_motion import FREE, SPHERICAL, joint_column, zero3
 from skodyn.kernels.kinematics import (
+    begin_scatter,
     body_inertia,
     ground_acceleration,
-    ground_pose,
     place_body,
 )
 from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.status import NOT_UNIT, OK, failure
 from skodyn.kernels.workspace import (
     body_count,
-    dof_slot,
     entry,
+    free_slot,
     load3,
     load6,
     put,
@@ -84,7 +84,7 @@ SCREW_DOF = 27
 @helper
 def screw_body(tree, k):
     """Record of body k; −1 is the ground."""
-    return dof_slot(body_count(tree), tree[NV]) + (k + 1) * SCREW_BODY
+    return free_slot(tree) + (k + 1) * SCREW_BODY
 
 
 @helper
@@ -212,7 +212,7 @@ def scatter_screws(w, tree, p, q, q_first, v, v_first, vdot, vdot_first, f_ext, 
     """Base to tips: every record of bodies and degrees of freedom."""
     nq, nv = tree[NQ], tree[NV]
     status = OK
-    ground_pose(w, ws)
+    begin_scatter(w, tree, q, q_first, nq, ws)
     ground = screw_body(tree, -1)
     zero = zero3(w)
     store6(w, ws, ground + VELOCITY, (zero, zero))

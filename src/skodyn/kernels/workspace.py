@@ -1,6 +1,7 @@
 """Where a sweep keeps what it computes: a flat array of lanes.
 
-One record per body for its motion, one for the sums it gathers, one per degree of freedom.
+One record per body for its motion, one for the sums it gathers, one per degree of freedom, and
+the sines and cosines of all coordinates.
 
 Record 0 belongs to the ground, so that the parent of a base body (−1) needs no special case.
 """
@@ -25,7 +26,16 @@ from skodyn.lanes import (
     store_four,
     store_rows,
 )
-from skodyn.model.layout import ARMATURE, BODY_RECORD, DOF_RECORD, HEADER, INDEX_COLUMNS, N_BODIES
+from skodyn.model.layout import (
+    ARMATURE,
+    BODY_RECORD,
+    DOF_RECORD,
+    HEADER,
+    INDEX_COLUMNS,
+    N_BODIES,
+    NQ,
+    NV,
+)
 
 # offsets in a body record, in lanes
 ROTATION = 0  # R, kernel frame to world
@@ -79,14 +89,32 @@ def sum_slot(tree, k):
 
 
 @helper
+def carried_slot(tree, k, parent):
+    """Where body k leaves what its parent gathers: a first child in the record that is carried."""
+    return sum_slot(tree, -1 if parent == k - 1 else parent)
+
+
+@helper
 def dof_slot(n, i):
     """Record of degree of freedom i in a model of n bodies."""
     return (n + 1) * (BODY_LANES + SUM_LANES) + i * DOF_LANES
 
 
-def workspace_lanes(n_bodies: int, nv: int) -> int:
+@helper
+def sine_slot(tree):
+    """Sines of all coordinates, then their cosines: see kernels/turns.py."""
+    return dof_slot(body_count(tree), tree[NV])
+
+
+@helper
+def free_slot(tree):
+    """Behind all records: what else an algorithm keeps."""
+    return sine_slot(tree) + 2 * tree[NQ]
+
+
+def workspace_lanes(n_bodies: int, nq: int, nv: int) -> int:
     """How many lanes a workspace needs."""
-    return (n_bodies + 1) * (BODY_LANES + SUM_LANES) + nv * DOF_LANES
+    return (n_bodies + 1) * (BODY_LANES + SUM_LANES) + nv * DOF_LANES + 2 * nq
 
 
 @helper

@@ -12,6 +12,7 @@ states. Everything below works on both, so the same source serves a single state
     store_four(w, a, first, stride, i, x)    the same for four columns at once, x a tuple of four
     parameter(w, p, i)  a model constant: a float shared by all lanes, or a lane of its own
     + − × ÷, unary −, comparisons, select, fma, sqrt, floor, absolute, sincos, any_lane, all_lanes
+    single(w)           is this width 1? Known at compile time
 
 Each lane of a result is bit-identical to the width-1 result for the same input, by construction:
 the operations are the correctly rounded ones of IEEE 754, no fast-math flag lets the compiler
@@ -43,13 +44,14 @@ from skodyn.lanes.plain import (
     pointer,
     select,
     shift_pointer,
+    single,
     splat,
     sqrt,
     store,
     store_four,
     store_rows,
 )
-from skodyn.lanes.trigonometry import sincos
+from skodyn.lanes.trigonometry import sincos, sincos_table
 
 __all__ = [
     "WIDTH_1",
@@ -71,6 +73,8 @@ __all__ = [
     "select",
     "shift_pointer",
     "sincos",
+    "sincos_table",
+    "single",
     "splat",
     "sqrt",
     "store",

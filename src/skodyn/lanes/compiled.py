@@ -542,6 +542,13 @@ def _overload_splat(w, x):
     return lambda w, x: _broadcast(w, x)
 
 
+@overload(plain.single)
+def _single(w):
+    if w.lanes == 1:
+        return lambda w: True
+    return lambda w: False
+
+
 @overload(plain.load)
 def _overload_load(w, array, i):
     if w.lanes == 1:

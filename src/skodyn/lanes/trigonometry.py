@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from skodyn.jit import helper
-from skodyn.lanes.plain import absolute, all_lanes, floor, fma, libm_cos, libm_sin, select
+from skodyn.jit import JIT_DISABLED, helper
+from skodyn.lanes.plain import (
+    WIDTH_4,
+    absolute,
+    all_lanes,
+    floor,
+    fma,
+    libm_cos,
+    libm_sin,
+    load,
+    select,
+    shift_pointer,
+    store,
+)
 
 # π/2 in three parts. The first two have 33 significant bits, so that k·part is exact for
 # |k| < 2²⁰; together the parts carry 119 bits.
@@ -70,3 +82,17 @@ def sincos(x):
     if not all_lanes(absolute(x) <= SINCOS_LIMIT):  # large, or NaN
         sine, cosine = _libm_where_large(x, sine, cosine)
     return sine, cosine
+
+
+@helper
+def sincos_table(count, angles, sines, cosines):
+    """sincos of `count` numbers side by side, four in a register; the last four may overlap."""
+    if JIT_DISABLED or count < 4:
+        for i in range(count):
+            sines[i], cosines[i] = sincos(angles[i])
+        return
+    for start in range(0, count, 4):
+        i = min(start, count - 4)
+        s, c = sincos(load(WIDTH_4, shift_pointer(angles, i), 0))
+        store(WIDTH_4, shift_pointer(sines, i), 0, s)
+        store(WIDTH_4, shift_pointer(cosines, i), 0, c)

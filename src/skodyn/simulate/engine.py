@@ -118,7 +118,8 @@ class Engine:
         self._memory = np.zeros(
             model.nv + full.nv + 6 * model.n_bodies + mimics + nq + 3 * ny + stages + 2 * ny + 8
         )
-        self._ws = np.zeros(workspace_lanes(model.n_bodies, model.nv) + mimic_lanes(model))
+        lanes = workspace_lanes(model.n_bodies, nq, model.nv) + mimic_lanes(model)
+        self._ws = np.zeros(lanes)
         self._rows_q = np.zeros(ROWS * nq)
         self._rows_y = np.zeros(ROWS * ny)
 

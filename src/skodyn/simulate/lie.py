@@ -15,7 +15,7 @@ from skodyn.jit import helper
 from skodyn.kernels.joint_motion import FREE, SPHERICAL
 from skodyn.kernels.workspace import body_count, entry, row3, row4, store_row3
 from skodyn.lanes import load_rows, store_rows
-from skodyn.model.layout import KIND, N_DOF, Q_START, V_START
+from skodyn.model.layout import KIND, N_DOF, NQ, NV, Q_START, V_START
 from skodyn.model.manifold import integrate_free, integrate_spherical
 from skodyn.spatial.linear3 import add_scaled, cross
 from skodyn.spatial.motion import cross_motion
@@ -48,8 +48,19 @@ def store_row4(w, a, first, stride, i, x):
 
 
 @helper
+def commutes(tree):
+    """No joint has a quaternion, which is one number more than it has velocities."""
+    return tree[NQ] == tree[NV]
+
+
+@helper
 def move_coordinates(w, tree, nq, nv, q, u, scale, out):
     """out = q ⊞ scale·u, joint by joint; tables of w rows."""
+    if commutes(tree):
+        for i in range(nq):
+            step = scale * load_rows(w, u, 0, nv, i)
+            store_rows(w, out, 0, nq, i, load_rows(w, q, 0, nq, i) + step)
+        return
     for k in range(body_count(tree)):
         i, j = entry(tree, k, Q_START), entry(tree, k, V_START)
         kind = entry(tree, k, KIND)
@@ -77,6 +88,10 @@ def _scaled3(s, a):
 @helper
 def coordinate_rates(w, tree, nv, u, v, out):
     """out = dexp⁻¹(u)·v, joint by joint; tables of w rows."""
+    if commutes(tree):
+        for i in range(tree[NV]):
+            store_rows(w, out, 0, nv, i, load_rows(w, v, 0, nv, i))
+        return
     for k in range(body_count(tree)):
         j = entry(tree, k, V_START)
         kind = entry(tree, k, KIND)

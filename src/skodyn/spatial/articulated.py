@@ -7,12 +7,15 @@ from skodyn.lanes import fma
 from skodyn.spatial.linear3 import (
     add,
     add_matrix,
+    add_multiplied_sym_vector,
+    add_multiplied_vector,
     add_sym,
     multiply_sym_vector,
     multiply_vector,
     multiply_vector_transposed,
     subtract_outer,
     subtract_scaled_outer_sym,
+    transpose,
 )
 
 
@@ -28,6 +31,32 @@ def articulated_from_inertia(inertia):
 @helper
 def add_articulated(p, q):
     return add_sym(p[0], q[0]), add_matrix(p[1], q[1]), add_sym(p[2], q[2])
+
+
+@helper
+def add_inertia_to_articulated(p, inertia):
+    """P + M for a rigid body's M, whose zeros cost nothing."""
+    a, b, c = p
+    m, h, j = inertia
+    return (
+        add_sym(a, j),
+        (
+            b[0], b[1] - h[2], b[2] + h[1],
+            b[3] + h[2], b[4], b[5] - h[0],
+            b[6] - h[1], b[7] + h[0], b[8],
+        ),
+        (c[0] + m, c[1], c[2], c[3] + m, c[4], c[5] + m),
+    )  # fmt: skip
+
+
+@helper
+def add_applied_articulated(f, p, v):
+    """f + P·v."""
+    a, b, c = p
+    return (
+        add_multiplied_vector(add_multiplied_sym_vector(f[0], a, v[0]), b, v[1]),
+        add_multiplied_vector(add_multiplied_sym_vector(f[1], c, v[1]), transpose(b), v[0]),
+    )
 
 
 @helper

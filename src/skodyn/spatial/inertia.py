@@ -75,6 +75,13 @@ def gyroscopic_force(inertia, w):
 
 
 @helper
+def add_gyroscopic_force(f, inertia, w):
+    """f + b(k)."""
+    _, h, j = inertia
+    return add_cross(f[0], w, multiply_sym_vector(j, w)), add_cross(f[1], w, cross(w, h))
+
+
+@helper
 def inertia_about_com(m, com, i):
     """(m, h, J) from mass, centre of mass and the second moment about it."""
     zero = (0.0 * com[0], 0.0 * com[1], 0.0 * com[2])

@@ -112,6 +112,22 @@ def multiply_sym_vector(s, a):
 
 
 @helper
+def add_multiplied_vector(c, m, a):
+    """c + m·a."""
+    return (
+        fma(m[0], a[0], fma(m[1], a[1], fma(m[2], a[2], c[0]))),
+        fma(m[3], a[0], fma(m[4], a[1], fma(m[5], a[2], c[1]))),
+        fma(m[6], a[0], fma(m[7], a[1], fma(m[8], a[2], c[2]))),
+    )
+
+
+@helper
+def add_multiplied_sym_vector(c, s, a):
+    """c + s·a with s symmetric."""
+    return add_multiplied_vector(c, (s[0], s[1], s[2], s[1], s[3], s[4], s[2], s[4], s[5]), a)
+
+
+@helper
 def add_sym(a, b):
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
 

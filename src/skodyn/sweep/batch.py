@@ -192,7 +192,7 @@ def _run_alone(
 
 def _reduce(worker: Worker, engine: Engine, first: bool, block: Any, kept: Floats) -> None:
     model, m = engine.model, worker.metrics
-    workspace = np.zeros(workspace_lanes(model.n_bodies, model.nv))
+    workspace = np.zeros(workspace_lanes(model.n_bodies, model.nq, model.nv))
     compiled(reduce_rows, ROWS_SIGNATURE)(
         model.kernel_tree, model.parameters, first, engine.settings.dt * engine.every, block.t,
         block.q.reshape(-1), block.y.reshape(-1), workspace, m.codes, m.levels, m.function,

@@ -125,7 +125,7 @@ class LaneBatch:
         n, nq, nv, ny = self.runs.n_bodies, self.nq, self.nv, self.ny
         self.scratch = np.zeros(LANES * (nq + ny))
         self.memory = np.zeros(LANES * (2 * nv + 6 * n + nq + 19 * ny + 8))
-        self.ws = np.zeros(LANES * workspace_lanes(n, nv))
+        self.ws = np.zeros(LANES * workspace_lanes(n, nq, nv))
         self.values = np.zeros(LANES * (STATE_SUMS + 3 * n))
         self.nothing = np.zeros(0)
 
