@@ -166,7 +166,8 @@ def christoffel_symbols(model: Model, q: ArrayLike, *, threads: int | None = Non
     Γ_ijk = ½ (∂_k 𝓜_ij + ∂_j 𝓜_ik − ∂_i 𝓜_jk + ⟨[e_k, e_j], e_i⟩ − ⟨[e_j, e_i], e_k⟩
     − ⟨[e_k, e_i], e_j⟩), ⟨x, y⟩ = x*𝓜y, derivatives along velocity directions. The brackets vanish
     but inside spherical and free joints, so that for all others this is the textbook formula,
-    symmetric in j and k; in general Γ_ijk − Γ_ikj = ⟨[e_k, e_j], e_i⟩.
+    symmetric in j and k; in general Γ_ijk − Γ_ikj = ⟨[e_k, e_j], e_i⟩. In the brackets 𝓜 is that of
+    the bodies alone: a rotor asks for armature·v̇ and nothing else, whatever its joint.
     """
     given = np.asarray(q, dtype=np.float64)
     nv = model.nv
