@@ -17,6 +17,7 @@ import adapters
 import naive
 import skodyn as sk
 from skodyn import interop
+from skodyn.kernels.mass_matrix_inverse import inverse_lanes
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from models import chain, humanoid, pinocchio_model, random_tree
@@ -101,9 +102,23 @@ def test_forward_dynamics_derivatives_are_those_of_forward_dynamics(case):
     near(dtau, np.linalg.inv(sk.mass_matrix(m, q)), 1e-15 * case.kappa)
 
 
-@pytest.mark.parametrize("model", [humanoid(), random_tree(30), chain(130)], ids=lambda m: m.name)
-def test_both_ways_of_inverting_the_mass_matrix(model):
-    """chain 130 is deep enough for the recursion; the other two go by updates."""
+def every_joint(n):
+    """A chain with every joint type again and again, half of them with rotors."""
+    rng = np.random.default_rng(n)
+    bodies = naive.random_bodies(rng, n, branching=0.0, rotors=0.5)
+    return adapters.build(bodies)
+
+
+BOTH_WAYS = {"humanoid": humanoid(), "random tree 30": random_tree(30), "chain 130": chain(130)}
+BOTH_WAYS |= {f"every joint {n}": every_joint(n) for n in (20, 60)}
+
+
+@pytest.mark.parametrize("name", BOTH_WAYS)
+def test_both_ways_of_inverting_the_mass_matrix(name):
+    """chain 130 and every joint 60 are deep enough for the recursion; the others go by updates."""
+    model = BOTH_WAYS[name]
+    deep = inverse_lanes(model.indices, model.nv) == 0
+    assert deep == (name in ("chain 130", "every joint 60"))
     q, v = model.random_state(np.random.default_rng(3))
     inverse, mass = sk.mass_matrix_inverse(model, q), sk.mass_matrix(model, q)
     np.testing.assert_array_equal(inverse, inverse.T)
