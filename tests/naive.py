@@ -76,10 +76,12 @@ def quaternion_exp(omega):
 
 
 def quaternion_log(q):
-    """Shortest rotation vector of a unit quaternion (real only)."""
-    q = -q if q[0] < 0 else q
-    sine = np.linalg.norm(q[1:])
-    return 2 * q[1:] if sine == 0 else 2 * np.arctan2(sine, q[0]) / sine * q[1:]
+    """Shortest rotation vector of a unit quaternion; a complex one must be near the identity."""
+    q = -q if q[0].real < 0 else q
+    square = q[1:] @ q[1:]
+    if abs(square) < 1e-4:  # arcsin(s)/s by its series, as in quaternion_exp
+        return 2 * (1 + square / 6 + 3 * square**2 / 40 + 5 * square**3 / 112) * q[1:]
+    return 2 * np.arctan2(np.sqrt(square), q[0]) / np.sqrt(square) * q[1:]
 
 
 def matrix_exp(a):
@@ -190,7 +192,7 @@ def integrate(bodies, q, dv):
 def difference(bodies, q0, q1):
     """The smallest dv with integrate(bodies, q0, dv) = q1."""
     q_slices, v_slices, _, nv = offsets(bodies)
-    dv = np.zeros(nv)
+    dv = np.zeros(nv, dtype=np.result_type(q0, q1, float))
     for body, qs, vs in zip(bodies, q_slices, v_slices, strict=True):
         a, b, kind = q0[qs], q1[qs], body["joint"]["kind"]
         if kind in ("spherical", "free"):

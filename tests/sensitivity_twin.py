@@ -9,7 +9,8 @@ import numpy as np
 import naive
 from adapters import packed_order
 
-BASIC = ("E_phi", "phi", "H", "M", "mass_matrix", "mass_matrix_inverse")
+PRODUCTS = ("E_phi", "phi", "H", "M", "mass_matrix")  # no inertia is inverted for these
+BASIC = (*PRODUCTS, "mass_matrix_inverse")
 ARTICULATED = ("P", "D", "D_inverse", "G", "tau", "taubar", "E_psi", "psi", "K")
 FACTORS = ("innovations", "innovations_inverse")
 NAMES = (*BASIC, *ARTICULATED, *FACTORS)

@@ -65,6 +65,13 @@ FUNCTIONS = {  # name: (arguments that vary with the state, arguments that do no
     "energy": (("q", "v"), (), False),
     "momentum": (("q", "v"), (), False),
     "center_of_mass": (("q",), (), False),
+    "forward_dynamics_derivatives": (("q", "v", "tau", "f_ext"), (), False),
+    "inverse_dynamics_derivatives": (("q", "v", "vdot", "f_ext"), (), False),
+    "linearize": (("q", "v", "tau", "f_ext"), (), False),
+    "coriolis_matrix": (("q", "v"), (), True),
+    "christoffel_symbols": (("q",), (), False),
+    "mass_matrix_logdet_gradient": (("q",), (), True),
+    "fixman_potential": (("q",), (), False),
 }
 PLACES = [(name, argument) for name, (named, _, _) in FUNCTIONS.items() for argument in named]
 WITH_OUT = [name for name, (_, _, has_out) in FUNCTIONS.items() if has_out]
@@ -129,9 +136,8 @@ def test_none_stands_for_nothing_but_external_forces(model, name, argument):
         given = arguments(model, batch)
         if argument == "f_ext":
             zero = np.zeros_like(given["f_ext"])
-            expected = call(name, model, given | {"f_ext": zero})
-            for a, b in zip(*map(np.atleast_1d, (call(name, model, given | {"f_ext": None}),
-                                                 expected)), strict=True):  # fmt: skip
+            both = (call(name, model, given | {"f_ext": f}) for f in (None, zero))
+            for a, b in zip(*(r if isinstance(r, tuple) else (r,) for r in both), strict=True):
                 assert (a == b).all()
         else:
             with pytest.raises(sk.StateError, match=f"^{argument} is not an array of real"):
@@ -500,7 +506,8 @@ SINGULAR = {  # what: (links, joint, its type, reason)
     ),
 }  # fmt: skip
 SOLVERS = ("forward_dynamics", "mass_matrix_inverse", "mass_matrix_solve", "mass_matrix_logdet",
-           "operational_space_compliance", "joint_forces")  # fmt: skip
+           "operational_space_compliance", "joint_forces", "forward_dynamics_derivatives",
+           "linearize", "mass_matrix_logdet_gradient", "fixman_potential")  # fmt: skip
 
 
 @pytest.mark.parametrize("trouble", SINGULAR)
@@ -551,10 +558,24 @@ def test_the_inverse_needs_no_inertia_where_nothing_is_solved():
 def test_velocities_that_overflow_are_refused(model, name, batch):
     given = arguments(model, batch)
     given["v"] = given["v"] * 1e200
-    if name == "momentum":
-        given["v"] = given["v"] * 1e105
+    if name in ("momentum", "coriolis_matrix"):  # linear in v
+        given["v"] = given["v"] * 1e107
     with pytest.raises(sk.DynamicsError, match=r"not finite at joint '.*too large for double"):
         call(name, model, given)
+
+
+def test_christoffel_symbols_that_overflow_name_the_state_that_was_given():
+    """Inside they are a batch of velocity directions, which is nobody's business."""
+    b = sk.ModelBuilder()
+    b.add_body("beam", "world", sk.Revolute(axis=(0, 1, 0)), mass=1.0)
+    b.add_body("trolley", "beam", sk.Prismatic(axis=(1, 0, 0)), mass=1.0)
+    model = b.build()
+    q = np.array([[0.1, 2.0], [0.2, 1.0], [0.3, 1e200], [0.4, 3.0], [0.5, 4.0]])
+    assert np.isfinite(sk.christoffel_symbols(model, q[:2])).all()
+    with pytest.raises(sk.DynamicsError, match=r"^The result is not finite at joint"):
+        sk.christoffel_symbols(model, q[2])
+    with pytest.raises(sk.DynamicsError, match=r"^The result in state 2 is not finite at joint"):
+        sk.christoffel_symbols(model, q)
 
 
 @pytest.mark.parametrize("batch", [None, B])

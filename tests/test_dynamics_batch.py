@@ -13,6 +13,7 @@ import adapters
 import naive
 import skodyn as sk
 from skodyn import jit
+from skodyn.dynamics.driver import _split
 
 NODES = [(0, (0.1, 0.2, 0.3)), (3, (0.0, -1.0, 0.0)), (3, (1.0, 0.0, 0.5)), (7, (0.0, 0.0, 0.0))]
 FUNCTIONS = {
@@ -36,12 +37,45 @@ FUNCTIONS = {
     "momentum": lambda m, s, **o: sk.momentum(m, s.q, s.v, **o),
     "centroidal momentum": lambda m, s, **o: sk.momentum(m, s.q, s.v, about="com", **o),
     "center_of_mass": lambda m, s, **o: sk.center_of_mass(m, s.q, **o),
+    "forward_dynamics_derivatives": lambda m, s, **o: sk.forward_dynamics_derivatives(
+        m, s.q, s.v, s.x, s.f, **o
+    ),
+    "inverse_dynamics_derivatives": lambda m, s, **o: sk.inverse_dynamics_derivatives(
+        m, s.q, s.v, s.x, s.f, **o
+    ),
+    "linearize": lambda m, s, **o: sk.linearize(m, s.q, s.v, s.x, s.f, **o),
+    "coriolis_matrix": lambda m, s, **o: sk.coriolis_matrix(m, s.q, s.v, **o),
+    "christoffel_symbols": lambda m, s, **o: sk.christoffel_symbols(m, s.q, **o),
+    "mass_matrix_logdet_gradient": lambda m, s, **o: sk.mass_matrix_logdet_gradient(m, s.q, **o),
+    "fixman_potential": lambda m, s, **o: sk.fixman_potential(m, s.q, 0.7, **o),
+    "sample_velocity": lambda m, s, **o: sk.sample_velocity(m, s.q, 0.7, Drawn(s.x), **o),
 }
-WITH_FORCES = ("forward_dynamics", "inverse_dynamics", "bias_force", "joint_forces")
+DERIVATIVES = {"forward_dynamics_derivatives": 3, "inverse_dynamics_derivatives": 2}  # matrices
+WITH_FORCES = (
+    "forward_dynamics", "inverse_dynamics", "bias_force", "joint_forces", *DERIVATIVES, "linearize",
+)  # fmt: skip
+WITH_OUT = (
+    "forward_dynamics", "inverse_dynamics", "bias_force", "gravity_force", "mass_matrix",
+    "mass_matrix_inverse", "mass_matrix_solve", "jacobian", "operational_space_compliance",
+    "coriolis_matrix", "mass_matrix_logdet_gradient",
+)  # fmt: skip
 # array arguments of the kernel of one state; numba makes a small header for each on entry
 HOT = {"forward_dynamics": 6, "inverse_dynamics": 6, "mass_matrix": 3}
 BATCH_ARGUMENTS = 8
+MANY = 601
 compiled_only = pytest.mark.skipif(jit.JIT_DISABLED, reason="plain Python runs no lanes")
+
+
+class Drawn(np.random.Generator):
+    """A generator whose noise is given: rows belong to states, in a batch and alone."""
+
+    def __init__(self, noise):
+        super().__init__(np.random.PCG64(0))
+        self.noise = noise
+
+    def standard_normal(self, shape):
+        assert shape == self.noise.shape
+        return self.noise
 
 
 def states_of(model, rng, count):
@@ -107,12 +141,27 @@ def test_a_result_does_not_depend_on_place_or_neighbours(model, states, one_by_o
     same(found, tuple(expected))
 
 
+@compiled_only
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_batch_large_enough_for_several_threads(model, states, one_by_one, name):
+    """Nine states are one range of rows whatever `threads` says; these are several."""
+    rows = np.arange(MANY) % 9
+    assert len(_split(MANY, model.n_bodies, 2)) > 2
+    for threads in (1, 2, 3):
+        found = parts(FUNCTIONS[name](model, pick(states, rows), threads=threads))
+        expected = [np.array([one[i] for one in one_by_one[name]]) for i in range(len(found))]
+        same(found, tuple(part[rows] for part in expected))
+
+
 @pytest.mark.parametrize("kind", naive.KINDS)
 def test_every_joint_type_alone(kind):
     bodies = naive.random_bodies(np.random.default_rng(8), 3, kinds=[kind], branching=0.0)
     model = adapters.build(bodies)
     states = states_of(model, np.random.default_rng(9), 6)
-    for name in ("forward_dynamics", "inverse_dynamics", "mass_matrix", "velocities"):
+    for name in (
+        "forward_dynamics", "inverse_dynamics", "mass_matrix", "velocities", *DERIVATIVES,
+        "coriolis_matrix", "mass_matrix_logdet_gradient",
+    ):  # fmt: skip
         singles = [parts(FUNCTIONS[name](model, pick(states, row))) for row in range(6)]
         found = FUNCTIONS[name](model, states)
         same(found, tuple(np.array(part) for part in zip(*singles, strict=True)))
@@ -124,10 +173,10 @@ def test_external_forces_may_be_shared_by_all_states(model, states, name):
     spread = SimpleNamespace(**(vars(states) | {"f": np.tile(states.f[0], (9, 1, 1))}))
     same(FUNCTIONS[name](model, shared), FUNCTIONS[name](model, spread))
     one = FUNCTIONS[name](model, SimpleNamespace(**(vars(pick(states, 4)) | {"f": states.f[0]})))
-    same(FUNCTIONS[name](model, shared)[4], one)
+    same(tuple(part[4] for part in parts(FUNCTIONS[name](model, shared))), one)
 
 
-@pytest.mark.parametrize("name", HOT)
+@pytest.mark.parametrize("name", WITH_OUT)
 @pytest.mark.parametrize("count", [None, 1, 3, 9])
 def test_out_is_filled_and_returned(model, states, name, count):
     chosen = pick(states, 0 if count is None else slice(0, count))
@@ -138,6 +187,19 @@ def test_out_is_filled_and_returned(model, states, name, count):
     spread = np.full((*expected.shape[:-1], 2 * expected.shape[-1]), np.nan)[..., ::2]
     assert FUNCTIONS[name](model, chosen, out=spread) is spread
     same(spread, expected)
+
+
+@pytest.mark.parametrize("name", DERIVATIVES)
+@pytest.mark.parametrize("count", [None, 1, 3, 9])
+def test_out_receives_all_matrices_of_a_derivative(model, states, name, count):
+    chosen = pick(states, 0 if count is None else slice(0, count))
+    expected = parts(FUNCTIONS[name](model, chosen))
+    shape = (*expected[0].shape[:-2], DERIVATIVES[name], model.nv, model.nv)
+    for out in (np.full(shape, np.nan), np.full((*shape, 2), np.nan)[..., 0]):
+        found = FUNCTIONS[name](model, chosen, out=out)
+        assert all(np.shares_memory(part, out) for part in found)
+        same(found, expected)
+        same(tuple(np.moveaxis(out, -3, 0)), expected)
 
 
 @pytest.mark.parametrize("count", [1, 4, 5, 9])

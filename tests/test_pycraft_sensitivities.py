@@ -21,10 +21,10 @@ EPS = np.finfo(float).eps
 
 
 @cache
-def system(seed=0, rotors=0.0):
-    """A branched tree with every kind of joint: (model, naive bodies, naive q, workbench)."""
+def system(seed=0, rotors=0.0, branching=0.4):
+    """A tree with every kind of joint: (model, naive bodies, naive q, workbench)."""
     rng = np.random.default_rng(seed)
-    bodies = naive.random_bodies(rng, 11, branching=0.4, rotors=rotors)
+    bodies = naive.random_bodies(rng, 11, branching=branching, rotors=rotors)
     model = build(bodies)
     q, _ = naive.random_state(rng, bodies)
     return model, bodies, q, sk.operators(model, to_packed_q(model, bodies, q))
@@ -141,12 +141,16 @@ def test_equation_40_needs_the_axis_of_the_one_hinge_in_every_place():
     assert np.abs(printed - exact).max() > 0.1 * np.abs(exact).max()
 
 
-@pytest.mark.parametrize(("seed", "rotors"), [(0, 0.0), (1, 0.5)])
-def test_every_derivative_is_the_complex_step_of_the_dense_twin(seed, rotors):
+@pytest.mark.parametrize(
+    ("seed", "rotors", "branching"),
+    [(0, 0.0, 0.4), (1, 0.5, 0.4), (2, 0.5, 0.0), (3, 0.0, 0.9), (4, 1.0, 0.9), (7, 0.0, 0.0)],
+)
+def test_every_derivative_is_the_complex_step_of_the_dense_twin(seed, rotors, branching):
     """Along every degree of freedom of every kind of joint, with and without rotors."""
-    model, bodies, q, g = system(seed, rotors)
+    model, bodies, q, g = system(seed, rotors, branching)
     values = twin.operators(model, bodies, q)
     kappa = np.linalg.cond(values["mass_matrix"])
+    assert kappa < 1e4  # so that the bound means ten digits
     kinds = set()
     for k, body in enumerate(bodies):
         kinds.add(body["joint"]["kind"])
@@ -155,7 +159,8 @@ def test_every_derivative_is_the_complex_step_of_the_dense_twin(seed, rotors):
             for name in twin.NAMES:
                 scale = max(np.abs(values[name]).max(), np.abs(exact[name]).max())
                 error = np.abs(getattr(d, name).dense() - exact[name]).max()
-                assert error <= 20 * EPS * kappa * scale, (name, body["joint"], dof)
+                roundings = 50 if name in twin.PRODUCTS else 10 * kappa
+                assert error <= roundings * EPS * scale, (name, body["joint"], dof)
             assert abs(d.log_det - exact["log_det"]) <= 20 * EPS * kappa, (body["joint"], dof)
     assert kinds == set(naive.KINDS)
 

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.conventions import JointKind
-from skodyn.dynamics.driver import Algorithm, run
+from skodyn.dynamics.driver import NOTHING, Algorithm, run
+from skodyn.dynamics.explain import check_finite, read_arguments
+from skodyn.errors import DynamicsError
 from skodyn.kernels import coriolis_matrix as _coriolis
 from skodyn.kernels import forward_dynamics_derivatives as _forward
 from skodyn.kernels import inverse_dynamics_derivatives as _inverse
@@ -111,7 +113,7 @@ def linearize(
     nv = model.nv
     A = np.zeros((*dq.shape[:-2], 2 * nv, 2 * nv))
     B = np.zeros((*dq.shape[:-2], 2 * nv, nv))
-    A[..., :nv, :nv] = -_brackets(model, np.asarray(v, dtype=np.float64))
+    A[..., :nv, :nv] -= _brackets(model, np.asarray(v, dtype=np.float64))
     A[..., :nv, nv:] = np.eye(nv)
     A[..., nv:, :nv], A[..., nv:, nv:], B[..., nv:, :] = dq, dv, inverse
     return A, B
@@ -166,12 +168,26 @@ def christoffel_symbols(model: Model, q: ArrayLike, *, threads: int | None = Non
     Γ_ijk = ½ (∂_k 𝓜_ij + ∂_j 𝓜_ik − ∂_i 𝓜_jk + ⟨[e_k, e_j], e_i⟩ − ⟨[e_j, e_i], e_k⟩
     − ⟨[e_k, e_i], e_j⟩), ⟨x, y⟩ = x*𝓜y, derivatives along velocity directions. The brackets vanish
     but inside spherical and free joints, so that for all others this is the textbook formula,
-    symmetric in j and k; in general Γ_ijk − Γ_ikj = ⟨[e_k, e_j], e_i⟩.
+    symmetric in j and k; in general Γ_ijk − Γ_ikj = ⟨[e_k, e_j], e_i⟩. In the brackets 𝓜 is that of
+    the bodies alone: a rotor asks for armature·v̇ and nothing else, whatever its joint.
     """
-    given = np.asarray(q, dtype=np.float64)
+    given = _checked_states(model, q)
     nv = model.nv
-    states = np.repeat(given.reshape(-1, given.shape[-1]), nv, axis=0)
+    states = np.repeat(given.reshape(-1, model.nq), nv, axis=0)
     unit = np.tile(np.eye(nv), (len(states) // max(nv, 1), 1))
-    by_direction = coriolis_matrix(model, states, unit, threads=threads)
+    try:
+        by_direction = coriolis_matrix(model, states, unit, threads=threads)
+    except DynamicsError:  # it counts a state for each direction: let the one that was given fail
+        for direction in np.eye(nv):
+            coriolis_matrix(model, given, direction)
+        raise
     shaped = by_direction.reshape(*given.shape[:-1], nv, nv, nv)
     return np.ascontiguousarray(np.moveaxis(shaped, -3, -1))
+
+
+def _checked_states(model: Model, q: ArrayLike) -> Floats:
+    """q as finite numbers with unit quaternions, one state or a batch."""
+    inputs = read_arguments(CORIOLIS, model, q, NOTHING, NOTHING, None)
+    check_finite(CORIOLIS, inputs)
+    model.check_q(inputs.q)
+    return inputs.q

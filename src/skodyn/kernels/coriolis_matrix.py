@@ -6,7 +6,8 @@ doi:10.1115/1.4051169, have it for joints with constant columns). Since Ṁ = V 
 Ṁ − B is skew, so is 𝓜̇ − 2C. It is also free of torsion, C(x)·e_j − C(e_j)·x = 𝓜 [x, e_j], which
 makes it the Levi-Civita connection of the kinetic metric: C_ij = Σ_k Γ_ijk v_k with the Christoffel
 symbols of the first kind, PyCraft eq. 38. The brackets [e_k, e_j] are those of the velocity
-directions: zero but inside spherical and free joints, whose v is not a rate of coordinates.
+directions: zero but inside spherical and free joints, whose v is not a rate of coordinates. Here 𝓜
+is without armature, which is constant and asks for armature·v̇ alone: it has no part in C.
 """
 
 from __future__ import annotations
