@@ -628,6 +628,10 @@ REFUSED = {
     "shape": (lambda g: g.phi @ np.ones(3), r"phi takes node vectors .* x has shape \(3,\)"),
     "words": (lambda g: g.phi @ "x", "phi is applied to str"),
     "infinite": (lambda g: g.D @ np.full(g.joint_space.size, np.inf), "is inf; give finite"),
+    "infinities that cancel": (
+        lambda g: g.D @ np.resize([np.inf, -np.inf], g.joint_space.size),
+        r"x\[0\] is inf; give finite",
+    ),
     "space": (lambda g: g.D @ g.a, "D takes a joint vector .* this is a node vector"),
     "vectors": (lambda g: g.a + g.joint_vector(), "A node vector .* meets a joint vector"),
     "size of Id": (lambda g: g.Id.dense(), "Id stands alone"),

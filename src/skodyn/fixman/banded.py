@@ -1,4 +1,4 @@
-"""Cholesky factorisation of a symmetric positive definite matrix with a narrow band, O(n).
+"""Symmetric positive definite matrices with a narrow band: Cholesky factorisation in O(n).
 
 Row i of `bands` holds A[i, i], A[i, i − 1], …, A[i, i − width].
 """
@@ -8,6 +8,31 @@ from __future__ import annotations
 import math
 
 from skodyn.jit import kernel
+
+
+@kernel
+def pick_bands(diagonal, below, left_out, bands):
+    """Of a block tridiagonal matrix, what is left without some of its rows and columns.
+
+    below[k] is its block with k − 1. The bands come in as zeros, wide enough for two blocks.
+    """
+    row = 0
+    blocks, size = left_out.shape
+    for k in range(blocks):
+        for i in range(size):
+            if left_out[k, i]:
+                continue
+            at = 0
+            for j in range(i, -1, -1):
+                if not left_out[k, j]:
+                    bands[row, at] = diagonal[k, i, j]
+                    at += 1
+            if k > 0:
+                for j in range(size - 1, -1, -1):
+                    if not left_out[k - 1, j]:
+                        bands[row, at] = below[k, i, j]
+                        at += 1
+            row += 1
 
 
 @kernel

@@ -18,10 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.fixman.banded import pick_bands
 from skodyn.fixman.chain import Chain
 from skodyn.model.columns import Floats
 
 __all__ = ["RigidChain"]
+
+PIECE = 2048
+"""Bodies that are worked on together: so many that their matrices stay in a cache."""
 
 NARROW = 1e-12
 """A body whose inertia about an axis is below this fraction of the largest has none there."""
@@ -55,15 +59,21 @@ class RigidChain:
 
     @classmethod
     def of(cls, chain: Chain) -> RigidChain:
-        inverse, logdet_mass = _inverse_inertias(chain)
-        y, soft, logdet_columns = _coordinates(chain)
-        carry = _shift(chain.arm)
-        carry[0] = 0.0  # the ground does not move
-        inner = carry @ np.concatenate((np.zeros((1, 6, 6)), inverse[:-1]))
-        turned = y.transpose(0, 2, 1)
-        diagonal = y @ (inverse + inner @ carry.transpose(0, 2, 1)) @ turned
-        below = -y @ inner @ np.concatenate((np.zeros((1, 6, 6)), turned[:-1]))
-        return cls(diagonal, below, soft, logdet_mass + logdet_columns)
+        n, logdet = len(chain.n_dof), 0.0
+        diagonal, below = np.empty((2, n, 6, 6))
+        # M⁻¹ and Y* of the body before the piece: the ground does not move
+        last_inverse, last_turned = np.zeros((2, 1, 6, 6))
+        for first in range(0, n, PIECE):
+            at = slice(first, min(first + PIECE, n))
+            inverse, logdet_mass = _inverse_inertias(chain, at)
+            y, logdet_columns = _coordinates(chain, at)
+            turned, carry = y.transpose(0, 2, 1), _shift(chain.arm[at])
+            inner = carry @ np.concatenate((last_inverse, inverse[:-1]))
+            diagonal[at] = y @ (inverse + inner @ carry.transpose(0, 2, 1)) @ turned
+            below[at] = -y @ inner @ np.concatenate((last_turned, turned[:-1]))
+            last_inverse, last_turned = inverse[-1:], turned[-1:]
+            logdet += logdet_mass + logdet_columns
+        return cls(diagonal, below, np.arange(6) < chain.n_dof[:, None], logdet)
 
     @property
     def size(self) -> int:
@@ -72,20 +82,11 @@ class RigidChain:
 
     def hard_bands(self) -> Floats:
         """H₂₂ as banded.py takes it."""
-        hard = ~self.soft
-        place = np.cumsum(hard).reshape(hard.shape) - 1  # of each hard variable
-        bands = np.zeros((int(hard.sum()), 12))
-        for blocks, columns, hard_columns in (
-            (self.diagonal, place, hard),
-            (self.below[1:], place[:-1], hard[:-1]),
-        ):
-            rows, hard_rows = place[-len(blocks) :], hard[-len(blocks) :]
-            k, i, j = np.nonzero(hard_rows[:, :, None] & hard_columns[:, None, :])
-            row, column = rows[k, i], columns[k, j]
-            low = row >= column
-            bands[row[low], (row - column)[low]] = blocks[k[low], i[low], j[low]]
-        used = np.flatnonzero(bands.any(axis=0))
-        return np.ascontiguousarray(bands[:, : int(used[-1]) + 1 if used.size else 1])
+        counts = np.sum(~self.soft, axis=1)
+        width = int((counts + np.append(0, counts[:-1])).max(initial=1))
+        bands = np.zeros((int(counts.sum()), width))
+        pick_bands(self.diagonal, self.below, self.soft, bands)
+        return bands
 
     def apply(self, soft: Floats, hard: Floats) -> tuple[Floats, Floats]:
         """H·[soft; hard], in two parts again."""
@@ -97,26 +98,26 @@ class RigidChain:
         return y[self.soft], y[~self.soft]
 
 
-def _inverse_inertias(chain: Chain) -> tuple[Floats, float]:
+def _inverse_inertias(chain: Chain, at: slice) -> tuple[Floats, float]:
     """M(k)⁻¹ about the bodies' origins, and the sum of log det M(k)."""
-    model, r = chain.model, chain.rotation
-    about_com = np.zeros((model.n_bodies, 6, 6))
-    about_com[:, :3, :3] = r @ np.linalg.inv(model.inertia) @ r.transpose(0, 2, 1)
-    about_com[:, [3, 4, 5], [3, 4, 5]] = 1.0 / model.mass[:, None]
-    back = _shift(-np.einsum("kij,kj->ki", r, model.com))
-    logdet = np.linalg.slogdet(model.inertia)[1].sum() + 3.0 * np.log(model.mass).sum()
+    model, r = chain.model, chain.rotation[at]
+    mass, inertia = model.mass[at], model.inertia[at]
+    about_com = np.zeros((len(r), 6, 6))
+    about_com[:, :3, :3] = r @ np.linalg.inv(inertia) @ r.transpose(0, 2, 1)
+    about_com[:, [3, 4, 5], [3, 4, 5]] = 1.0 / mass[:, None]
+    back = _shift(-np.einsum("kij,kj->ki", r, model.com[at]))
+    logdet = np.linalg.slogdet(inertia)[1].sum() + 3.0 * np.log(mass).sum()
     return back @ about_com @ back.transpose(0, 2, 1), float(logdet)
 
 
-def _coordinates(chain: Chain) -> tuple[Floats, NDArray[np.bool_], float]:
-    """Y(k), which of its rows are soft, and the sum of log det (H H*)(k)."""
-    n = len(chain.n_dof)
-    y = np.empty((n, 6, 6))
-    soft = np.arange(6) < chain.n_dof[:, None]
+def _coordinates(chain: Chain, at: slice) -> tuple[Floats, float]:
+    """Y(k), its soft rows first, and the sum of log det (H H*)(k)."""
+    n_dof, start = chain.n_dof[at], chain.start[at]
+    y = np.empty((len(n_dof), 6, 6))
     logdet = 0.0
-    for count in np.unique(chain.n_dof).tolist():
-        which = np.flatnonzero(chain.n_dof == count)
-        rows = chain.start[which][:, None] + np.arange(count)
+    for count in np.unique(n_dof).tolist():
+        which = np.flatnonzero(n_dof == count)
+        rows = start[which][:, None] + np.arange(count)
         columns = chain.column[rows].transpose(0, 2, 1)  # 6 × count each
         q, r = np.linalg.qr(columns, mode="complete")
         y[which, count:] = q[:, :, count:].transpose(0, 2, 1)
@@ -125,4 +126,4 @@ def _coordinates(chain: Chain) -> tuple[Floats, NDArray[np.bool_], float]:
             y[which, :count] = np.linalg.solve(upper, q[:, :, :count].transpose(0, 2, 1))
             diagonal = np.diagonal(upper, axis1=1, axis2=2)
             logdet += 2.0 * float(np.log(np.abs(diagonal)).sum())
-    return y, soft, logdet
+    return y, logdet

@@ -225,8 +225,14 @@ def _columns(operator: Operator, x: Any, space: Space) -> Floats:
             f"{operator.text()} takes {space.kind} vectors ({space}); x has shape {given.shape}, "
             f"give ({space.size},) or ({space.size}, columns)."
         )
-    if not np.isfinite(given).all():
-        where = np.argwhere(~np.isfinite(given))[0]
-        raise StateError(f"x{where.tolist()} is {given[tuple(where)]}; give finite numbers.")
     table = np.ascontiguousarray(given.view(np.ndarray), dtype=np.float64)
+    if not _finite(table):
+        where = np.argwhere(~np.isfinite(table))[0]
+        raise StateError(f"x{where.tolist()} is {table[tuple(where)]}; give finite numbers.")
     return table.reshape(space.size, 1) if table.ndim == 1 else table
+
+
+def _finite(table: Floats) -> bool:
+    """Are all numbers finite? Most often their sum tells, without a table of answers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(table.sum())) or bool(np.isfinite(table).all())

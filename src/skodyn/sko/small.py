@@ -24,6 +24,13 @@ def copy(x, i, count, out, o):
 @helper
 def add_product(a, i, b, j, n, m, c, out, o):
     """out += A·B with A n×m and B m×c."""
+    if c == 1:  # by far the commonest: the sums stay in registers
+        for r in range(n):
+            total = out[o + r]
+            for s in range(m):
+                total += a[i + r * m + s] * b[j + s]
+            out[o + r] = total
+        return
     for r in range(n):
         for s in range(m):
             factor = a[i + r * m + s]
@@ -44,6 +51,13 @@ def subtract_product(a, i, b, j, n, m, c, out, o):
 @helper
 def add_transposed_product(a, i, b, j, n, m, c, out, o):
     """out += A*·B with A m×n and B m×c."""
+    if c == 1:
+        for r in range(n):
+            total = out[o + r]
+            for s in range(m):
+                total += a[i + s * n + r] * b[j + s]
+            out[o + r] = total
+        return
     for s in range(m):
         for r in range(n):
             factor = a[i + s * n + r]

@@ -18,7 +18,7 @@ from skodyn.errors import StateError
 from skodyn.jit import compiled, kernel
 from skodyn.sko.blocks import Blocks, Floats, Ints, offsets, stacked_columns
 from skodyn.sko.signatures import COUNT, FLOATS, INTS, RESULT
-from skodyn.sko.small import add_product, add_transposed_product, clear
+from skodyn.sko.small import add_product, add_transposed_product, clear, copy
 from skodyn.topology import Tree
 
 __all__ = ["gather", "pass_inward", "pass_outward", "scatter"]
@@ -96,12 +96,18 @@ _STEP = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, COUNT, RESULT)
 
 @kernel
 def gather_all(parent, node, weights, starts, x, columns, y):
-    """y(k) = Σ 𝔸(k, j)·y(j) + x(k) over the children j of k (eq. 5)."""
-    for i in range(x.size):
-        y[i] = x[i]
+    """y(k) = Σ 𝔸(k, j)·y(j) + x(k) over the children j of k (eq. 5).
+
+    A sum is opened with its x just before the sweep reaches it: y passes through the cache once.
+    """
+    opened = parent.size
     for back in range(parent.size):
         k = parent.size - 1 - back
         p = parent[k]
+        while opened > max(p, 0):
+            opened -= 1
+            first = node[opened] * columns
+            copy(x, first, node[opened + 1] * columns - first, y, first)
         if p >= 0:
             rows, cols = node[p + 1] - node[p], node[k + 1] - node[k]
             add_product(
@@ -126,14 +132,14 @@ def gather_strictly(parent, node, weights, starts, x, columns, y):
 @kernel
 def scatter_all(parent, node, weights, starts, x, columns, y):
     """y(k) = 𝔸*(℘(k), k)·y(℘(k)) + x(k) (eq. 8)."""
-    for i in range(x.size):
-        y[i] = x[i]
     for k in range(parent.size):
         p = parent[k]
+        first = node[k] * columns
+        copy(x, first, node[k + 1] * columns - first, y, first)
         if p >= 0:
             rows, cols = node[p + 1] - node[p], node[k + 1] - node[k]
             add_transposed_product(
-                weights, starts[k], y, node[p] * columns, cols, rows, columns, y, node[k] * columns
+                weights, starts[k], y, node[p] * columns, cols, rows, columns, y, first
             )
 
 
