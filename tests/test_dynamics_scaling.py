@@ -44,6 +44,22 @@ def test_a_chain_of_a_hundred_thousand_bodies():
 
 
 @pytest.mark.skipif(jit.JIT_DISABLED, reason="takes minutes in plain Python")
+def test_inverse_dynamics_gives_back_the_torque_of_a_hanging_chain_to_the_last_digits():
+    """Both round the bodies' accelerations alike, link by link, however long the chain is."""
+    made, n = sk.ModelBuilder(name="hanging"), 1000
+    for k in range(n):
+        made.add_body(
+            f"b{k}", f"b{k - 1}" if k else "world", sk.Revolute(axis=np.eye(3)[k % 2]),
+            translation=(0, 0, -0.2 if k else 0.0), mass=0.5, com=(0.01, -0.02, -0.1),
+            inertia=(0.0018, 0.0019, 0.0003),
+        )  # fmt: skip
+    model = made.build()
+    q, v = 0.01 * np.random.default_rng(3).normal(size=(2, n))
+    back = sk.inverse_dynamics(model, q, v, sk.forward_dynamics(model, q, v, np.zeros(n)))
+    assert np.abs(back).max() <= 10 * EPS * np.abs(sk.gravity_force(model, q)).max()
+
+
+@pytest.mark.skipif(jit.JIT_DISABLED, reason="takes minutes in plain Python")
 def test_many_bodies_side_by_side():
     """A wide tree has many children at one body and no depth; each answers on its own."""
     rng = np.random.default_rng(1)

@@ -66,10 +66,9 @@ from skodyn.lanes import (
 from skodyn.model.layout import KIND, N_DOF, NQ, NV, PARENT, V_START
 from skodyn.spatial.articulated import add_applied_articulated
 from skodyn.spatial.inertia import add_gyroscopic_force
-from skodyn.spatial.linear3 import add, add_cross, add_scaled, column, dot, scale
+from skodyn.spatial.linear3 import add, add_scaled, column, dot, scale
 from skodyn.spatial.motion import (
     add_spatial,
-    shift_force,
     shift_motion,
     subtract_spatial,
 )
@@ -125,19 +124,20 @@ def gather_residuals(w, tree, p, tau, v_first, nv, f_ext, f_first, f_stride, kee
 def turn_freely(w, tree, k, axis, inner, ws):
     """v̇ of a joint that turns about `axis`; stores α(k) from the parent's α.
 
-    v̇ = (ε − u·φ*α)/d is written (ε/d) − φ(u/d)·α: all but one scalar product is then known before
-    the parent's α is, and the sweep waits half as long for each body.
+    v̇ = (ε − u·α⁺)/d is written ε/d − (u/d)·α⁺, half of which is known before the parent's α is.
+    a(k) comes last, as in inverse dynamics: both then round α alike, and inverse dynamics gives 𝒯
+    back to the last digits. Added first, it left 1e-12 of the weight's torque in 1,000 links.
     """
     record = dof_slot(body_count(tree), entry(tree, k, V_START))
     u, pivot = load6(w, ws, record + GAIN), load(w, ws, record + PIVOT)
     arm = load3(w, ws, body_slot(k) + ARM)
-    gain = shift_force(arm, (scale(pivot, u[0]), scale(pivot, u[1])))
     known = load(w, ws, record + RESIDUE) * pivot
     a = load6(w, ws, body_slot(k) + CORIOLIS)
-    rate = (known - dot(gain[0], inner[0])) - dot(gain[1], inner[1])
-    turning = add_scaled(add(inner[0], a[0]), rate, axis)
-    sliding = add_cross(add(inner[1], a[1]), inner[0], arm)
-    store6(w, ws, body_slot(k) + MOTION, (turning, sliding))
+    alpha = shift_motion(arm, inner)  # α⁺
+    turning, sliding = dot(scale(pivot, u[0]), alpha[0]), dot(scale(pivot, u[1]), alpha[1])
+    rate = (known - turning) - sliding
+    alpha = add(add_scaled(alpha[0], rate, axis), a[0]), add(alpha[1], a[1])
+    store6(w, ws, body_slot(k) + MOTION, alpha)
     return rate
 
 
