@@ -28,11 +28,13 @@ from skodyn.lanes import (
     absolute,
     all_lanes,
     any_lane,
+    columns_at_once,
     floor,
     fma,
     integers,
     lane_at,
     load,
+    load_columns,
     load_rows,
     logarithm,
     parameter,
@@ -45,6 +47,7 @@ from skodyn.lanes import (
     splat,
     sqrt,
     store,
+    store_columns,
     store_four,
     store_rows,
 )
@@ -318,6 +321,22 @@ def test_any_lane_all_lanes_and_lane_at_agree_with_numpy(w):
 def test_lanes_refuse_arrays_that_are_not_flat_contiguous_float64(array):
     with pytest.raises((TypeError, numba.core.errors.NumbaError), match="flat contiguous float64"):
         run(questions, WIDTH_4, array, np.zeros(3), 0)
+
+
+@helper
+def tripled_columns(w, x, out, n):
+    """3x + 1 for n lanes, as many at once as fill a register."""
+    for i in range(0, n, columns_at_once(w)):
+        store_columns(w, pointer(out), i, fma(3.0, load_columns(w, pointer(x), i), 1.0))
+
+
+@WIDTHS
+def test_a_register_holds_four_columns_of_one_state_or_one_of_four(w):
+    x = np.random.default_rng(0).normal(size=8 * w.lanes)
+    out = np.full(8 * w.lanes + 1, 7.0)
+    run(tripled_columns, w, x, out, 8)
+    np.testing.assert_allclose(out[:-1], 3.0 * x + 1.0, rtol=1e-15)
+    assert out[-1] == 7.0
 
 
 # ---- sine and cosine ------------------------------------------------------------------------

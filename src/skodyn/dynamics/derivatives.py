@@ -70,7 +70,7 @@ FORWARD = Algorithm(
     "vxf",
     "tau",
     dimensions=3,
-    scratch=lambda model: _forward.derivative_lanes(model.n_bodies, model.nv),
+    scratch=lambda model: _forward.derivative_lanes(model.indices, model.nv),
 )
 
 

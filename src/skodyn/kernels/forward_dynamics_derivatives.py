@@ -8,17 +8,13 @@ is zero but for the ancestors of c and the index range of its subtree.
 
 from __future__ import annotations
 
+from typing import Any
+
 from skodyn.jit import JIT_DISABLED, brief_kernel, helper, kernel
 from skodyn.kernels import forward_dynamics as fd
 from skodyn.kernels.inverse_dynamics_derivatives import gather_pairs
 from skodyn.kernels.kinematics import scatter_rates
-from skodyn.kernels.mass_matrix_inverse import (
-    add_updates,
-    dofs_end,
-    invert_deep,
-    is_deep,
-    unit_residues,
-)
+from skodyn.kernels.mass_matrix_inverse import MARGIN, column_lanes, dofs_end, invert
 from skodyn.kernels.screws import (
     matrix_slot,
     scatter_screws,
@@ -49,12 +45,15 @@ MATRICES = 3
 COMPILED = not JIT_DISABLED  # plain Python has no lanes that are wide
 
 
-def derivative_lanes(n_bodies: int, nv: int) -> int:
+def derivative_lanes(indices: Any, nv: int) -> int:
     """Lanes for the screws, for v̇, and for 𝓜⁻¹, ∂τ/∂q, ∂τ/∂v and two products.
 
-    Sixteen rows are read at once, beyond the end of the last row of 𝓜⁻¹ into what follows.
+    What inverting needs beside 𝓜⁻¹ lies where those matrices come later. Sixteen rows are read at
+    once, beyond the end of the last row of 𝓜⁻¹ into what follows.
     """
-    return screw_lanes(n_bodies, nv) + nv + 5 * matrix_lanes(nv) + 16
+    size = matrix_lanes(nv)
+    behind = max(4 * size + 16, column_lanes(indices, nv))
+    return int(screw_lanes(len(indices), nv) + nv + MARGIN + size + behind)
 
 
 @helper
@@ -166,19 +165,13 @@ def sweep(w, lanes, tree, p, row, q, v, tau, f_ext, f_stride, out, ws):
     v_first, f_first, columns = row * nv, row * f_stride, columns_of(nv)
     at = matrix_slot(tree)
     vdot = shift_pointer(ws, lanes * at)  # rows, one per state
-    inverse = at + nv
+    inverse = at + nv + MARGIN
     dq, dv = inverse + nv * columns, inverse + 2 * nv * columns
     product = dv + nv * columns
     first = scatter_rates(w, tree, p, q, row * nq, nq, v, v_first, nv, ws)
     second = fd.gather_residuals(w, tree, p, tau, v_first, nv, f_ext, f_first, f_stride, False, ws)
     third = fd.scatter_accelerations(w, tree, p, vdot, 0, nv, ws)
-    if is_deep(tree):
-        for i in range(nv * columns):
-            store(w, ws, inverse + i, splat(w, 0.0))
-        invert_deep(w, tree, p, ws, inverse, 0, columns, ws)
-    else:
-        unit_residues(w, tree, p, dq, columns, ws)
-        add_updates(w, tree, dq, inverse, columns, ws)
+    invert(w, tree, p, inverse, dq, ws)
     scatter_screws(w, tree, p, q, row * nq, v, v_first, vdot, 0, f_ext, f_first, f_stride, ws)
     fourth = gather_pairs(w, tree, f_stride > 0, 1, columns, ws, dq, ws, dv, 0, ws)
     if lanes == 1 and COMPILED:

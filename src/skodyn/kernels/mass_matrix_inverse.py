@@ -1,24 +1,26 @@
-"""𝓜⁻¹ = (I − HψK)* D⁻¹ (I − HψK), Jain 2011-II Lemma 11, as a full matrix.
+"""𝓜⁻¹ = (I − HψK)* D⁻¹ (I − HψK), Jain 2011-II Lemma 11, as a full matrix: O(N²).
 
-Column i of Q = I − HψK is the residuals ε that a unit force at degree of freedom i leaves on its
-path to the base. Then 𝓜⁻¹ = Σ_l Q_l* Q_l / d_l, and row l of Q is zero but for the descendants of
-l, which are one range of indices: a rank-one update of one square block for each l. That costs
-Σ_l |descendants of l|²/2, next to nothing for what robots and bushy trees are; in a long chain it
-grows with N³, and the O(N²) recursion that scatters accelerations for each column takes over.
+Row l of Q = I − HψK is 1 at degree of freedom l itself, the residual ε that a unit force at each of
+its descendants leaves there, and zero elsewhere. One gather takes all unit forces inward together,
+one scatter takes the accelerations of all columns outward and turns row after row of Q into 𝓜⁻¹,
+from the diagonal to the right; the rest is symmetry.
+
+Columns of one body are neighbours. Four states in a register take them one by one, a single state
+takes four columns to a register. Whole registers then reach up to three columns to the left of
+where they should begin, which is why these columns must not be needed any more, or not yet.
 """
 
 from __future__ import annotations
 
 from skodyn.jit import brief_kernel, helper, kernel
-from skodyn.kernels.joint_motion import REVOLUTE, joint_column
-from skodyn.kernels.mass_matrix_solve import prepare, scatter_answers
+from skodyn.kernels.joint_motion import joint_column, zero3
+from skodyn.kernels.mass_matrix_solve import prepare
 from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
 from skodyn.kernels.workspace import (
     ARM,
     GAIN,
     PIVOT,
-    RESIDUE,
     ROTATION,
     body_count,
     body_slot,
@@ -27,12 +29,10 @@ from skodyn.kernels.workspace import (
     dof_slot,
     entry,
     free_slot,
-    get,
     load3,
     load6,
     load_matrix,
     matrix_lanes,
-    put,
     unpack,
 )
 from skodyn.lanes import (
@@ -40,20 +40,22 @@ from skodyn.lanes import (
     WIDTH_4,
     absolute,
     all_lanes,
-    fma,
+    columns_at_once,
     load,
+    load_columns,
     pointer,
     splat,
     store,
+    store_columns,
 )
-from skodyn.model.layout import KIND, N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
-from skodyn.spatial.linear3 import dot, scale
-from skodyn.spatial.motion import dot_spatial, shift_force
+from skodyn.model.layout import N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
+from skodyn.spatial.linear3 import scale
+from skodyn.spatial.motion import dot_spatial, shift_force, shift_motion
 
 _INFINITY = float("inf")
 
-DEEP = 36
-"""A pair of columns costs the recursion as much as so many updates cost half a pair."""
+MARGIN = 4
+"""Lanes to the left of rows that registers may reach into."""
 
 
 @helper
@@ -64,190 +66,216 @@ def dofs_end(tree, k):
 
 
 @helper
-def is_deep(tree):
-    """Is the recursion cheaper than the updates?"""
-    cost, nv = 0, tree[NV]
-    for k in range(body_count(tree)):
-        size = dofs_end(tree, k) - entry(tree, k, V_START)
-        cost += entry(tree, k, N_DOF) * size * size
-    return cost > DEEP * nv * nv
+def is_last_child(tree, k):
+    """Has no body after k the same parent? The ground is a parent, too."""
+    parent = entry(tree, k, PARENT)
+    end = body_count(tree) if parent < 0 else entry(tree, parent, SUBTREE_END)
+    return entry(tree, k, SUBTREE_END) == end
+
+
+def branch_levels(indices):
+    """One more than the largest `level` of a body, see `scatter_rows`."""
+    last, levels = len(indices), [0] * len(indices)
+    for k, row in enumerate(indices.tolist()):
+        inner = row[PARENT]
+        ends = row[SUBTREE_END] == (last if inner < 0 else indices[inner, SUBTREE_END])
+        levels[k] = (0 if inner < 0 else levels[inner]) + (0 if ends else 1)
+    return 1 + max(levels, default=0)
+
+
+def column_lanes(indices, nv):
+    """Lanes for `invert` beside the matrix: forces and accelerations of all columns."""
+    columns = (nv + 3) // 4 * 4
+    return 6 * (MARGIN + columns) + 6 * branch_levels(indices) * columns
 
 
 def inverse_lanes(indices, nv):
-    """Lanes for Q and 𝓜⁻¹; none where the recursion writes 𝓜⁻¹ at once."""
-    starts = [int(row[V_START]) for row in indices] + [nv]
-    sizes = [starts[row[SUBTREE_END]] - row[V_START] for row in indices.tolist()]
-    cost = sum(row[N_DOF] * size**2 for row, size in zip(indices.tolist(), sizes, strict=True))
-    return 0 if cost > DEEP * nv * nv else 2 * matrix_lanes(nv)
+    """Lanes for `sweep`."""
+    return MARGIN + matrix_lanes(nv) + column_lanes(indices, nv)
 
 
-# ---- by updates -------------------------------------------------------------------------------
+# ---- columns side by side ---------------------------------------------------------------------
 
 
 @helper
-def take_residues(w, tree, p, k, stop, dof, z, at, columns, ws):
-    """z⁺ after the degrees of freedom of joint k below `stop`; leaves ε in column `dof` of Q."""
-    n = body_count(tree)
-    at_r = body_slot(k) + ROTATION
-    for back in range(stop):
-        i = stop - 1 - back
-        inner = entry(tree, k, V_START) + i
-        if entry(tree, k, KIND) == REVOLUTE:
-            axis = (load(w, ws, at_r + 2), load(w, ws, at_r + 5), load(w, ws, at_r + 8))
-            epsilon = -dot(axis, z[0])
-        else:
-            h = joint_column(w, tree, p, k, i, load_matrix(w, ws, at_r), ws)
-            epsilon = -dot_spatial(h, z)
-        store(w, ws, at + inner * columns + dof, epsilon)
-        record = dof_slot(n, inner)
-        ratio = epsilon * load(w, ws, record + PIVOT)
-        z = add_scaled_spatial(z, ratio, load6(w, ws, record + GAIN))
-    return z
+def columns6(w, ws, at, pitch):
+    """6-vectors of neighbouring columns, component by component `pitch` lanes apart."""
+    return (
+        (
+            load_columns(w, ws, at),
+            load_columns(w, ws, at + pitch),
+            load_columns(w, ws, at + 2 * pitch),
+        ),
+        (
+            load_columns(w, ws, at + 3 * pitch),
+            load_columns(w, ws, at + 4 * pitch),
+            load_columns(w, ws, at + 5 * pitch),
+        ),
+    )
 
 
 @helper
-def unit_residues(w, tree, p, at, columns, ws):
-    """Q in lanes from `at` on, as far as it is not zero; `prepare` or forward dynamics has run."""
-    n = body_count(tree)
-    for k in range(n):
-        for i in range(entry(tree, k, N_DOF)):
-            dof = entry(tree, k, V_START) + i
-            record = dof_slot(n, dof)
-            store(w, ws, at + dof * columns + dof, splat(w, 1.0))
-            pivot, u = load(w, ws, record + PIVOT), load6(w, ws, record + GAIN)
-            z = scale(pivot, u[0]), scale(pivot, u[1])
-            z = take_residues(w, tree, p, k, i, dof, z, at, columns, ws)
-            body, inner = k, entry(tree, k, PARENT)
-            while inner >= 0:
-                z = shift_force(load3(w, ws, body_slot(body) + ARM), z)
-                stop = entry(tree, inner, N_DOF)
-                z = take_residues(w, tree, p, inner, stop, dof, z, at, columns, ws)
-                body, inner = inner, entry(tree, inner, PARENT)
+def store_columns6(w, ws, at, pitch, x):
+    store_columns(w, ws, at, x[0][0])
+    store_columns(w, ws, at + pitch, x[0][1])
+    store_columns(w, ws, at + 2 * pitch, x[0][2])
+    store_columns(w, ws, at + 3 * pitch, x[1][0])
+    store_columns(w, ws, at + 4 * pitch, x[1][1])
+    store_columns(w, ws, at + 5 * pitch, x[1][2])
 
 
 @helper
-def add_updates(w, tree, at, inverse, columns, ws):
-    """𝓜⁻¹ in lanes from `inverse` on; its rows are filled up with zeros."""
-    nv = tree[NV]
-    for i in range(nv * columns):
-        store(w, ws, inverse + i, splat(w, 0.0))
-    for k in range(body_count(tree)):
+def store_column(w, ws, at, pitch, x):
+    """One column alone."""
+    for c in range(3):
+        store(w, ws, at + c * pitch, x[0][c])
+        store(w, ws, at + (3 + c) * pitch, x[1][c])
+
+
+# ---- inward: rows of Q ------------------------------------------------------------------------
+
+
+@helper
+def shift_columns(w, begin, end, arm, z, pitch, ws):
+    """φ·z for a range of columns."""
+    step = columns_at_once(w)
+    for j in range(end - step, begin - step, -step):
+        f = columns6(w, ws, z + j, pitch)
+        store_columns6(w, ws, z + j, pitch, shift_force(arm, f))
+
+
+@helper
+def take_residues(w, begin, end, h, u, pivot, arm, row, z, pitch, ws):
+    """ε = −h·z into the row, and φ·z⁺ with z⁺ = z + u ε/d, for a range of columns."""
+    step = columns_at_once(w)
+    for j in range(end - step, begin - step, -step):
+        f = columns6(w, ws, z + j, pitch)
+        epsilon = -dot_spatial(h, f)
+        store_columns(w, ws, row + j, epsilon)
+        f = add_scaled_spatial(f, epsilon * pivot, u)
+        store_columns6(w, ws, z + j, pitch, shift_force(arm, f))
+
+
+@helper
+def gather_rows(w, tree, p, matrix, columns, z, ws):
+    """Q, from the diagonal to the right, in rows of lanes; to the left of it, anything."""
+    n, pitch = body_count(tree), columns + MARGIN
+    for back in range(n):
+        k = n - 1 - back
         end = dofs_end(tree, k)
-        for d in range(entry(tree, k, N_DOF)):
-            dof = entry(tree, k, V_START) + d
-            pivot = load(w, ws, dof_slot(body_count(tree), dof) + PIVOT)
-            q_row = at + dof * columns
-            for i in range(dof, end):
-                x, row = pivot * load(w, ws, q_row + i), inverse + i * columns
-                for j in range(dof, i + 1):
-                    y = fma(x, load(w, ws, q_row + j), load(w, ws, row + j))
-                    store(w, ws, row + j, y)
-    mirror_rows(w, ws, inverse, 0, columns, nv)
-
-
-@helper
-def mirror_rows(w, table, first, stride, columns, nv):
-    """Copy what is below the diagonal to above it."""
-    for i in range(nv):
-        for j in range(i):
-            x = get(w, table, first, stride, i * columns + j)
-            put(w, table, first, stride, j * columns + i, x)
-
-
-# ---- by recursion -----------------------------------------------------------------------------
-
-
-@helper
-def leave_unit_residues(w, tree, p, k, i, ws):
-    """ε of a unit right-hand side at degree of freedom i of body k, along the path to the base."""
-    record = dof_slot(body_count(tree), entry(tree, k, V_START) + i)
-    store(w, ws, record + RESIDUE, splat(w, 1.0))
-    pivot, u = load(w, ws, record + PIVOT), load6(w, ws, record + GAIN)
-    z = scale(pivot, u[0]), scale(pivot, u[1])
-    r = load_matrix(w, ws, body_slot(k) + ROTATION)
-    z = _keep_residues(w, tree, p, k, i, r, z, ws)
-    inner = entry(tree, k, PARENT)
-    while inner >= 0:
-        z = shift_force(load3(w, ws, body_slot(k) + ARM), z)
-        k = inner
         r = load_matrix(w, ws, body_slot(k) + ROTATION)
-        z = _keep_residues(w, tree, p, k, entry(tree, k, N_DOF), r, z, ws)
-        inner = entry(tree, k, PARENT)
-
-
-@helper
-def _keep_residues(w, tree, p, k, stop, r, z, ws):
-    """ε = −h·z and z⁺ for the degrees of freedom of joint k below `stop`."""
-    for back in range(stop):
-        i = stop - 1 - back
-        record = dof_slot(body_count(tree), entry(tree, k, V_START) + i)
-        epsilon = -dot_spatial(joint_column(w, tree, p, k, i, r, ws), z)
-        store(w, ws, record + RESIDUE, epsilon)
-        ratio = epsilon * load(w, ws, record + PIVOT)
-        z = add_scaled_spatial(z, ratio, load6(w, ws, record + GAIN))
-    return z
-
-
-@helper
-def invert_deep(w, tree, p, out, first, stride, columns, ws):
-    """Every column of 𝓜⁻¹ down to its diagonal, and by symmetry the rest.
-
-    Bodies are numbered base first, so the scatter to body k needs only those before it.
-    """
-    status = OK
-    for dof in range(tree[NV]):
-        store(w, ws, dof_slot(body_count(tree), dof) + RESIDUE, splat(w, 0.0))
-    for k in range(body_count(tree)):
-        for i in range(entry(tree, k, N_DOF)):
+        arm = load3(w, ws, body_slot(k) + ARM)
+        if entry(tree, k, N_DOF) == 0:
+            shift_columns(w, entry(tree, k, V_START), end, arm, z, pitch, ws)
+        for d_back in range(entry(tree, k, N_DOF)):
+            i = entry(tree, k, N_DOF) - 1 - d_back
             dof = entry(tree, k, V_START) + i
-            leave_unit_residues(w, tree, p, k, i, ws)
-            # row `dof` up to its diagonal: the matrix is symmetric
-            answer = scatter_answers(w, tree, p, k + 1, out, first + dof * columns, stride, 1, ws)
-            status = status if status != OK else answer
-            clear_path(w, tree, k, ws)
-    mirror_rows(w, out, first, stride, columns, tree[NV])
-    return status
+            record, row = dof_slot(n, dof), matrix + dof * columns
+            h, u = joint_column(w, tree, p, k, i, r, ws), load6(w, ws, record + GAIN)
+            pivot = load(w, ws, record + PIVOT)
+            way = arm if i == 0 else zero3(w)  # to the parent only when all have yielded
+            take_residues(w, dof + 1, end, h, u, pivot, way, row, z, pitch, ws)
+            for j in range(end, columns):
+                store(w, ws, row + j, splat(w, 0.0))
+            store(w, ws, row + dof, splat(w, 1.0))
+            own = shift_force(way, (scale(pivot, u[0]), scale(pivot, u[1])))
+            store_column(w, ws, z + dof, pitch, own)
+
+
+# ---- outward: rows of 𝓜⁻¹ ---------------------------------------------------------------------
 
 
 @helper
-def clear_path(w, tree, k, ws):
-    """Take the residuals back that a unit right-hand side at body k left on its way to the base."""
-    while k >= 0:
+def carry_columns(w, begin, columns, arm, given, alpha, ws):
+    """α⁺ = φ*·α for all columns from `begin` on."""
+    step = columns_at_once(w)
+    for j in range(begin // step * step, columns, step):
+        a = columns6(w, ws, given + j, columns)
+        store_columns6(w, ws, alpha + j, columns, shift_motion(arm, a))
+
+
+@helper
+def answer_columns(w, begin, columns, h, u, pivot, arm, given, row, alpha, ws):
+    """x = (ε − u·α⁺)/d into the row, and α = α⁺ + h x, for all columns from `begin` on."""
+    step = columns_at_once(w)
+    for j in range(begin // step * step, columns, step):
+        a = shift_motion(arm, columns6(w, ws, given + j, columns))
+        x = (load_columns(w, ws, row + j) - dot_spatial(u, a)) * pivot
+        store_columns(w, ws, row + j, x)
+        store_columns6(w, ws, alpha + j, columns, add_scaled_spatial(a, x, h))
+
+
+@helper
+def scatter_rows(w, tree, p, matrix, columns, ground, ws):
+    """𝓜⁻¹, from the diagonal to the right, where `gather_rows` has left Q.
+
+    A last child works where its parent's α is, which nobody else asks for; any other on the level
+    above. In a chain all bodies work on the ground's level.
+    """
+    n, level = body_count(tree), 0
+    for j in range(6 * columns):
+        store(w, ws, ground + j, splat(w, 0.0))
+    before = -1
+    for k in range(n):
+        parent = entry(tree, k, PARENT)
+        while before != parent:  # from the body before up to where this one branches off
+            level -= 0 if is_last_child(tree, before) else 1
+            before = entry(tree, before, PARENT)
+        given = ground + level * 6 * columns
+        level += 0 if is_last_child(tree, k) else 1
+        alpha, begin = ground + level * 6 * columns, entry(tree, k, V_START)
+        arm = load3(w, ws, body_slot(k) + ARM)
+        if entry(tree, k, N_DOF) == 0:
+            carry_columns(w, begin, columns, arm, given, alpha, ws)
+        r = load_matrix(w, ws, body_slot(k) + ROTATION)
         for i in range(entry(tree, k, N_DOF)):
-            record = dof_slot(body_count(tree), entry(tree, k, V_START) + i)
-            store(w, ws, record + RESIDUE, splat(w, 0.0))
-        k = entry(tree, k, PARENT)
+            dof = begin + i
+            record, row = dof_slot(n, dof), matrix + dof * columns
+            h, u = joint_column(w, tree, p, k, i, r, ws), load6(w, ws, record + GAIN)
+            pivot = load(w, ws, record + PIVOT)
+            answer_columns(w, dof, columns, h, u, pivot, arm, given, row, alpha, ws)
+            arm, given = zero3(w), alpha  # what is left of the joint starts from there
+        before = k
 
 
 # ---- both -------------------------------------------------------------------------------------
 
 
 @helper
-def deliver(w, tree, inverse, columns, out, first, ws):
-    """From lanes to rows, and is every number finite?"""
-    nv, status = tree[NV], OK
-    deliver_matrix(w, nv, ws, inverse, columns, 1, out, first, nv * nv)
-    for i in range(nv):
-        x = load(w, ws, inverse + i * columns + i)
-        if status == OK and not all_lanes(absolute(x) < _INFINITY):
-            status = failure(NOT_FINITE, 0)
-    return status
+def mirror_rows(w, nv, matrix, columns, ws):
+    """Copy what is above the diagonal to below it."""
+    for first in range(0, nv, 4):  # four rows at once, whose columns are neighbours above
+        for j in range(min(first + 3, nv)):
+            for i in range(max(first, j + 1), min(first + 4, nv)):
+                store(w, ws, matrix + i * columns + j, load(w, ws, matrix + j * columns + i))
+
+
+@helper
+def invert(w, tree, p, matrix, scratch, ws):
+    """𝓜⁻¹ in rows of lanes, columns_of(nv) long and MARGIN lanes behind what must not be touched.
+
+    `prepare` or forward dynamics has run; `scratch` is where column_lanes are free.
+    """
+    columns = columns_of(tree[NV])
+    gather_rows(w, tree, p, matrix, columns, scratch + MARGIN, ws)
+    scatter_rows(w, tree, p, matrix, columns, scratch + 6 * (MARGIN + columns), ws)
+    mirror_rows(w, tree[NV], matrix, columns, ws)
 
 
 @helper
 def sweep(w, tree, p, row, q, out, ws):
     """𝓜⁻¹ of the states that begin at `row`."""
     nv = tree[NV]
+    columns, matrix = columns_of(nv), free_slot(tree) + MARGIN
     status = prepare(w, tree, p, q, row * tree[NQ], tree[NQ], ws)
     if status != OK:
         return status
-    first = row * nv * nv
-    if is_deep(tree):
-        return invert_deep(w, tree, p, out, first, nv * nv, nv, ws)
-    columns, at = columns_of(nv), free_slot(tree)
-    unit_residues(w, tree, p, at, columns, ws)
-    add_updates(w, tree, at, at + nv * columns, columns, ws)
-    return deliver(w, tree, at + nv * columns, columns, out, first, ws)
+    invert(w, tree, p, matrix, matrix + nv * columns, ws)
+    deliver_matrix(w, nv, ws, matrix, columns, 1, out, row * nv * nv, nv * nv)
+    for i in range(nv):
+        if not all_lanes(absolute(load(w, ws, matrix + i * columns + i)) < _INFINITY):
+            return failure(NOT_FINITE, 0)
+    return OK
 
 
 @brief_kernel

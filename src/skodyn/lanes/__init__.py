@@ -10,6 +10,8 @@ states. Everything below works on both, so the same source serves a single state
     load_rows(w, a, first, stride, i)    lane from column i of w consecutive rows of a flat table
     store_rows(w, a, first, stride, i, x)
     store_four(w, a, first, stride, i, x)    the same for four columns at once, x a tuple of four
+    load_columns(w, ws, i)               as many columns of a row of lanes as fill a register:
+    store_columns(w, ws, i, x)           columns_at_once(w), which is four of one state
     parameter(w, p, i)  a model constant: a float shared by all lanes, or a lane of its own
     + − × ÷, unary −, comparisons, select, fma, sqrt, floor, absolute, sincos, any_lane, all_lanes
     single(w)           is this width 1? Known at compile time
@@ -33,11 +35,13 @@ from skodyn.lanes.plain import (
     absolute,
     all_lanes,
     any_lane,
+    columns_at_once,
     floor,
     fma,
     integers,
     lane_at,
     load,
+    load_columns,
     load_rows,
     logarithm,
     parameter,
@@ -48,6 +52,7 @@ from skodyn.lanes.plain import (
     splat,
     sqrt,
     store,
+    store_columns,
     store_four,
     store_rows,
 )
@@ -61,11 +66,13 @@ __all__ = [
     "absolute",
     "all_lanes",
     "any_lane",
+    "columns_at_once",
     "floor",
     "fma",
     "integers",
     "lane_at",
     "load",
+    "load_columns",
     "load_rows",
     "logarithm",
     "parameter",
@@ -78,6 +85,7 @@ __all__ = [
     "splat",
     "sqrt",
     "store",
+    "store_columns",
     "store_four",
     "store_rows",
 ]

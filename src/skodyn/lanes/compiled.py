@@ -542,6 +542,27 @@ def _overload_splat(w, x):
     return lambda w, x: _broadcast(w, x)
 
 
+@overload(plain.columns_at_once)
+def _columns_at_once(w):
+    if w.lanes == 1:
+        return lambda w: 4
+    return lambda w: 1
+
+
+@overload(plain.load_columns)
+def _load_columns(w, array, i):
+    if w.lanes == 1:
+        return lambda w, array, i: _vector_load(plain.WIDTH_4, _moved(array, i), 0)
+    return lambda w, array, i: _vector_load(w, array, i)
+
+
+@overload(plain.store_columns)
+def _store_columns(w, array, i, x):
+    if w.lanes == 1:
+        return lambda w, array, i, x: _vector_store(plain.WIDTH_4, _moved(array, i), 0, x)
+    return lambda w, array, i, x: _vector_store(w, array, i, x)
+
+
 @overload(plain.single)
 def _single(w):
     if w.lanes == 1:

@@ -79,6 +79,21 @@ def store_four(w: Width, array: Any, first: int, stride: int, i: int, x: Any) ->
         array[first + i + j] = x[j]
 
 
+def columns_at_once(w: Width) -> int:
+    """How many columns of a row of lanes fill a register: one of four states, four of one."""
+    return 1
+
+
+def load_columns(w: Width, array: Any, i: int) -> Any:
+    """So many columns from lane i of a flat workspace on."""
+    return array[i]
+
+
+def store_columns(w: Width, array: Any, i: int, x: Any) -> None:
+    """Write what `load_columns` reads."""
+    array[i] = x
+
+
 def parameter(w: Width, array: Any, i: int) -> Any:
     """Model constant i: a float for all lanes, or one value per lane if the tag says so."""
     return array[i]
