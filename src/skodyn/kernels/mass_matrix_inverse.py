@@ -2,12 +2,11 @@
 
 Row l of Q = I − HψK is 1 at degree of freedom l itself, the residual ε that a unit force at each of
 its descendants leaves there, and zero elsewhere. One gather takes all unit forces inward together,
-one scatter takes the accelerations of all columns outward and turns row after row of Q into 𝓜⁻¹,
-from the diagonal to the right; the rest is symmetry.
+one scatter turns row after row of Q into 𝓜⁻¹, from the diagonal to the right; the rest is symmetry.
 
-Columns of one body are neighbours. Four states in a register take them one by one, a single state
-takes four columns to a register. Whole registers then reach up to three columns to the left of
-where they should begin, which is why these columns must not be needed any more, or not yet.
+A unit force is on one body at a time, so six rows of lanes are enough for those of all columns.
+Registers with four columns reach up to three to the left of where they should begin: into columns
+that are not in use yet, or into the end of the row above, which is written later.
 """
 
 from __future__ import annotations
@@ -16,6 +15,13 @@ from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.mass_matrix_solve import prepare
 from skodyn.kernels.residuals import add_scaled_spatial
+from skodyn.kernels.side_by_side import (
+    columns6,
+    dofs_end,
+    level_count,
+    scatter_columns,
+    store_columns6,
+)
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
 from skodyn.kernels.workspace import (
     ARM,
@@ -47,10 +53,11 @@ from skodyn.lanes import (
     splat,
     store,
     store_columns,
+    store_four,
 )
-from skodyn.model.layout import N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
+from skodyn.model.layout import N_DOF, NQ, NV, V_START
 from skodyn.spatial.linear3 import scale
-from skodyn.spatial.motion import dot_spatial, shift_force, shift_motion
+from skodyn.spatial.motion import dot_spatial, shift_force
 
 _INFINITY = float("inf")
 
@@ -58,70 +65,15 @@ MARGIN = 4
 """Lanes to the left of rows that registers may reach into."""
 
 
-@helper
-def dofs_end(tree, k):
-    """One past the last degree of freedom of the subtree of body k."""
-    end = entry(tree, k, SUBTREE_END)
-    return tree[NV] if end >= body_count(tree) else entry(tree, end, V_START)
-
-
-@helper
-def is_last_child(tree, k):
-    """Has no body after k the same parent? The ground is a parent, too."""
-    parent = entry(tree, k, PARENT)
-    end = body_count(tree) if parent < 0 else entry(tree, parent, SUBTREE_END)
-    return entry(tree, k, SUBTREE_END) == end
-
-
-def branch_levels(indices):
-    """One more than the largest `level` of a body, see `scatter_rows`."""
-    last, levels = len(indices), [0] * len(indices)
-    for k, row in enumerate(indices.tolist()):
-        inner = row[PARENT]
-        ends = row[SUBTREE_END] == (last if inner < 0 else indices[inner, SUBTREE_END])
-        levels[k] = (0 if inner < 0 else levels[inner]) + (0 if ends else 1)
-    return 1 + max(levels, default=0)
-
-
 def column_lanes(indices, nv):
     """Lanes for `invert` beside the matrix: forces and accelerations of all columns."""
     columns = (nv + 3) // 4 * 4
-    return 6 * (MARGIN + columns) + 6 * branch_levels(indices) * columns
+    return 6 * (MARGIN + columns) + 6 * level_count(indices) * columns
 
 
 def inverse_lanes(indices, nv):
     """Lanes for `sweep`."""
     return MARGIN + matrix_lanes(nv) + column_lanes(indices, nv)
-
-
-# ---- columns side by side ---------------------------------------------------------------------
-
-
-@helper
-def columns6(w, ws, at, pitch):
-    """6-vectors of neighbouring columns, component by component `pitch` lanes apart."""
-    return (
-        (
-            load_columns(w, ws, at),
-            load_columns(w, ws, at + pitch),
-            load_columns(w, ws, at + 2 * pitch),
-        ),
-        (
-            load_columns(w, ws, at + 3 * pitch),
-            load_columns(w, ws, at + 4 * pitch),
-            load_columns(w, ws, at + 5 * pitch),
-        ),
-    )
-
-
-@helper
-def store_columns6(w, ws, at, pitch, x):
-    store_columns(w, ws, at, x[0][0])
-    store_columns(w, ws, at + pitch, x[0][1])
-    store_columns(w, ws, at + 2 * pitch, x[0][2])
-    store_columns(w, ws, at + 3 * pitch, x[1][0])
-    store_columns(w, ws, at + 4 * pitch, x[1][1])
-    store_columns(w, ws, at + 5 * pitch, x[1][2])
 
 
 @helper
@@ -130,9 +82,6 @@ def store_column(w, ws, at, pitch, x):
     for c in range(3):
         store(w, ws, at + c * pitch, x[0][c])
         store(w, ws, at + (3 + c) * pitch, x[1][c])
-
-
-# ---- inward: rows of Q ------------------------------------------------------------------------
 
 
 @helper
@@ -175,77 +124,32 @@ def gather_rows(w, tree, p, matrix, columns, z, ws):
             pivot = load(w, ws, record + PIVOT)
             way = arm if i == 0 else zero3(w)  # to the parent only when all have yielded
             take_residues(w, dof + 1, end, h, u, pivot, way, row, z, pitch, ws)
-            for j in range(end, columns):
+            for j in range(end, columns_of(end)):  # as far as a register reaches
                 store(w, ws, row + j, splat(w, 0.0))
             store(w, ws, row + dof, splat(w, 1.0))
             own = shift_force(way, (scale(pivot, u[0]), scale(pivot, u[1])))
             store_column(w, ws, z + dof, pitch, own)
 
 
-# ---- outward: rows of 𝓜⁻¹ ---------------------------------------------------------------------
-
-
-@helper
-def carry_columns(w, begin, columns, arm, given, alpha, ws):
-    """α⁺ = φ*·α for all columns from `begin` on."""
-    step = columns_at_once(w)
-    for j in range(begin // step * step, columns, step):
-        a = columns6(w, ws, given + j, columns)
-        store_columns6(w, ws, alpha + j, columns, shift_motion(arm, a))
-
-
-@helper
-def answer_columns(w, begin, columns, h, u, pivot, arm, given, row, alpha, ws):
-    """x = (ε − u·α⁺)/d into the row, and α = α⁺ + h x, for all columns from `begin` on."""
-    step = columns_at_once(w)
-    for j in range(begin // step * step, columns, step):
-        a = shift_motion(arm, columns6(w, ws, given + j, columns))
-        x = (load_columns(w, ws, row + j) - dot_spatial(u, a)) * pivot
-        store_columns(w, ws, row + j, x)
-        store_columns6(w, ws, alpha + j, columns, add_scaled_spatial(a, x, h))
-
-
-@helper
-def scatter_rows(w, tree, p, matrix, columns, ground, ws):
-    """𝓜⁻¹, from the diagonal to the right, where `gather_rows` has left Q.
-
-    A last child works where its parent's α is, which nobody else asks for; any other on the level
-    above. In a chain all bodies work on the ground's level.
-    """
-    n, level = body_count(tree), 0
-    for j in range(6 * columns):
-        store(w, ws, ground + j, splat(w, 0.0))
-    before = -1
-    for k in range(n):
-        parent = entry(tree, k, PARENT)
-        while before != parent:  # from the body before up to where this one branches off
-            level -= 0 if is_last_child(tree, before) else 1
-            before = entry(tree, before, PARENT)
-        given = ground + level * 6 * columns
-        level += 0 if is_last_child(tree, k) else 1
-        alpha, begin = ground + level * 6 * columns, entry(tree, k, V_START)
-        arm = load3(w, ws, body_slot(k) + ARM)
-        if entry(tree, k, N_DOF) == 0:
-            carry_columns(w, begin, columns, arm, given, alpha, ws)
-        r = load_matrix(w, ws, body_slot(k) + ROTATION)
-        for i in range(entry(tree, k, N_DOF)):
-            dof = begin + i
-            record, row = dof_slot(n, dof), matrix + dof * columns
-            h, u = joint_column(w, tree, p, k, i, r, ws), load6(w, ws, record + GAIN)
-            pivot = load(w, ws, record + PIVOT)
-            answer_columns(w, dof, columns, h, u, pivot, arm, given, row, alpha, ws)
-            arm, given = zero3(w), alpha  # what is left of the joint starts from there
-        before = k
-
-
-# ---- both -------------------------------------------------------------------------------------
-
-
 @helper
 def mirror_rows(w, nv, matrix, columns, ws):
-    """Copy what is above the diagonal to below it."""
-    for first in range(0, nv, 4):  # four rows at once, whose columns are neighbours above
-        for j in range(min(first + 3, nv)):
+    """Copy what is above the diagonal to below it.
+
+    One state turns squares of four by four at once; those at the end may reach into four rows more.
+    """
+    step = columns_at_once(w)
+    for first in range(0, nv, 4):
+        whole = first if step == 4 else 0
+        for j in range(0, whole, 4):
+            at = matrix + j * columns + first
+            square = (
+                load_columns(w, ws, at),
+                load_columns(w, ws, at + columns),
+                load_columns(w, ws, at + 2 * columns),
+                load_columns(w, ws, at + 3 * columns),
+            )
+            store_four(WIDTH_4, ws, matrix + first * columns, columns, j, square)
+        for j in range(whole, min(first + 3, nv)):
             for i in range(max(first, j + 1), min(first + 4, nv)):
                 store(w, ws, matrix + i * columns + j, load(w, ws, matrix + j * columns + i))
 
@@ -258,7 +162,8 @@ def invert(w, tree, p, matrix, scratch, ws):
     """
     columns = columns_of(tree[NV])
     gather_rows(w, tree, p, matrix, columns, scratch + MARGIN, ws)
-    scatter_rows(w, tree, p, matrix, columns, scratch + 6 * (MARGIN + columns), ws)
+    sums = scratch + 6 * (MARGIN + columns)
+    scatter_columns(w, tree, p, matrix, columns, True, sums, ws)
     mirror_rows(w, tree[NV], matrix, columns, ws)
 
 

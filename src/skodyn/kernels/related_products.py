@@ -1,0 +1,89 @@
+"""−𝓜⁻¹ ∂τ/∂q and −𝓜⁻¹ ∂τ/∂v as products, for trees that are not deep.
+
+Column c of ∂τ/∂x is zero but for rows that are related to c: its ancestors and its subtree. They
+are listed once for each body. The matrices are kept by columns: 𝓜⁻¹ is symmetric, and the columns
+of the others lie one after another.
+"""
+
+from __future__ import annotations
+
+from skodyn.jit import helper
+from skodyn.kernels.side_by_side import dofs_end
+from skodyn.kernels.workspace import body_count, entry
+from skodyn.lanes import (
+    columns_at_once,
+    fma,
+    integers,
+    load,
+    load_columns,
+    shift_pointer,
+    store_columns,
+)
+from skodyn.model.layout import N_DOF, NV, PARENT, V_START
+
+AT_ONCE = 4
+"""Registers of rows that are summed at once; those of the last may lie beyond the matrix."""
+
+RECURSION = 40
+"""A gather and a scatter cost about as much per element as so many terms of a sum."""
+
+
+@helper
+def is_deep(tree):
+    """Is a recursion over columns cheaper than the sums?"""
+    terms, nv = 0, tree[NV]
+    for k in range(body_count(tree)):  # every pair is met once from below, and once from above
+        terms += 2 * entry(tree, k, N_DOF) * (dofs_end(tree, k) - entry(tree, k, V_START))
+    return terms > RECURSION * nv
+
+
+@helper
+def list_related(tree, k, rows):
+    """Degrees of freedom of the subtree of body k and of its ancestors; how many there are."""
+    count = 0
+    for r in range(entry(tree, k, V_START), dofs_end(tree, k)):
+        rows[count] = r
+        count += 1
+    inner = entry(tree, k, PARENT)
+    while inner >= 0:
+        for d in range(entry(tree, inner, N_DOF)):
+            rows[count] = entry(tree, inner, V_START) + d
+            count += 1
+        inner = entry(tree, inner, PARENT)
+    return count
+
+
+@helper
+def sums_of_rows(w, rows, count, i, inverse, by_q, by_v, columns, ws):
+    """Rows from i on of one column of both products, AT_ONCE registers of each."""
+    zero = load_columns(w, ws, inverse) * 0.0
+    s0, s1, s2, s3, t0, t1, t2, t3 = zero, zero, zero, zero, zero, zero, zero, zero
+    step = columns_at_once(w)
+    for n in range(count):
+        r = rows[n]
+        x, y = load(w, ws, by_q + r), load(w, ws, by_v + r)
+        m = inverse + r * columns + i
+        m0, m1 = load_columns(w, ws, m), load_columns(w, ws, m + step)
+        m2, m3 = load_columns(w, ws, m + 2 * step), load_columns(w, ws, m + 3 * step)
+        s0, s1, s2, s3 = fma(m0, x, s0), fma(m1, x, s1), fma(m2, x, s2), fma(m3, x, s3)
+        t0, t1, t2, t3 = fma(m0, y, t0), fma(m1, y, t1), fma(m2, y, t2), fma(m3, y, t3)
+    return (s0, s1, s2, s3), (t0, t1, t2, t3)
+
+
+@helper
+def multiply_related(w, lanes, tree, inverse, by_q, by_v, product, scratch, ws):
+    """Both products, one behind the other; `scratch` has nv lanes for the list."""
+    nv, step = tree[NV], columns_at_once(w)
+    columns = (nv + 3) // 4 * 4
+    rows = integers(shift_pointer(ws, lanes * scratch))
+    for k in range(body_count(tree)):
+        count = list_related(tree, k, rows)
+        for d in range(entry(tree, k, N_DOF)):
+            at = (entry(tree, k, V_START) + d) * columns
+            for i in range(0, nv, AT_ONCE * step):
+                s, t = sums_of_rows(w, rows, count, i, inverse, by_q + at, by_v + at, columns, ws)
+                for n in range(AT_ONCE):
+                    if i + n * step < columns:
+                        to = product + at + i + n * step
+                        store_columns(w, ws, to, -s[n])
+                        store_columns(w, ws, to + nv * columns, -t[n])
