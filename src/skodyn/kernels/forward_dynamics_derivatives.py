@@ -37,7 +37,7 @@ def derivative_lanes(indices: Any, nv: int) -> int:
     ∂τ/∂q and ∂τ/∂v and either their products and a list or the columns of a recursion.
     """
     size, columns = matrix_lanes(nv), 2 * ((nv + 3) // 4 * 4)
-    products = 4 * size + nv + 16  # rows are read beyond the end of 𝓜⁻¹
+    products = 4 * size + nv + 20  # rows are read beyond the end of 𝓜⁻¹
     recursion = 2 * size + 6 * level_count(indices) * columns
     behind = max(products, recursion, column_lanes(indices, nv))
     return int(screw_lanes(len(indices), nv) + nv + MARGIN + size + behind)

@@ -1,8 +1,10 @@
 """𝓜⁻¹ = (I − HψK)* D⁻¹ (I − HψK), Jain 2011-II Lemma 11, as a full matrix: O(N²).
 
 Row l of Q = I − HψK is 1 at degree of freedom l itself, the residual ε that a unit force at each of
-its descendants leaves there, and zero elsewhere. One gather takes all unit forces inward together,
-one scatter turns row after row of Q into 𝓜⁻¹, from the diagonal to the right; the rest is symmetry.
+its descendants leaves there, and zero elsewhere. One gather takes all unit forces inward together.
+In a deep tree one scatter turns row after row of Q into 𝓜⁻¹, from the diagonal to the right; where
+few have many descendants, 𝓜⁻¹ = Σ_l Q_l* Q_l / d_l is cheaper, an update of one square block for
+each l. The rest is symmetry.
 
 A unit force is on one body at a time, so six rows of lanes are enough for those of all columns.
 Registers with four columns reach up to three to the left of where they should begin: into columns
@@ -16,6 +18,7 @@ from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.mass_matrix_solve import prepare
 from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.side_by_side import (
+    clear_lanes,
     columns6,
     dofs_end,
     level_count,
@@ -47,6 +50,7 @@ from skodyn.lanes import (
     absolute,
     all_lanes,
     columns_at_once,
+    fma,
     load,
     load_columns,
     pointer,
@@ -55,7 +59,7 @@ from skodyn.lanes import (
     store_columns,
     store_four,
 )
-from skodyn.model.layout import N_DOF, NQ, NV, V_START
+from skodyn.model.layout import N_DOF, NQ, NV, SUBTREE_END, V_START
 from skodyn.spatial.linear3 import scale
 from skodyn.spatial.motion import dot_spatial, shift_force
 
@@ -65,10 +69,29 @@ MARGIN = 4
 """Lanes to the left of rows that registers may reach into."""
 
 
+DEEP = 12
+"""An element of 𝓜⁻¹ costs the scatter as much as so many terms of the sum."""
+
+
+@helper
+def is_deep(tree):
+    """Is the scatter cheaper than the updates?"""
+    terms, nv = 0, tree[NV]
+    for k in range(body_count(tree)):
+        size = dofs_end(tree, k) - entry(tree, k, V_START)
+        terms += entry(tree, k, N_DOF) * size * size
+    return terms > DEEP * nv * nv
+
+
 def column_lanes(indices, nv):
-    """Lanes for `invert` beside the matrix: forces and accelerations of all columns."""
+    """Lanes for `invert` beside the matrix: forces of all columns, and their accelerations or Q."""
+    starts = [int(row[V_START]) for row in indices] + [nv]
+    sizes = [starts[row[SUBTREE_END]] - row[V_START] for row in indices.tolist()]
+    terms = sum(row[N_DOF] * size**2 for row, size in zip(indices.tolist(), sizes, strict=True))
     columns = (nv + 3) // 4 * 4
-    return 6 * (MARGIN + columns) + 6 * level_count(indices) * columns
+    deep = terms > DEEP * nv * nv
+    more = 6 * level_count(indices) * columns if deep else MARGIN + matrix_lanes(nv)
+    return 6 * (MARGIN + columns) + more
 
 
 def inverse_lanes(indices, nv):
@@ -132,6 +155,24 @@ def gather_rows(w, tree, p, matrix, columns, z, ws):
 
 
 @helper
+def add_updates(w, tree, rows, matrix, columns, ws):
+    """𝓜⁻¹, from the diagonal to the right, as a sum over the rows of Q."""
+    step = columns_at_once(w)
+    clear_lanes(w, ws, matrix, tree[NV] * columns)
+    for k in range(body_count(tree)):
+        end = dofs_end(tree, k)
+        for d in range(entry(tree, k, N_DOF)):
+            dof = entry(tree, k, V_START) + d
+            pivot = load(w, ws, dof_slot(body_count(tree), dof) + PIVOT)
+            row = rows + dof * columns
+            for i in range(dof, end):
+                x, sums = pivot * load(w, ws, row + i), matrix + i * columns
+                for j in range(i // step * step, end, step):
+                    y = fma(x, load_columns(w, ws, row + j), load_columns(w, ws, sums + j))
+                    store_columns(w, ws, sums + j, y)
+
+
+@helper
 def mirror_rows(w, nv, matrix, columns, ws):
     """Copy what is above the diagonal to below it.
 
@@ -161,9 +202,14 @@ def invert(w, tree, p, matrix, scratch, ws):
     `prepare` or forward dynamics has run; `scratch` is where column_lanes are free.
     """
     columns = columns_of(tree[NV])
-    gather_rows(w, tree, p, matrix, columns, scratch + MARGIN, ws)
-    sums = scratch + 6 * (MARGIN + columns)
-    scatter_columns(w, tree, p, matrix, columns, True, sums, ws)
+    z, behind = scratch + MARGIN, scratch + 6 * (MARGIN + columns)
+    if is_deep(tree):
+        gather_rows(w, tree, p, matrix, columns, z, ws)
+        scatter_columns(w, tree, p, matrix, columns, True, behind, ws)
+    else:
+        rows = behind + MARGIN
+        gather_rows(w, tree, p, rows, columns, z, ws)
+        add_updates(w, tree, rows, matrix, columns, ws)
     mirror_rows(w, tree[NV], matrix, columns, ws)
 
 

@@ -11,17 +11,19 @@ from skodyn.jit import helper
 from skodyn.kernels.side_by_side import dofs_end
 from skodyn.kernels.workspace import body_count, entry
 from skodyn.lanes import (
+    WIDTH_4,
     columns_at_once,
     fma,
     integers,
     load,
     load_columns,
     shift_pointer,
+    splat,
     store_columns,
 )
 from skodyn.model.layout import N_DOF, NV, PARENT, V_START
 
-AT_ONCE = 4
+AT_ONCE = 5
 """Registers of rows that are summed at once; those of the last may lie beyond the matrix."""
 
 RECURSION = 40
@@ -56,18 +58,25 @@ def list_related(tree, k, rows):
 @helper
 def sums_of_rows(w, rows, count, i, inverse, by_q, by_v, columns, ws):
     """Rows from i on of one column of both products, AT_ONCE registers of each."""
-    zero = load_columns(w, ws, inverse) * 0.0
-    s0, s1, s2, s3, t0, t1, t2, t3 = zero, zero, zero, zero, zero, zero, zero, zero
+    zero = splat(WIDTH_4, 0.0)  # four columns of one state, or one of four
+    s0, s1, s2, s3, s4 = zero, zero, zero, zero, zero
+    t0, t1, t2, t3, t4 = zero, zero, zero, zero, zero
     step = columns_at_once(w)
     for n in range(count):
         r = rows[n]
         x, y = load(w, ws, by_q + r), load(w, ws, by_v + r)
         m = inverse + r * columns + i
-        m0, m1 = load_columns(w, ws, m), load_columns(w, ws, m + step)
-        m2, m3 = load_columns(w, ws, m + 2 * step), load_columns(w, ws, m + 3 * step)
-        s0, s1, s2, s3 = fma(m0, x, s0), fma(m1, x, s1), fma(m2, x, s2), fma(m3, x, s3)
-        t0, t1, t2, t3 = fma(m0, y, t0), fma(m1, y, t1), fma(m2, y, t2), fma(m3, y, t3)
-    return (s0, s1, s2, s3), (t0, t1, t2, t3)
+        a = load_columns(w, ws, m)
+        s0, t0 = fma(a, x, s0), fma(a, y, t0)
+        a = load_columns(w, ws, m + step)
+        s1, t1 = fma(a, x, s1), fma(a, y, t1)
+        a = load_columns(w, ws, m + 2 * step)
+        s2, t2 = fma(a, x, s2), fma(a, y, t2)
+        a = load_columns(w, ws, m + 3 * step)
+        s3, t3 = fma(a, x, s3), fma(a, y, t3)
+        a = load_columns(w, ws, m + 4 * step)
+        s4, t4 = fma(a, x, s4), fma(a, y, t4)
+    return (s0, s1, s2, s3, s4), (t0, t1, t2, t3, t4)
 
 
 @helper
