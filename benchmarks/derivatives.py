@@ -118,8 +118,8 @@ def bead_chain(n):
 def growth(turns):
     """Milliseconds at 10,000 and 100,000 links, and their ratio.
 
-    Each function runs by itself, many times in a row, the lengths in turns: what another has left in
-    the caches is no part of its growth, and noise hits both lengths alike.
+    Each function runs by itself, many times in a row, the lengths in turns: what another one leaves
+    in the caches is no part of its growth, and noise hits both lengths alike.
 
     The recursions find so many point masses on universal joints singular: docs/fixman.md.
     """
