@@ -18,8 +18,10 @@ import naive
 import skodyn as sk
 from skodyn import interop
 from skodyn.dynamics import driver
+from skodyn.dynamics.derivatives import FORWARD
 from skodyn.dynamics.functions import MASS_INVERSE
 from skodyn.kernels.related_products import RECURSION
+from skodyn.kernels.side_by_side import level_count
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from models import chain, humanoid, pinocchio_model, random_tree
@@ -159,6 +161,41 @@ def test_the_inverse_mass_matrix_of_small_forests(n):
         inverse, mass = sk.mass_matrix_inverse(model, q), sk.mass_matrix(model, q)
         np.testing.assert_array_equal(inverse, inverse.T)
         near(inverse @ mass, np.eye(model.nv), 1e-15 * (np.linalg.cond(mass) if model.nv else 1.0))
+
+
+def with_limbs(seed):
+    """Long limbs of every joint type that branch off one another, some from the ground."""
+    rng = np.random.default_rng(seed)
+    bodies = naive.random_bodies(rng, 70, branching=0.0, rotors=0.3)
+    for k, body in enumerate(bodies):
+        body["parent"] = int(rng.integers(0, k)) if k > 3 and rng.random() < 0.06 else k - 1
+    if seed % 2:
+        bodies[50]["parent"] = -1
+    return adapters.build(bodies), rng
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_deep_trees_with_limbs(seed):
+    """Limbs share rows of the workspace by levels; whatever was there before must not show."""
+    model, rng = with_limbs(seed)
+    assert level_count(model.indices) > 1
+    assert related(model) > RECURSION
+    q, v = model.random_state(rng)
+    tau, f = rng.normal(size=model.nv), rng.normal(size=(model.n_bodies, 6))
+    for algorithm in (MASS_INVERSE, FORWARD):
+        block = driver.block_of(algorithm, model)
+        block[block.view(np.int64)[1] :] = np.nan
+    mass, inverse = sk.mass_matrix(model, q), sk.mass_matrix_inverse(model, q)
+    kappa = np.linalg.cond(mass)
+    near(inverse @ mass, np.eye(model.nv), 1e-15 * kappa)
+    three = sk.forward_dynamics_derivatives(model, q, v, tau, f)
+    two = sk.inverse_dynamics_derivatives(model, q, v, sk.forward_dynamics(model, q, v, tau, f), f)
+    np.testing.assert_array_equal(three[2], inverse)
+    for ours, theirs in zip(three, two, strict=False):
+        near(ours, -np.linalg.solve(mass, theirs), 1e-15 * kappa)
+    batch = sk.forward_dynamics_derivatives(model, np.tile(q, (5, 1)), v, tau, f)
+    for ours, alone in zip(batch, three, strict=True):
+        np.testing.assert_array_equal(ours[4], alone)
 
 
 # ---- Pinocchio --------------------------------------------------------------------------------

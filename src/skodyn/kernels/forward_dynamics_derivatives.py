@@ -16,7 +16,7 @@ from skodyn.kernels import forward_dynamics as fd
 from skodyn.kernels.inverse_dynamics_derivatives import gather_pairs
 from skodyn.kernels.kinematics import scatter_rates
 from skodyn.kernels.mass_matrix_inverse import MARGIN, column_lanes, invert
-from skodyn.kernels.related_products import is_deep, multiply_related
+from skodyn.kernels.related_products import AT_ONCE, multiply_related, recursion_is_cheaper
 from skodyn.kernels.screws import matrix_slot, scatter_screws, screw_lanes
 from skodyn.kernels.side_by_side import (
     clear_lanes,
@@ -37,7 +37,7 @@ def derivative_lanes(indices: Any, nv: int) -> int:
     ∂τ/∂q and ∂τ/∂v and either their products and a list or the columns of a recursion.
     """
     size, columns = matrix_lanes(nv), 2 * ((nv + 3) // 4 * 4)
-    products = 4 * size + nv + 20  # rows are read beyond the end of 𝓜⁻¹
+    products = 4 * size + nv + 4 * AT_ONCE  # rows are read beyond the end of 𝓜⁻¹
     recursion = 2 * size + 6 * level_count(indices) * columns
     behind = max(products, recursion, column_lanes(indices, nv))
     return int(screw_lanes(len(indices), nv) + nv + MARGIN + size + behind)
@@ -93,7 +93,7 @@ def sweep(w, lanes, tree, p, row, q, v, tau, f_ext, f_stride, out, ws):
     invert(w, tree, p, inverse, inverse + nv * columns_of(nv), ws)
     scatter_screws(w, tree, p, q, row * nq, v, v_first, vdot, 0, f_ext, f_first, f_stride, ws)
     to = row * MATRICES * nv * nv
-    if is_deep(tree):
+    if recursion_is_cheaper(tree):
         fourth = recur(w, tree, p, f_stride > 0, inverse, out, to, ws)
     else:
         fourth = multiply(w, lanes, tree, f_stride > 0, inverse, out, to, ws)

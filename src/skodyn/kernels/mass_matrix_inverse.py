@@ -68,14 +68,13 @@ _INFINITY = float("inf")
 MARGIN = 4
 """Lanes to the left of rows that registers may reach into."""
 
-
 DEEP = 12
 """An element of 𝓜⁻¹ costs the scatter as much as so many terms of the sum."""
 
 
 @helper
-def is_deep(tree):
-    """Is the scatter cheaper than the updates?"""
+def scatter_is_cheaper(tree):
+    """Cheaper than the updates, that is: the tree is deep."""
     terms, nv = 0, tree[NV]
     for k in range(body_count(tree)):
         size = dofs_end(tree, k) - entry(tree, k, V_START)
@@ -108,8 +107,8 @@ def store_column(w, ws, at, pitch, x):
 
 
 @helper
-def shift_columns(w, begin, end, arm, z, pitch, ws):
-    """φ·z for a range of columns."""
+def shift_unit_forces(w, begin, end, arm, z, pitch, ws):
+    """φ·z for a range of columns, whole registers from its end on."""
     step = columns_at_once(w)
     for j in range(end - step, begin - step, -step):
         f = columns6(w, ws, z + j, pitch)
@@ -138,7 +137,7 @@ def gather_rows(w, tree, p, matrix, columns, z, ws):
         r = load_matrix(w, ws, body_slot(k) + ROTATION)
         arm = load3(w, ws, body_slot(k) + ARM)
         if entry(tree, k, N_DOF) == 0:
-            shift_columns(w, entry(tree, k, V_START), end, arm, z, pitch, ws)
+            shift_unit_forces(w, entry(tree, k, V_START), end, arm, z, pitch, ws)
         for d_back in range(entry(tree, k, N_DOF)):
             i = entry(tree, k, N_DOF) - 1 - d_back
             dof = entry(tree, k, V_START) + i
@@ -203,7 +202,7 @@ def invert(w, tree, p, matrix, scratch, ws):
     """
     columns = columns_of(tree[NV])
     z, behind = scratch + MARGIN, scratch + 6 * (MARGIN + columns)
-    if is_deep(tree):
+    if scatter_is_cheaper(tree):
         gather_rows(w, tree, p, matrix, columns, z, ws)
         scatter_columns(w, tree, p, matrix, columns, True, behind, ws)
     else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from skodyn.jit import helper
 from skodyn.kernels.side_by_side import dofs_end
-from skodyn.kernels.workspace import body_count, entry
+from skodyn.kernels.workspace import body_count, columns_of, entry
 from skodyn.lanes import (
     WIDTH_4,
     columns_at_once,
@@ -31,8 +31,8 @@ RECURSION = 40
 
 
 @helper
-def is_deep(tree):
-    """Is a recursion over columns cheaper than the sums?"""
+def recursion_is_cheaper(tree):
+    """Cheaper than the sums, that is: the tree is deep."""
     terms, nv = 0, tree[NV]
     for k in range(body_count(tree)):  # every pair is met once from below, and once from above
         terms += 2 * entry(tree, k, N_DOF) * (dofs_end(tree, k) - entry(tree, k, V_START))
@@ -83,7 +83,7 @@ def sums_of_rows(w, rows, count, i, inverse, by_q, by_v, columns, ws):
 def multiply_related(w, lanes, tree, inverse, by_q, by_v, product, scratch, ws):
     """Both products, one behind the other; `scratch` has nv lanes for the list."""
     nv, step = tree[NV], columns_at_once(w)
-    columns = (nv + 3) // 4 * 4
+    columns = columns_of(nv)
     rows = integers(shift_pointer(ws, lanes * scratch))
     for k in range(body_count(tree)):
         count = list_related(tree, k, rows)

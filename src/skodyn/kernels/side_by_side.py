@@ -188,7 +188,7 @@ def carry_columns(w, begin, stop, arm, given, alpha, pitch, ws):
 
 
 @helper
-def answer_columns(w, begin, end, stop, h, u, pivot, arm, given, row, alpha, pitch, ws):
+def answer_columns(w, begin, end, h, u, pivot, arm, given, row, alpha, pitch, ws):
     """x = (ε − u·α⁺)/d into the row that holds ε, and α = α⁺ + h x; from `end` on ε is zero."""
     step = columns_at_once(w)
     for j in range(begin, end, step):
@@ -196,7 +196,7 @@ def answer_columns(w, begin, end, stop, h, u, pivot, arm, given, row, alpha, pit
         x = (load_columns(w, ws, row + j) - dot_spatial(u, a)) * pivot
         store_columns(w, ws, row + j, x)
         store_columns6(w, ws, alpha + j, pitch, add_scaled_spatial(a, x, h))
-    for j in range((end + step - 1) // step * step, stop, step):
+    for j in range((end + step - 1) // step * step, pitch, step):
         a = shift_motion(arm, columns6(w, ws, given + j, pitch))
         x = (0.0 - dot_spatial(u, a)) * pivot  # rounded as above, signs of zeros included
         store_columns(w, ws, row + j, x)
@@ -225,5 +225,5 @@ def scatter_columns(w, tree, p, matrix, pitch, triangle, sums, ws):
             record, row = dof_slot(n, start + i), matrix + (start + i) * pitch
             h, u = joint_column(w, tree, p, k, i, r, ws), load6(w, ws, record + GAIN)
             pivot = load(w, ws, record + PIVOT)
-            answer_columns(w, begin, end, pitch, h, u, pivot, arm, given, row, alpha, pitch, ws)
+            answer_columns(w, begin, end, h, u, pivot, arm, given, row, alpha, pitch, ws)
             arm, given = zero3(w), alpha  # what is left of the joint starts from there
