@@ -97,7 +97,7 @@ def test_a_batch_has_the_bits_of_single_states():
     bodies = naive.random_bodies(np.random.default_rng(3), 12, rotors=1.0)
     model = build(bodies)
     rng = np.random.default_rng(4)
-    states = [naive.random_state(rng, bodies) for _ in range(5)]
+    states = [naive.random_state(rng, bodies) for _ in range(11)]
     q = np.array([to_packed_q(model, bodies, q) for q, _ in states])
     v = np.array([to_packed_v(model, bodies, v) for _, v in states])
     for function, given in (
@@ -106,7 +106,7 @@ def test_a_batch_has_the_bits_of_single_states():
         (sk.mass_matrix, (q,)),
         (sk.mass_matrix_logdet, (q,)),
     ):
-        single = np.array([function(model, *(x[k] for x in given)) for k in range(5)])
+        single = np.array([function(model, *(x[k] for x in given)) for k in range(11)])
         np.testing.assert_array_equal(function(model, *given), single)
 
 

@@ -61,6 +61,7 @@ WITH_OUT = (
 )  # fmt: skip
 # array arguments of the kernel of one state; numba makes a small header for each on entry
 HOT = {"forward_dynamics": 6, "inverse_dynamics": 6, "mass_matrix": 3}
+STATES = 19  # two registers of eight numbers full, and some that overlap
 BATCH_ARGUMENTS = 8
 MANY = 601
 compiled_only = pytest.mark.skipif(jit.JIT_DISABLED, reason="plain Python runs no lanes")
@@ -112,20 +113,20 @@ def model():
 
 @pytest.fixture(scope="module")
 def states(model):
-    return states_of(model, np.random.default_rng(6), 9)
+    return states_of(model, np.random.default_rng(6), STATES)
 
 
 @pytest.fixture(scope="module")
 def one_by_one(model, states):
     """Results of every function for each state on its own."""
     return {
-        name: [parts(call(model, pick(states, row))) for row in range(9)]
+        name: [parts(call(model, pick(states, row))) for row in range(STATES)]
         for name, call in FUNCTIONS.items()
     }
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("count", range(1, 10))
+@pytest.mark.parametrize("count", [*range(1, 10), 12, 15, 16, 17, STATES])
 def test_a_batch_is_its_states_one_by_one(model, states, one_by_one, name, count):
     for threads in (None, 1, 2, 3):
         found = parts(FUNCTIONS[name](model, pick(states, slice(0, count)), threads=threads))
@@ -135,7 +136,7 @@ def test_a_batch_is_its_states_one_by_one(model, states, one_by_one, name, count
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_result_does_not_depend_on_place_or_neighbours(model, states, one_by_one, name):
-    rows = np.random.default_rng(7).permutation(np.repeat(np.arange(9), 3))
+    rows = np.random.default_rng(7).permutation(np.repeat(np.arange(STATES), 3))
     found = FUNCTIONS[name](model, pick(states, rows), threads=2)
     expected = [np.array([one_by_one[name][r][i] for r in rows]) for i in range(len(parts(found)))]
     same(found, tuple(expected))
@@ -144,8 +145,8 @@ def test_a_result_does_not_depend_on_place_or_neighbours(model, states, one_by_o
 @compiled_only
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_batch_large_enough_for_several_threads(model, states, one_by_one, name):
-    """Nine states are one range of rows whatever `threads` says; these are several."""
-    rows = np.arange(MANY) % 9
+    """So few states are one range of rows whatever `threads` says; these are several."""
+    rows = np.arange(MANY) % STATES
     assert len(_split(MANY, model.n_bodies, 2)) > 2
     for threads in (1, 2, 3):
         found = parts(FUNCTIONS[name](model, pick(states, rows), threads=threads))
@@ -157,12 +158,12 @@ def test_a_batch_large_enough_for_several_threads(model, states, one_by_one, nam
 def test_every_joint_type_alone(kind):
     bodies = naive.random_bodies(np.random.default_rng(8), 3, kinds=[kind], branching=0.0)
     model = adapters.build(bodies)
-    states = states_of(model, np.random.default_rng(9), 6)
+    states = states_of(model, np.random.default_rng(9), 11)
     for name in (
         "forward_dynamics", "inverse_dynamics", "mass_matrix", "velocities", *DERIVATIVES,
         "coriolis_matrix", "mass_matrix_logdet_gradient",
     ):  # fmt: skip
-        singles = [parts(FUNCTIONS[name](model, pick(states, row))) for row in range(6)]
+        singles = [parts(FUNCTIONS[name](model, pick(states, row))) for row in range(11)]
         found = FUNCTIONS[name](model, states)
         same(found, tuple(np.array(part) for part in zip(*singles, strict=True)))
 
@@ -170,14 +171,14 @@ def test_every_joint_type_alone(kind):
 @pytest.mark.parametrize("name", WITH_FORCES)
 def test_external_forces_may_be_shared_by_all_states(model, states, name):
     shared = SimpleNamespace(**(vars(states) | {"f": states.f[0]}))
-    spread = SimpleNamespace(**(vars(states) | {"f": np.tile(states.f[0], (9, 1, 1))}))
+    spread = SimpleNamespace(**(vars(states) | {"f": np.tile(states.f[0], (STATES, 1, 1))}))
     same(FUNCTIONS[name](model, shared), FUNCTIONS[name](model, spread))
     one = FUNCTIONS[name](model, SimpleNamespace(**(vars(pick(states, 4)) | {"f": states.f[0]})))
     same(tuple(part[4] for part in parts(FUNCTIONS[name](model, shared))), one)
 
 
 @pytest.mark.parametrize("name", WITH_OUT)
-@pytest.mark.parametrize("count", [None, 1, 3, 9])
+@pytest.mark.parametrize("count", [None, 1, 3, 9, STATES])
 def test_out_is_filled_and_returned(model, states, name, count):
     chosen = pick(states, 0 if count is None else slice(0, count))
     expected = FUNCTIONS[name](model, chosen)
@@ -190,7 +191,7 @@ def test_out_is_filled_and_returned(model, states, name, count):
 
 
 @pytest.mark.parametrize("name", DERIVATIVES)
-@pytest.mark.parametrize("count", [None, 1, 3, 9])
+@pytest.mark.parametrize("count", [None, 1, 3, 9, STATES])
 def test_out_receives_all_matrices_of_a_derivative(model, states, name, count):
     chosen = pick(states, 0 if count is None else slice(0, count))
     expected = parts(FUNCTIONS[name](model, chosen))
@@ -202,7 +203,7 @@ def test_out_receives_all_matrices_of_a_derivative(model, states, name, count):
         same(tuple(np.moveaxis(out, -3, 0)), expected)
 
 
-@pytest.mark.parametrize("count", [1, 4, 5, 9])
+@pytest.mark.parametrize("count", [1, 4, 5, 8, 9, STATES])
 @pytest.mark.parametrize("field", ["v", "x"])
 def test_a_result_may_replace_an_argument(model, states, count, field):
     """A batch computes some of its last rows twice, and must not read what it has written."""
@@ -219,12 +220,12 @@ def test_one_argument_serves_all_states(model, states):
     q, v, x = states.q, states.v, states.x
     for name in ("forward_dynamics", "inverse_dynamics"):
         function = getattr(sk, name)
-        same(function(model, q, v, x[2]), function(model, q, v, np.tile(x[2], (9, 1))))
-        same(function(model, q[1], v, x), function(model, np.tile(q[1], (9, 1)), v, x))
+        same(function(model, q, v, x[2]), function(model, q, v, np.tile(x[2], (STATES, 1))))
+        same(function(model, q[1], v, x), function(model, np.tile(q[1], (STATES, 1)), v, x))
         same(function(model, q[1], v[2], x[:1]), function(model, q[1:2], v[2:3], x[:1]))
         same(function(model, q[1], v[2], x[3], states.f), function(model, *(
-            np.tile(a, (9, 1)) for a in (q[1], v[2], x[3])), states.f))  # fmt: skip
-    same(sk.energy(model, q[0], v), sk.energy(model, np.tile(q[0], (9, 1)), v))
+            np.tile(a, (STATES, 1)) for a in (q[1], v[2], x[3])), states.f))  # fmt: skip
+    same(sk.energy(model, q[0], v), sk.energy(model, np.tile(q[0], (STATES, 1)), v))
 
 
 @pytest.fixture
@@ -271,13 +272,13 @@ def test_a_hot_call_allocates_nothing_in_compiled_code(model, states, name):
 @compiled_only
 def test_a_single_state_leaves_nothing_behind_for_the_next(model, states, one_by_one):
     """Workspaces are used again: what one algorithm leaves in them must not reach another."""
-    for row, name in [(r, n) for r in range(9) for n in FUNCTIONS]:
+    for row, name in [(r, n) for r in range(STATES) for n in FUNCTIONS]:
         same(FUNCTIONS[name](model, pick(states, row)), one_by_one[name][row])
 
 
 @compiled_only
 def test_many_threads_may_use_one_model(model, one_by_one, states):
-    jobs = [(name, row) for name in FUNCTIONS for row in range(9)] * 5
+    jobs = [(name, row) for name in FUNCTIONS for row in range(STATES)] * 5
 
     def work(job):
         name, row = job

@@ -69,7 +69,7 @@ def test_forward_dynamics_of_rbdl(case):
     found = sk.forward_dynamics(model, q, qd, tau)[places]
     expected = np.array(case["expected_qdd"])
     assert_allclose(found, expected, rtol=0, atol=case["upstream_tol"])
-    batch = sk.forward_dynamics(model, np.tile(q, (5, 1)), qd, tau)[:, places]
+    batch = sk.forward_dynamics(model, np.tile(q, (9, 1)), qd, tau)[:, places]
     assert (batch == found).all()
 
 

@@ -22,9 +22,12 @@ from adapters import at_width
 from skodyn import lanes
 from skodyn.jit import cache_folder, helper, kernel
 from skodyn.lanes import (
+    LANES,
     WIDTH_1,
     WIDTH_4,
-    WIDTH_4_OWN_PARAMETERS,
+    WIDTH_N,
+    WIDTH_N_OWN_PARAMETERS,
+    Width,
     absolute,
     all_lanes,
     any_lane,
@@ -45,14 +48,20 @@ from skodyn.lanes import (
     sincos_table,
     single,
     splat,
+    splat_columns,
     sqrt,
     store,
     store_columns,
     store_four,
     store_rows,
+    turn_square,
 )
 
-WIDTHS = pytest.mark.parametrize("w", [WIDTH_1, WIDTH_4], ids=["width 1", "width 4"])
+WIDTH_8 = Width(8)
+"""Compiled anywhere: where registers have four numbers only, LLVM takes two of them."""
+
+WIDE = (WIDTH_4, WIDTH_8)
+WIDTHS = pytest.mark.parametrize("w", [WIDTH_1, *WIDE], ids=["width 1", "width 4", "width 8"])
 SPECIAL = (0.0, -0.0, 1.0, -1.5, 5e-324, -1e-310, 1e308, -1e308, math.inf, -math.inf, math.nan)
 
 
@@ -166,10 +175,10 @@ def exact_fma(a, b, c):
 
 @pytest.fixture(scope="module")
 def operated():
-    """The table, and its results at both widths."""
+    """The table, and its results at every width."""
     table = special_and_random_pairs()
     results = {}
-    for w in (WIDTH_1, WIDTH_4):
+    for w in (WIDTH_1, *WIDE):
         out = np.zeros((len(EXPECTED) + 1, table.shape[1]))
         run(operations, w, table.reshape(-1), out.reshape(-1), table.shape[1] // w.lanes)
         results[w.lanes] = out
@@ -233,9 +242,11 @@ def test_rows_become_lanes_and_lanes_become_rows(w):
     np.testing.assert_allclose(out[0], (constants * rows).sum(axis=1), rtol=0, atol=1e-14)
 
 
-def test_own_parameters_give_each_lane_its_own_constants():
-    constants = np.random.default_rng(3).normal(size=(5, 4))  # lane i is 4 doubles
-    rows, out, back = run_memory(WIDTH_4_OWN_PARAMETERS, constants.reshape(-1))
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_own_parameters_give_each_lane_its_own_constants(lanes):
+    constants = np.random.default_rng(3).normal(size=(5, lanes))  # lane i is as many doubles
+    w = Width(lanes, own_parameters=True)
+    rows, out, back = run_memory(w, constants.reshape(-1))
     same_bits(back[:, :5], constants.T * rows)
     np.testing.assert_allclose(out[0], (constants.T * rows).sum(axis=1), rtol=0, atol=1e-14)
 
@@ -324,19 +335,37 @@ def test_lanes_refuse_arrays_that_are_not_flat_contiguous_float64(array):
 
 
 @helper
-def tripled_columns(w, x, out, n):
-    """3x + 1 for n lanes, as many at once as fill a register."""
+def summed_columns(w, x, out, n):
+    """a·x + 1 for n lanes x behind a lane a, as many at once as fill a register; a − x behind."""
+    a, one = load(w, pointer(x), 0), splat_columns(w, 1.0)
     for i in range(0, n, columns_at_once(w)):
-        store_columns(w, pointer(out), i, fma(3.0, load_columns(w, pointer(x), i), 1.0))
+        columns = load_columns(w, pointer(x), 1 + i)
+        store_columns(w, pointer(out), i, fma(a, columns, one))
+        store_columns(w, pointer(out), n + i, a - columns)
 
 
 @WIDTHS
-def test_a_register_holds_four_columns_of_one_state_or_one_of_four(w):
-    x = np.random.default_rng(0).normal(size=8 * w.lanes)
-    out = np.full(8 * w.lanes + 1, 7.0)
-    run(tripled_columns, w, x, out, 8)
-    np.testing.assert_allclose(out[:-1], 3.0 * x + 1.0, rtol=1e-15)
-    assert out[-1] == 7.0
+def test_columns_go_along_with_a_lane(w):
+    x = np.random.default_rng(0).normal(size=(9, w.lanes))
+    out = np.full((17, w.lanes), 7.0)
+    run(summed_columns, w, x.reshape(-1), out.reshape(-1), 8)
+    np.testing.assert_allclose(out[:8], x[0] * x[1:] + 1.0, rtol=1e-15)
+    same_bits(out[8:16], x[0] - x[1:])
+    assert (out[16] == 7.0).all()
+
+
+@helper
+def turned_elsewhere(w, x, _out, pitch):
+    turn_square(w, pointer(x), 2 * pitch + 1, 9 * pitch + 2, pitch)
+
+
+@WIDTHS
+def test_squares_of_four_by_four_lanes_are_transposed(w):
+    x = np.random.default_rng(0).normal(size=(20, 7, w.lanes))
+    turned = x.copy()
+    run(turned_elsewhere, w, turned.reshape(-1), np.zeros(1), 7)
+    x[9:13, 2:6] = x[2:6, 1:5].swapaxes(0, 1)
+    same_bits(turned, x)
 
 
 # ---- sine and cosine ------------------------------------------------------------------------
@@ -351,8 +380,8 @@ def sincos_of_each(w, x, out, n):
 
 
 def run_sincos(w, x):
-    """(2, len(x)) sines and cosines; the samples are filled up to a multiple of four."""
-    filled = np.append(x, np.ones(-len(x) % 4))
+    """(2, len(x)) sines and cosines; the samples are filled up to a multiple of eight."""
+    filled = np.append(x, np.ones(-len(x) % 8))
     out = np.empty((2, len(filled)))
     run(sincos_of_each, w, filled, out.reshape(-1), len(filled) // w.lanes)
     return out[:, : len(x)]
@@ -416,7 +445,8 @@ def test_sincos_is_within_two_ulp_of_the_exact_values(name):
     x = angles(name)
     # our own reduction gives 0.73 at worst and is held to 1; beyond its limit the C library answers
     assert worst_ulps(WIDTH_1, x) <= (2.0 if name.startswith("beyond") else 1.0)
-    same_bits(run_sincos(WIDTH_4, x), run_sincos(WIDTH_1, x))
+    for w in WIDE:
+        same_bits(run_sincos(w, x), run_sincos(WIDTH_1, x))
 
 
 @helper
@@ -496,30 +526,31 @@ def run_chain(w, x):
     return out
 
 
-@given(st.lists(st.floats(width=64), min_size=4, max_size=4))
-@example([1e6, 0.1, -0.2, 0.3])
-@example([0.1, 99999.0, -100001.0, math.nan])
-@example([math.inf, 1e300, 5e-324, -0.0])
+@given(st.lists(st.floats(width=64), min_size=8, max_size=8))
+@example([1e6, 0.1, -0.2, 0.3, 0.1, 99999.0, -100001.0, math.nan])
+@example([math.inf, 1e300, 5e-324, -0.0, 0.1, 0.2, 0.3, 0.4])
 @settings(max_examples=300, deadline=None, database=None, derandomize=True)
 def test_each_lane_has_the_bits_of_width_1(values):
     x = np.array(values)
-    same_bits(run_chain(WIDTH_4, x), run_chain(WIDTH_1, x))
+    for w in WIDE:
+        same_bits(run_chain(w, x), run_chain(WIDTH_1, x))
 
 
 def test_each_lane_has_the_bits_of_width_1_with_one_lane_large_and_the_others_not():
     rng = np.random.default_rng(5)
     x = rng.uniform(-100, 100, size=(1000, 4))
     x[np.arange(1000), rng.integers(0, 4, size=1000)] *= 1e5
-    together, alone = run_chain(WIDTH_4, x.reshape(-1)), run_chain(WIDTH_1, x.reshape(-1))
+    alone = run_chain(WIDTH_1, x.reshape(-1))
     assert np.isfinite(alone).all()
-    same_bits(together, alone)
+    for w in WIDE:
+        same_bits(run_chain(w, x.reshape(-1)), alone)
 
 
-def test_a_lane_does_not_depend_on_its_neighbours():
-    rng = np.random.default_rng(6)
-    mine = 0.7
-    neighbours = np.array([[mine, a, b, c] for a, b, c in rng.normal(size=(50, 3)) * 1e4])
-    result = run_chain(WIDTH_4, neighbours.reshape(-1)).reshape(-1, 4)[:, 0]
+@pytest.mark.parametrize("w", WIDE, ids=["width 4", "width 8"])
+def test_a_lane_does_not_depend_on_its_neighbours(w):
+    neighbours = np.random.default_rng(6).normal(size=(50, w.lanes)) * 1e4
+    neighbours[:, 0] = 0.7
+    result = run_chain(w, neighbours.reshape(-1)).reshape(-1, w.lanes)[:, 0]
     same_bits(result, np.full(50, result[0]))
 
 
@@ -529,11 +560,11 @@ def chain_at_width_1(x, out):
 
 
 @kernel
-def chain_at_width_4(x, out):
-    chain(WIDTH_4, x, out, x.size // 4)
+def chain_at_width_n(x, out):
+    chain(WIDTH_N, x, out, x.size // LANES)
 
 
-@pytest.mark.parametrize("entry", [chain_at_width_1, chain_at_width_4], ids=["width 1", "width 4"])
+@pytest.mark.parametrize("entry", [chain_at_width_1, chain_at_width_n], ids=["width 1", "width n"])
 def test_one_source_compiles_at_either_width_and_is_cached_on_disk(entry):
     x, out = np.linspace(-5, 2e5, 8), np.empty(8)
     entry(x, out)
@@ -554,19 +585,22 @@ def arithmetic(w, table, out, n):
         store(w, out, i, fma(a, b, a * a) / b)
 
 
-def test_width_4_compiles_to_packed_instructions_where_the_cpu_has_avx2():
-    entry = at_width(arithmetic, WIDTH_4)
-    entry(np.ones(16), np.zeros(8), 2)
+@pytest.mark.parametrize(
+    ("w", "feature", "register"), [(WIDTH_4, "avx2", "%ymm"), (WIDTH_8, "avx512f", "%zmm")]
+)
+def test_lanes_compile_to_packed_instructions_where_the_cpu_has_them(w, feature, register):
+    entry = at_width(arithmetic, w)
+    entry(np.ones(4 * w.lanes), np.zeros(2 * w.lanes), 2)
     (assembly,) = entry.inspect_asm().values()
-    has_avx2 = "avx2" in Path("/proc/cpuinfo").read_text()
-    assert llvm.get_host_cpu_features()["avx2"] == has_avx2
+    has_it = feature in Path("/proc/cpuinfo").read_text()
+    assert llvm.get_host_cpu_features()[feature] == has_it
     for instruction in (r"\bvmulpd\b", r"\bvfn?m(add|sub)\d*pd\b", r"\bvdivpd\b"):
-        assert bool(re.search(instruction + r".*%ymm", assembly)) == has_avx2, instruction
+        assert bool(re.search(f"{instruction}.*{register}", assembly)) == has_it, instruction
     assert not re.search(r"\bv?(mul|div)sd\b", assembly)  # nothing is done one lane at a time
 
 
 def test_every_public_name_of_lanes_is_used_here():
-    unused = set(lanes.__all__) - set(globals()) - {"Width"}
+    unused = set(lanes.__all__) - set(globals())
     assert not unused
     assert repr(WIDTH_1) == "Width(1)"
-    assert repr(WIDTH_4_OWN_PARAMETERS) == "Width(4, own_parameters=True)"
+    assert repr(WIDTH_N_OWN_PARAMETERS) == f"Width({LANES}, own_parameters=True)"

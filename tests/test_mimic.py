@@ -346,12 +346,12 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 def test_a_batch_has_the_bits_of_single_states(name):
     case = CASES[11]
-    states = [case.model.random_state(case.rng) for _ in range(6)]
+    states = [case.model.random_state(case.rng) for _ in range(11)]
     q, v = (np.array(a) for a in zip(*states, strict=True))
     x = case.rng.normal(size=v.shape)
     call = CALLS[name]
     batch = np.asarray(call(case.model, q, v, x))
-    single = np.array([call(case.model, q[i], v[i], x[i]) for i in range(6)])
+    single = np.array([call(case.model, q[i], v[i], x[i]) for i in range(11)])
     assert (batch == single).all()
     small = np.asarray(call(case.model, q[:2], v[:2], x[:2]))
     assert (small == single[:2]).all()
@@ -371,7 +371,7 @@ def test_arguments_that_do_not_fit_are_told_of_the_state_as_given(name):
     m, call = case.model, CALLS[name]
     with pytest.raises(sk.StateError, match=rf"q has shape .*needs \({m.nq},\)"):
         call(m, case.full_q(case.q), case.v, case.x)
-    for rows in (1, 5):
+    for rows in (1, 5, 11):
         q = np.tile(case.q, (rows, 1))
         q[-1, -1] = np.nan
         with pytest.raises(sk.StateError, match=rf"q\[{rows - 1}, {m.nq - 1}\] is nan"):

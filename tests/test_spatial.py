@@ -21,7 +21,7 @@ from numpy.testing import assert_allclose
 import naive
 from adapters import at_width
 from skodyn.jit import helper
-from skodyn.lanes import WIDTH_1, WIDTH_4, load, sincos, sqrt, store
+from skodyn.lanes import WIDTH_1, WIDTH_N, load, sincos, sqrt, store
 from skodyn.spatial import articulated, inertia, linear3, motion, rotations
 
 TOLERANCE = 1e-13
@@ -452,7 +452,7 @@ def test_a_helper_agrees_with_dense_matrices(module, name):
 @pytest.mark.parametrize("module", list(GROUPS)[1:], ids=module_name)
 def test_each_lane_has_the_bits_of_width_1(module):
     _, alone = evaluated(module, WIDTH_1)
-    _, together = evaluated(module, WIDTH_4)
+    _, together = evaluated(module, WIDTH_N)
     assert np.isfinite(alone).all()
     assert (alone.view(np.uint64) == together.view(np.uint64)).all()
 

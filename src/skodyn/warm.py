@@ -16,7 +16,7 @@ import numpy as np
 
 from skodyn import dynamics, sko
 from skodyn.conventions import GROUND
-from skodyn.dynamics.driver import LANES
+from skodyn.lanes import LANES
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import CATALOGUE, Revolute
 from skodyn.model.model import Model

@@ -23,11 +23,12 @@ from skodyn.dynamics import explain
 from skodyn.jit import JIT_DISABLED, compiled
 from skodyn.kernels.compliance import SCRATCH_LANES
 from skodyn.kernels.workspace import pack_block, workspace_lanes
+from skodyn.lanes import LANES
+from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model import layout
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 
-LANES = 4
 RANGES_PER_THREAD = 4
 BODIES_PER_RANGE = 2000
 NOTHING = explain.NOTHING
@@ -74,6 +75,11 @@ class Algorithm:
         """The kernel of one state, compiled or loaded from the cache on first use."""
         out = types.Array(types.float64, self.dimensions, "C")
         return compiled(self.single, (_BLOCK, _IN, *[_IN] * len(self.takes), out))
+
+    @cached_property
+    def ready_batch(self) -> Any:
+        """The kernel of a batch, likewise."""
+        return compiled(self.batch, _BATCH)
 
 
 def run(
@@ -248,7 +254,7 @@ def _run_lanes(
     threads: int | None,
 ) -> tuple[int, int]:
     """Four states at a time, on several threads."""
-    kernel, flat = compiled(algorithm.batch, _BATCH), result.reshape(-1)
+    kernel, flat = algorithm.ready_batch, result.reshape(-1)
     free = _free_workspaces(algorithm, model)
 
     def work(start: int, stop: int) -> tuple[int, int]:
@@ -257,7 +263,7 @@ def _run_lanes(
         try:
             workspace = free.pop()
         except IndexError:  # other threads have them all
-            workspace = np.zeros(LANES * _lanes(model, algorithm))
+            workspace = line_zeros(LANES * _lanes(model, algorithm))
         status, row = kernel(
             model.kernel_tree, model.parameters, start, stop, *inputs.tables(), flat, workspace
         )
@@ -293,7 +299,7 @@ def _pinpoint(
     shape: tuple[int, ...],
     first: int,
 ) -> tuple[int, int]:
-    """Which of the four states that begin at `first` failed, and why."""
+    """Which of the states in a register that begin at `first` failed, and why."""
     block, out = block_of(algorithm, model), np.empty(shape)
     for row in range(first, first + LANES):
         status = _call_single(algorithm, block, inputs, row, out)
@@ -303,7 +309,7 @@ def _pinpoint(
 
 
 def _split(rows: int, bodies: int, threads: int) -> list[tuple[int, int]]:
-    """Contiguous ranges of at least four rows, several per thread to even out their pace.
+    """Contiguous ranges that fill a register at least, several per thread to even out their pace.
 
     A range costs some 20 µs to hand over, so it should hold a few times as much work.
     """

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from skodyn.conventions import JointKind
 from skodyn.errors import DynamicsError, StateError
 from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, SINGULAR, decode
+from skodyn.lanes import LANES
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from skodyn.dynamics.driver import Algorithm
 
 
-CHECKED_BY_KERNEL = 4
+CHECKED_BY_KERNEL = LANES
 """Tables of so many states or more are looked through by the threads that work on them."""
 
 NOTHING: Floats = np.zeros(0)

@@ -1,8 +1,9 @@
 """The functions of the front door.
 
-Every function takes one state (q of shape (nq,)) or a batch (q of shape (B, nq)), which runs four
-states at a time in SIMD lanes, on `threads` threads (all cores by default). A state's result does
-not depend on its neighbours, on the lane it lands in or on the number of threads.
+Every function takes one state (q of shape (nq,)) or a batch (q of shape (B, nq)), which runs as
+many states at a time as a SIMD register has lanes, four or eight, on `threads` threads (all cores
+by default). A state's result does not depend on its neighbours, on the lane it lands in or on the
+number of threads.
 
 `driver.run` serves them all. The three that are called in tight loops, forward and inverse dynamics
 and the mass matrix, have its single-state path written out at their head: for a 7-joint arm the

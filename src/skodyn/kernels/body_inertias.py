@@ -26,7 +26,7 @@ from skodyn.kernels.workspace import (
     sum_slot,
     unpack,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, pointer, store_rows
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer, store_rows
 from skodyn.model.layout import N_BODIES, N_DOF, NQ, NV, V_START
 
 COMPOSITE, ARTICULATED, PASSED_ON, COMPLIANCE = 0, 10, 31, 52
@@ -109,11 +109,11 @@ def body_inertias(block, q, out):
 
 @kernel
 def body_inertias_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, pointer(q), pointer(out), pointer(ws)
+            WIDTH_N, pointer(tree), pointer(p), first, pointer(q), pointer(out), pointer(ws)
         )
         if status != OK:
             return status, first

@@ -39,8 +39,9 @@ from skodyn.kernels.workspace import (
     unpack,
 )
 from skodyn.lanes import (
+    LANES,
     WIDTH_1,
-    WIDTH_4,
+    WIDTH_N,
     absolute,
     all_lanes,
     load,
@@ -210,11 +211,11 @@ def compliance(block, q, x, out):
 
 @kernel
 def compliance_batch(tree, p, start, stop, q, _v, x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, tree[NQ], pointer(q), pointer(x),
+            WIDTH_N, pointer(tree), pointer(p), first, tree[NQ], pointer(q), pointer(x),
             x.size // 4, pointer(out), pointer(ws),
         )  # fmt: skip
         if status != OK:

@@ -38,7 +38,7 @@ from skodyn.kernels.workspace import (
     load_matrix,
     unpack,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, pointer, store_rows
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer, store_rows
 from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia
 from skodyn.spatial.linear3 import dot, scale
@@ -108,11 +108,11 @@ def coriolis_matrix(block, q, v, out):
 
 @kernel
 def coriolis_matrix_batch(tree, p, start, stop, q, v, _x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(out),
+            WIDTH_N, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(out),
             pointer(ws),
         )  # fmt: skip
         if status != OK:

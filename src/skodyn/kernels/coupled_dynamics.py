@@ -34,8 +34,9 @@ from skodyn.kernels.status import (
 )
 from skodyn.kernels.workspace import PIVOT, body_count, dof_slot, unpack
 from skodyn.lanes import (
+    LANES,
     WIDTH_1,
-    WIDTH_4,
+    WIDTH_N,
     absolute,
     all_lanes,
     load,
@@ -162,11 +163,11 @@ def forward_dynamics(block, q, v, tau, f_ext, vdot):
 
 @kernel
 def forward_dynamics_batch(tree, p, start, stop, q, v, tau, f_ext, f_stride, vdot, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, 4, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(tau),
+            WIDTH_N, LANES, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(tau),
             pointer(f_ext), f_stride, pointer(vdot), pointer(ws),
         )  # fmt: skip
         if status != OK:
@@ -191,14 +192,14 @@ def mass_matrix_solve(block, q, rhs, out):
 
 @kernel
 def mass_matrix_solve_batch(tree, p, start, stop, q, _v, rhs, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     t, c, s = pointer(tree), pointer(p), pointer(ws)
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
-        status = prepare_coupled(WIDTH_4, 4, t, c, pointer(q), first * tree[NQ], s)
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
+        status = prepare_coupled(WIDTH_N, LANES, t, c, pointer(q), first * tree[NQ], s)
         if status == OK:
             at = first * tree[NV]
-            status = solve_coupled(WIDTH_4, 4, t, c, pointer(rhs), at, pointer(out), s)
+            status = solve_coupled(WIDTH_N, LANES, t, c, pointer(rhs), at, pointer(out), s)
         if status != OK:
             return status, first
     return OK, 0
@@ -216,13 +217,13 @@ def mass_matrix_inverse(block, q, out):
 
 @kernel
 def mass_matrix_inverse_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     t, c, s = pointer(tree), pointer(p), pointer(ws)
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
-        status = prepare_coupled(WIDTH_4, 4, t, c, pointer(q), first * tree[NQ], s)
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
+        status = prepare_coupled(WIDTH_N, LANES, t, c, pointer(q), first * tree[NQ], s)
         if status == OK:
-            status = invert_coupled(WIDTH_4, 4, t, c, first * tree[NV] ** 2, pointer(out), s)
+            status = invert_coupled(WIDTH_N, LANES, t, c, first * tree[NV] ** 2, pointer(out), s)
         if status != OK:
             return status, first
     return OK, 0
@@ -239,11 +240,11 @@ def mass_matrix_logdet(block, q, out):
 
 @kernel
 def mass_matrix_logdet_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     t, c, s = pointer(tree), pointer(p), pointer(ws)
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
-        status = sweep_logdet(WIDTH_4, 4, t, c, first, pointer(q), pointer(out), s)
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
+        status = sweep_logdet(WIDTH_N, LANES, t, c, first, pointer(q), pointer(out), s)
         if status != OK:
             return status, first
     return OK, 0

@@ -29,8 +29,9 @@ from skodyn.kernels.workspace import (
     unpack,
 )
 from skodyn.lanes import (
+    LANES,
     WIDTH_1,
-    WIDTH_4,
+    WIDTH_N,
     absolute,
     all_lanes,
     fma,
@@ -99,11 +100,11 @@ def energy(block, q, v, out):
 
 @kernel
 def energy_batch(tree, p, start, stop, q, v, _x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(v),
+            WIDTH_N, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(v),
             pointer(out), pointer(ws),
         )  # fmt: skip
         if status != OK:

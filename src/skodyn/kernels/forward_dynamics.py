@@ -53,8 +53,9 @@ from skodyn.kernels.workspace import (
     unpack,
 )
 from skodyn.lanes import (
+    LANES,
     WIDTH_1,
-    WIDTH_4,
+    WIDTH_N,
     absolute,
     all_lanes,
     load,
@@ -210,11 +211,11 @@ def forward_dynamics_pushed(block, q, v, tau, f_ext, vdot):
 
 @kernel
 def forward_dynamics_batch(tree, p, start, stop, q, v, tau, f_ext, f_stride, vdot, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(tau),
+            WIDTH_N, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(tau),
             pointer(f_ext), f_stride, pointer(vdot), tree[NV], False, pointer(ws),
         )  # fmt: skip
         if status != OK:

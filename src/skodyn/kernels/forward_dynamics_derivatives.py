@@ -15,7 +15,7 @@ from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels import forward_dynamics as fd
 from skodyn.kernels.inverse_dynamics_derivatives import gather_pairs
 from skodyn.kernels.kinematics import scatter_rates
-from skodyn.kernels.mass_matrix_inverse import MARGIN, column_lanes, invert
+from skodyn.kernels.mass_matrix_inverse import ROOM, column_lanes, invert, matrix_behind
 from skodyn.kernels.related_products import AT_ONCE, multiply_related, recursion_is_cheaper
 from skodyn.kernels.screws import matrix_slot, scatter_screws, screw_lanes
 from skodyn.kernels.side_by_side import (
@@ -26,7 +26,7 @@ from skodyn.kernels.side_by_side import (
 )
 from skodyn.kernels.status import BAD_INPUT, OK, finite, state_fits
 from skodyn.kernels.workspace import columns_of, deliver_matrix, matrix_lanes, unpack
-from skodyn.lanes import WIDTH_1, WIDTH_4, pointer, shift_pointer
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer, shift_pointer
 from skodyn.model.layout import NQ, NV
 
 MATRICES = 3
@@ -40,7 +40,7 @@ def derivative_lanes(indices: Any, nv: int) -> int:
     products = 4 * size + nv + 4 * AT_ONCE  # rows are read beyond the end of 𝓜⁻¹
     recursion = 2 * size + 6 * level_count(indices) * columns
     behind = max(products, recursion, column_lanes(indices, nv))
-    return int(screw_lanes(len(indices), nv) + nv + MARGIN + size + behind)
+    return int(screw_lanes(len(indices), nv) + nv + ROOM + size + behind)
 
 
 @helper
@@ -86,7 +86,8 @@ def sweep(w, lanes, tree, p, row, q, v, tau, f_ext, f_stride, out, ws):
     nq, nv = tree[NQ], tree[NV]
     v_first, f_first = row * nv, row * f_stride
     at = matrix_slot(tree)
-    vdot, inverse = shift_pointer(ws, lanes * at), at + nv + MARGIN  # v̇ in rows, one per state
+    vdot = shift_pointer(ws, lanes * at)  # in rows, one per state
+    inverse = matrix_behind(at + nv)
     first = scatter_rates(w, tree, p, q, row * nq, nq, v, v_first, nv, ws)
     second = fd.gather_residuals(w, tree, p, tau, v_first, nv, f_ext, f_first, f_stride, False, ws)
     third = fd.scatter_accelerations(w, tree, p, vdot, 0, nv, ws)
@@ -120,11 +121,11 @@ def forward_dynamics_derivatives(block, q, v, tau, f_ext, out):
 
 @kernel
 def forward_dynamics_derivatives_batch(tree, p, start, stop, q, v, tau, f_ext, f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, 4, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(tau),
+            WIDTH_N, LANES, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(tau),
             pointer(f_ext), f_stride, pointer(out), pointer(ws),
         )  # fmt: skip
         if status != OK:

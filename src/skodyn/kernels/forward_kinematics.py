@@ -31,7 +31,7 @@ from skodyn.kernels.workspace import (
     sum_slot,
     unpack,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, pointer, splat, store_rows
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer, splat, store_rows
 from skodyn.model.layout import NQ, NV, PARENT
 from skodyn.spatial.inertia import gyroscopic_force
 from skodyn.spatial.linear3 import add
@@ -150,11 +150,11 @@ def velocities(block, q, v, out):
 
 @kernel
 def forward_kinematics_batch(tree, p, start, stop, q, v, _x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(v),
+            WIDTH_N, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(v),
             v.size > 0, pointer(out), pointer(ws),
         )  # fmt: skip
         if status != OK:

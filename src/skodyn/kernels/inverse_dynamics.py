@@ -40,7 +40,17 @@ from skodyn.kernels.workspace import (
     store6,
     unpack,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, absolute, all_lanes, fma, load_rows, pointer, store_rows
+from skodyn.lanes import (
+    LANES,
+    WIDTH_1,
+    WIDTH_N,
+    absolute,
+    all_lanes,
+    fma,
+    load_rows,
+    pointer,
+    store_rows,
+)
 from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia, gyroscopic_force
 from skodyn.spatial.motion import add_spatial, dot_spatial, shift_motion, subtract_spatial
@@ -169,11 +179,11 @@ def gravity_force(block, q, tau):
 
 @kernel
 def inverse_dynamics_batch(tree, p, start, stop, q, v, vdot, f_ext, f_stride, tau, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(v),
+            WIDTH_N, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(v),
             v.size > 0, pointer(vdot), vdot.size > 0, pointer(f_ext), f_stride, pointer(tau),
             pointer(ws),
         )  # fmt: skip

@@ -49,7 +49,7 @@ from skodyn.kernels.workspace import (
     put,
     unpack,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, pointer
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer
 from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia
 from skodyn.spatial.linear3 import dot
@@ -162,11 +162,11 @@ def inverse_dynamics_derivatives(block, q, v, vdot, f_ext, out):
 
 @kernel
 def inverse_dynamics_derivatives_batch(tree, p, start, stop, q, v, vdot, f_ext, f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(vdot),
+            WIDTH_N, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(vdot),
             pointer(f_ext), f_stride, pointer(out), pointer(ws),
         )  # fmt: skip
         if status != OK:

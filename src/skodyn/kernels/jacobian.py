@@ -29,7 +29,7 @@ from skodyn.kernels.workspace import (
     store_row3,
     unpack,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, pointer, store_rows
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer, store_rows
 from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
 from skodyn.spatial.linear3 import add, add_cross, cross, multiply_vector
 from skodyn.spatial.motion import add_spatial, shift_motion
@@ -110,11 +110,11 @@ def jacobian(block, q, x, out):
 
 @kernel
 def jacobian_batch(tree, p, start, stop, q, _v, x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(x),
+            WIDTH_N, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(x),
             pointer(out), pointer(ws),
         )  # fmt: skip
         if status != OK:
@@ -137,11 +137,11 @@ def jacobian_dot_v(block, q, v, x, out):
 
 @kernel
 def jacobian_dot_v_batch(tree, p, start, stop, q, v, x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep_bias(
-            WIDTH_4, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(v),
+            WIDTH_N, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(v),
             pointer(x), pointer(out), pointer(ws),
         )  # fmt: skip
         if status != OK:

@@ -15,7 +15,7 @@ from skodyn.kernels.workspace import (
     store_row3,
     unpack,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, pointer
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer
 from skodyn.model.layout import N_DOF, NQ, NV, V_START
 
 
@@ -45,11 +45,11 @@ def joint_columns(block, q, out):
 
 @kernel
 def joint_columns_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, pointer(q), pointer(out), pointer(ws)
+            WIDTH_N, pointer(tree), pointer(p), first, pointer(q), pointer(out), pointer(ws)
         )
         if status != OK:
             return status, first

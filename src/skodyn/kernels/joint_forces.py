@@ -34,7 +34,7 @@ from skodyn.kernels.workspace import (
     store_row3,
     unpack,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, load, pointer
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, load, pointer
 from skodyn.model.layout import N_DOF, NV, PARENT, V_START
 from skodyn.spatial.articulated import add_applied_articulated, apply_articulated, subtract_rank_one
 from skodyn.spatial.motion import add_spatial, shift_motion, subtract_spatial
@@ -97,11 +97,11 @@ def joint_forces(block, q, v, tau, f_ext, out):
 
 @kernel
 def joint_forces_batch(tree, p, start, stop, q, v, tau, f_ext, f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(tau),
+            WIDTH_N, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(tau),
             pointer(f_ext), f_stride, pointer(out), pointer(ws),
         )  # fmt: skip
         if status != OK:

@@ -26,7 +26,7 @@ from skodyn.kernels.workspace import (
     sum_slot,
     unpack,
 )
-from skodyn.lanes import WIDTH_1, WIDTH_4, load, load_rows, pointer, store_rows
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, load, load_rows, pointer, store_rows
 from skodyn.model.layout import KIND, N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.inertia import add_inertia, apply_inertia, shift_inertia
 from skodyn.spatial.linear3 import column, cross, dot, multiply_sym_vector
@@ -144,11 +144,11 @@ def mass_matrix(block, q, mass):
 
 @kernel
 def mass_matrix_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, mass, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q),
+            WIDTH_N, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q),
             pointer(mass), pointer(ws),
         )  # fmt: skip
         if status != OK:

@@ -45,8 +45,9 @@ from skodyn.kernels.workspace import (
     unpack,
 )
 from skodyn.lanes import (
+    LANES,
     WIDTH_1,
-    WIDTH_4,
+    WIDTH_N,
     absolute,
     all_lanes,
     columns_at_once,
@@ -57,7 +58,7 @@ from skodyn.lanes import (
     splat,
     store,
     store_columns,
-    store_four,
+    turn_square,
 )
 from skodyn.model.layout import N_DOF, NQ, NV, SUBTREE_END, V_START
 from skodyn.spatial.linear3 import scale
@@ -68,8 +69,17 @@ _INFINITY = float("inf")
 MARGIN = 4
 """Lanes to the left of rows that registers may reach into."""
 
+ROOM = MARGIN + 3
+"""Lanes before a matrix that begins where a register does."""
+
 DEEP = 12
 """An element of 𝓜⁻¹ costs the scatter as much as so many terms of the sum."""
+
+
+@helper
+def matrix_behind(at):
+    """Where a matrix begins if the lanes before `at` are in use."""
+    return columns_of(at) + MARGIN
 
 
 @helper
@@ -95,7 +105,7 @@ def column_lanes(indices, nv):
 
 def inverse_lanes(indices, nv):
     """Lanes for `sweep`."""
-    return MARGIN + matrix_lanes(nv) + column_lanes(indices, nv)
+    return ROOM + matrix_lanes(nv) + column_lanes(indices, nv)
 
 
 @helper
@@ -173,24 +183,12 @@ def add_updates(w, tree, rows, matrix, columns, ws):
 
 @helper
 def mirror_rows(w, nv, matrix, columns, ws):
-    """Copy what is above the diagonal to below it.
-
-    One state turns squares of four by four at once; those at the end may reach into four rows more.
-    """
-    step = columns_at_once(w)
+    """Copy what is above the diagonal to below it; this may reach into three rows more."""
     for first in range(0, nv, 4):
-        whole = first if step == 4 else 0
-        for j in range(0, whole, 4):
-            at = matrix + j * columns + first
-            square = (
-                load_columns(w, ws, at),
-                load_columns(w, ws, at + columns),
-                load_columns(w, ws, at + 2 * columns),
-                load_columns(w, ws, at + 3 * columns),
-            )
-            store_four(WIDTH_4, ws, matrix + first * columns, columns, j, square)
-        for j in range(whole, min(first + 3, nv)):
-            for i in range(max(first, j + 1), min(first + 4, nv)):
+        for j in range(0, first, 4):
+            turn_square(w, ws, matrix + j * columns + first, matrix + first * columns + j, columns)
+        for j in range(first, min(first + 3, nv)):
+            for i in range(j + 1, min(first + 4, nv)):
                 store(w, ws, matrix + i * columns + j, load(w, ws, matrix + j * columns + i))
 
 
@@ -216,7 +214,7 @@ def invert(w, tree, p, matrix, scratch, ws):
 def sweep(w, tree, p, row, q, out, ws):
     """𝓜⁻¹ of the states that begin at `row`."""
     nv = tree[NV]
-    columns, matrix = columns_of(nv), free_slot(tree) + MARGIN
+    columns, matrix = columns_of(nv), matrix_behind(free_slot(tree))
     status = prepare(w, tree, p, q, row * tree[NQ], tree[NQ], ws)
     if status != OK:
         return status
@@ -239,11 +237,11 @@ def mass_matrix_inverse(block, q, out):
 
 @kernel
 def mass_matrix_inverse_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, pointer(q), pointer(out), pointer(ws)
+            WIDTH_N, pointer(tree), pointer(p), first, pointer(q), pointer(out), pointer(ws)
         )
         if status != OK:
             return status, first

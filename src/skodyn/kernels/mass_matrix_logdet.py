@@ -7,8 +7,9 @@ from skodyn.kernels.mass_matrix_solve import prepare
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
 from skodyn.kernels.workspace import PIVOT, body_count, dof_slot, unpack
 from skodyn.lanes import (
+    LANES,
     WIDTH_1,
-    WIDTH_4,
+    WIDTH_N,
     absolute,
     all_lanes,
     load,
@@ -49,11 +50,11 @@ def mass_matrix_logdet(block, q, out):
 
 @kernel
 def mass_matrix_logdet_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q),
+            WIDTH_N, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q),
             pointer(out), pointer(ws),
         )  # fmt: skip
         if status != OK:

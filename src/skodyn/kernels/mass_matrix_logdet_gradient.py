@@ -41,8 +41,9 @@ from skodyn.kernels.workspace import (
     unpack,
 )
 from skodyn.lanes import (
+    LANES,
     WIDTH_1,
-    WIDTH_4,
+    WIDTH_N,
     absolute,
     all_lanes,
     fma,
@@ -154,11 +155,11 @@ def mass_matrix_logdet_gradient(block, q, out):
 
 @kernel
 def mass_matrix_logdet_gradient_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, pointer(q), pointer(out), pointer(ws)
+            WIDTH_N, pointer(tree), pointer(p), first, pointer(q), pointer(out), pointer(ws)
         )
         if status != OK:
             return status, first

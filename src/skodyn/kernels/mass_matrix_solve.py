@@ -34,8 +34,9 @@ from skodyn.kernels.workspace import (
     unpack,
 )
 from skodyn.lanes import (
+    LANES,
     WIDTH_1,
-    WIDTH_4,
+    WIDTH_N,
     absolute,
     all_lanes,
     pointer,
@@ -106,14 +107,14 @@ def mass_matrix_solve(block, q, rhs, out):
 
 @kernel
 def mass_matrix_solve_batch(tree, p, start, stop, q, _v, rhs, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     t, c, x, y, s = pointer(tree), pointer(p), pointer(rhs), pointer(out), pointer(ws)
     nq, nv = tree[NQ], tree[NV]
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
-        status = prepare(WIDTH_4, t, c, pointer(q), first * nq, nq, s)
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
+        status = prepare(WIDTH_N, t, c, pointer(q), first * nq, nq, s)
         if status == OK:
-            status = solve(WIDTH_4, t, c, x, first * nv, nv, y, s)
+            status = solve(WIDTH_N, t, c, x, first * nv, nv, y, s)
         if status != OK:
             return status, first
     return OK, 0

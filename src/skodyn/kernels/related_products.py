@@ -11,17 +11,16 @@ from skodyn.jit import helper
 from skodyn.kernels.side_by_side import dofs_end
 from skodyn.kernels.workspace import body_count, columns_of, entry
 from skodyn.lanes import (
-    WIDTH_4,
     columns_at_once,
     fma,
     integers,
     load,
     load_columns,
     shift_pointer,
-    splat,
+    splat_columns,
     store_columns,
 )
-from skodyn.model.layout import N_DOF, NV, PARENT, V_START
+from skodyn.model.layout import N_DOF, NV, PARENT, SUBTREE_END, V_START
 
 AT_ONCE = 5
 """Registers of rows that are summed at once; those of the last may lie beyond the matrix."""
@@ -58,7 +57,7 @@ def list_related(tree, k, rows):
 @helper
 def sums_of_rows(w, rows, count, i, inverse, by_q, by_v, columns, ws):
     """Rows from i on of one column of both products, AT_ONCE registers of each."""
-    zero = splat(WIDTH_4, 0.0)  # four columns of one state, or one of four
+    zero = splat_columns(w, 0.0)
     s0, s1, s2, s3, s4 = zero, zero, zero, zero, zero
     t0, t1, t2, t3, t4 = zero, zero, zero, zero, zero
     step = columns_at_once(w)
@@ -80,19 +79,39 @@ def sums_of_rows(w, rows, count, i, inverse, by_q, by_v, columns, ws):
 
 
 @helper
+def goes_on(tree, k):
+    """Does body k belong to the limb of the body before it?"""
+    follows = k > 0 and entry(tree, k, PARENT) == k - 1
+    return follows and entry(tree, k, SUBTREE_END) == entry(tree, k - 1, SUBTREE_END)
+
+
+@helper
+def limb_end(tree, k):
+    """One past the last body of the limb that begins with body k."""
+    end = k + 1
+    while end < body_count(tree) and goes_on(tree, end):
+        end += 1
+    return end
+
+
+@helper
 def multiply_related(w, lanes, tree, inverse, by_q, by_v, product, scratch, ws):
     """Both products, one behind the other; `scratch` has nv lanes for the list."""
     nv, step = tree[NV], columns_at_once(w)
     columns = columns_of(nv)
     rows = integers(shift_pointer(ws, lanes * scratch))
-    for k in range(body_count(tree)):
+    k = 0
+    while k < body_count(tree):
         count = list_related(tree, k, rows)
-        for d in range(entry(tree, k, N_DOF)):
-            at = (entry(tree, k, V_START) + d) * columns
-            for i in range(0, nv, AT_ONCE * step):
+        last = limb_end(tree, k) - 1
+        stop = entry(tree, last, V_START) + entry(tree, last, N_DOF)
+        for i in range(0, nv, AT_ONCE * step):
+            for c in range(entry(tree, k, V_START), stop):
+                at = c * columns
                 s, t = sums_of_rows(w, rows, count, i, inverse, by_q + at, by_v + at, columns, ws)
                 for n in range(AT_ONCE):
                     if i + n * step < columns:
                         to = product + at + i + n * step
                         store_columns(w, ws, to, -s[n])
                         store_columns(w, ws, to + nv * columns, -t[n])
+        k = last + 1

@@ -11,7 +11,7 @@ from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.mass_matrix_solve import prepare, scatter_answers
 from skodyn.kernels.status import BAD_INPUT, OK, coordinates_fit, finite
 from skodyn.kernels.workspace import PIVOT, RESIDUE, body_count, dof_slot, unpack
-from skodyn.lanes import WIDTH_1, WIDTH_4, load, load_rows, pointer, sqrt, store
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, load, load_rows, pointer, sqrt, store
 from skodyn.model.layout import NQ, NV
 
 
@@ -41,11 +41,11 @@ def velocity_sample(block, q, x, out):
 
 @kernel
 def velocity_sample_batch(tree, p, start, stop, q, _v, x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, four at a time; the last four may overlap."""
-    for row in range(start, stop, 4):
-        first = min(row, stop - 4)
+    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
+    for row in range(start, stop, LANES):
+        first = min(row, stop - LANES)
         status = sweep(
-            WIDTH_4, pointer(tree), pointer(p), first, pointer(q), pointer(x), pointer(out),
+            WIDTH_N, pointer(tree), pointer(p), first, pointer(q), pointer(x), pointer(out),
             pointer(ws),
         )  # fmt: skip
         if status != OK:

@@ -26,6 +26,7 @@ from skodyn.lanes import (
     store_four,
     store_rows,
 )
+from skodyn.lanes.cache_lines import line_zeros, whole_lines
 from skodyn.model.layout import (
     ARMATURE,
     BODY_RECORD,
@@ -150,9 +151,10 @@ def unpack(block):
 def pack_block(tree: Any, parameters: Any, lanes: int) -> Any:
     """A model and a workspace of width 1 in one array: an argument costs as much as a body."""
     at = BLOCK_HEADER + tree.size
-    block = np.zeros(at + parameters.size + lanes)
+    behind = whole_lines(at + parameters.size)
+    block = line_zeros(behind + lanes)
     whole = block.view(np.int64)
-    whole[:2] = at, at + parameters.size
+    whole[:2] = at, behind
     whole[BLOCK_HEADER:at] = tree
     block[at : at + parameters.size] = parameters
     return block
@@ -322,19 +324,31 @@ def matrix_lanes(nv: int) -> int:
 
 
 @helper
+def element_slot(nv, at, down, across, f):
+    """The lane of element f of a matrix whose row i and column j is at i·down + j·across."""
+    return at + f // nv * down + f % nv * across
+
+
+@helper
 def deliver_matrix(w, nv, ws, at, down, across, out, first, stride):
-    """From lanes, row i and column j at i·down + j·across, to rows of nv × nv numbers."""
-    whole = nv // 4 * 4
-    for i in range(nv):
-        for j in range(0, whole, 4):
-            k = at + i * down + j * across
-            x = (
-                load(w, ws, k),
-                load(w, ws, k + across),
-                load(w, ws, k + 2 * across),
-                load(w, ws, k + 3 * across),
-            )
-            store_four(w, out, first, stride, i * nv + j, x)
-        for j in range(whole, nv):
-            x = load(w, ws, at + i * down + j * across)
-            store_rows(w, out, first, stride, i * nv + j, x)
+    """From lanes, row i and column j at i·down + j·across, to rows of nv × nv numbers.
+
+    They are written four at a time, those at the end of a row with the first of the next.
+    """
+    whole, row, j = nv * nv // 4 * 4, at, 0
+    for f in range(0, whole, 4):
+        k = row + j * across
+        a, b, c, d = k, k + across, k + 2 * across, k + 3 * across
+        j += 4
+        if j > nv:
+            b = element_slot(nv, at, down, across, f + 1)
+            c = element_slot(nv, at, down, across, f + 2)
+            d = element_slot(nv, at, down, across, f + 3)
+        while j >= nv:
+            j -= nv
+            row += down
+        x = (load(w, ws, a), load(w, ws, b), load(w, ws, c), load(w, ws, d))
+        store_four(w, out, first, stride, f, x)
+    for f in range(whole, nv * nv):
+        x = load(w, ws, element_slot(nv, at, down, across, f))
+        store_rows(w, out, first, stride, f, x)

@@ -1,8 +1,9 @@
-"""The SIMD lane value: one kernel source, compiled at width 1 or at width 4.
+"""The SIMD lane value: one kernel source, compiled at width 1 or as wide as registers are.
 
 A kernel takes a *width tag* `w` as its first argument and computes with *lanes*. At width 1 a lane
-is a plain float; at width 4 it is an LLVM vector of four doubles, one for each of four independent
-states. Everything below works on both, so the same source serves a single state and a batch:
+is a plain float; at width 4 or 8 (registers.py) it is an LLVM vector of as many doubles, one for
+each of so many independent states. Everything below works on all of them, so the same source serves
+a single state and a batch:
 
     pointer(array)      what kernels pass around instead of an array
     load(w, ws, i)      lane i of a flat workspace, in which lane i occupies w consecutive doubles
@@ -10,8 +11,10 @@ states. Everything below works on both, so the same source serves a single state
     load_rows(w, a, first, stride, i)    lane from column i of w consecutive rows of a flat table
     store_rows(w, a, first, stride, i, x)
     store_four(w, a, first, stride, i, x)    the same for four columns at once, x a tuple of four
-    load_columns(w, ws, i)               as many columns of a row of lanes as fill a register:
-    store_columns(w, ws, i, x)           columns_at_once(w), which is four of one state
+    load_columns(w, ws, i)               columns_at_once(w) of a row of lanes: one of several
+    store_columns(w, ws, i, x)           states, four of one
+    splat_columns(w, x)
+    turn_square(w, ws, at, to, pitch)    transpose four by four lanes
     parameter(w, p, i)  a model constant: a float shared by all lanes, or a lane of its own
     + − × ÷, unary −, comparisons, select, fma, sqrt, floor, absolute, sincos, any_lane, all_lanes
     single(w)           is this width 1? Known at compile time
@@ -26,11 +29,10 @@ there `fma(a, b, c)` is `a*b + c` with two roundings: right to rounding, not to 
 
 from __future__ import annotations
 
-from skodyn.lanes import compiled as _compiled  # noqa: F401  (registers the compiled meanings)
+from skodyn.lanes import compiled, compiled_memory  # noqa: F401  (they register what it means)
 from skodyn.lanes.plain import (
     WIDTH_1,
     WIDTH_4,
-    WIDTH_4_OWN_PARAMETERS,
     Width,
     absolute,
     all_lanes,
@@ -50,18 +52,23 @@ from skodyn.lanes.plain import (
     shift_pointer,
     single,
     splat,
+    splat_columns,
     sqrt,
     store,
     store_columns,
     store_four,
     store_rows,
+    turn_square,
 )
+from skodyn.lanes.registers import LANES, WIDTH_N, WIDTH_N_OWN_PARAMETERS
 from skodyn.lanes.trigonometry import sincos, sincos_table
 
 __all__ = [
+    "LANES",
     "WIDTH_1",
     "WIDTH_4",
-    "WIDTH_4_OWN_PARAMETERS",
+    "WIDTH_N",
+    "WIDTH_N_OWN_PARAMETERS",
     "Width",
     "absolute",
     "all_lanes",
@@ -83,9 +90,11 @@ __all__ = [
     "sincos_table",
     "single",
     "splat",
+    "splat_columns",
     "sqrt",
     "store",
     "store_columns",
     "store_four",
     "store_rows",
+    "turn_square",
 ]

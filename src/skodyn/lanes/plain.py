@@ -23,7 +23,6 @@ class Width:
 
 WIDTH_1 = Width(1)
 WIDTH_4 = Width(4)
-WIDTH_4_OWN_PARAMETERS = Width(4, own_parameters=True)
 
 
 def single(w: Width) -> bool:
@@ -79,8 +78,17 @@ def store_four(w: Width, array: Any, first: int, stride: int, i: int, x: Any) ->
         array[first + i + j] = x[j]
 
 
+def turn_square(w: Width, array: Any, at: int, to: int, pitch: int) -> None:
+    """Write the transpose of the four by four lanes from `at` on to those from `to` on; rows of
+    both lie `pitch` lanes apart.
+    """
+    for i in range(4):
+        for j in range(4):
+            array[to + j * pitch + i] = array[at + i * pitch + j]
+
+
 def columns_at_once(w: Width) -> int:
-    """How many columns of a row of lanes fill a register: one of four states, four of one."""
+    """How many columns of a row of lanes are taken at once: four of one state, one of several."""
     return 1
 
 
@@ -92,6 +100,11 @@ def load_columns(w: Width, array: Any, i: int) -> Any:
 def store_columns(w: Width, array: Any, i: int, x: Any) -> None:
     """Write what `load_columns` reads."""
     array[i] = x
+
+
+def splat_columns(w: Width, x: float) -> Any:
+    """What `load_columns` gives, with x everywhere."""
+    return x
 
 
 def parameter(w: Width, array: Any, i: int) -> Any:

@@ -17,6 +17,7 @@ from skodyn.errors import StateError
 from skodyn.jit import compiled
 from skodyn.kernels.mimics import mimic_lanes
 from skodyn.kernels.workspace import workspace_lanes
+from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulate import adaptive_step, fixed_step
@@ -119,7 +120,7 @@ class Engine:
             model.nv + full.nv + 6 * model.n_bodies + mimics + nq + 3 * ny + stages + 2 * ny + 8
         )
         lanes = workspace_lanes(model.n_bodies, nq, model.nv) + mimic_lanes(model)
-        self._ws = np.zeros(lanes)
+        self._ws = line_zeros(lanes)
         self._rows_q = np.zeros(ROWS * nq)
         self._rows_y = np.zeros(ROWS * ny)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from skodyn.jit import helper, kernel
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.lanes import WIDTH_1, WIDTH_4, pointer, shift_pointer
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer, shift_pointer
 from skodyn.model.layout import NQ, NV
 from skodyn.simulate.steppers import implicit_midpoint, rk4, semi_implicit_euler
 from skodyn.simulate.steppers.tables import copy
@@ -71,7 +71,7 @@ def rk4_run(tree, p, codes, numbers, controller, settings, first, steps, dt, tol
 def rk4_run_lanes(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance,
                   max_speed, every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
     return run(
-        rk4.step, WIDTH_4, 4, pointer(tree), pointer(p), pointer(codes), pointer(numbers),
+        rk4.step, WIDTH_N, LANES, pointer(tree), pointer(p), pointer(codes), pointer(numbers),
         controller, pointer(settings), settings.size, first, steps, dt, tolerance, max_speed,
         every, pointer(q), pointer(y), pointer(scratch), pointer(memory), pointer(ws),
         pointer(rows_q), pointer(rows_y),
@@ -93,7 +93,7 @@ def euler_run(tree, p, codes, numbers, controller, settings, first, steps, dt, t
 def euler_run_lanes(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance,
                     max_speed, every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
     return run(
-        semi_implicit_euler.step, WIDTH_4, 4, pointer(tree), pointer(p), pointer(codes),
+        semi_implicit_euler.step, WIDTH_N, LANES, pointer(tree), pointer(p), pointer(codes),
         pointer(numbers), controller, pointer(settings), settings.size, first, steps, dt,
         tolerance, max_speed, every, pointer(q), pointer(y), pointer(scratch), pointer(memory),
         pointer(ws), pointer(rows_q), pointer(rows_y),
@@ -115,7 +115,7 @@ def midpoint_run(tree, p, codes, numbers, controller, settings, first, steps, dt
 def midpoint_run_lanes(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance,
                        max_speed, every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
     return run(
-        implicit_midpoint.step, WIDTH_4, 4, pointer(tree), pointer(p), pointer(codes),
+        implicit_midpoint.step, WIDTH_N, LANES, pointer(tree), pointer(p), pointer(codes),
         pointer(numbers), controller, pointer(settings), settings.size, first, steps, dt,
         tolerance, max_speed, every, pointer(q), pointer(y), pointer(scratch), pointer(memory),
         pointer(ws), pointer(rows_q), pointer(rows_y),

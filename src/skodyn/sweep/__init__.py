@@ -9,7 +9,7 @@
 | `paths.py`, `scenario_data.py` | parameters by name: where their values stand in a scenario |
 | `plan.py`, `point_checks.py`, `study.py` | a sweep ready to run, every fault found before |
 | `packing.py` | rows of values to packed runs |
-| `lane_loop.py`, `lane_batch.py` | four runs side by side, to their end |
+| `lane_loop.py`, `lane_batch.py` | runs side by side in registers, to their end |
 | `metrics.py`, `sampling.py`, `row_metrics.py`, `functions.py` | what is kept of a run |
 | `batch.py` | what a worker does |
 | `engines.py`, `driver.py`, `running.py` | where batches run, and who hands them out |

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from skodyn.lanes import LANES
 from skodyn.sweep.batch import Worker, run_batch
 from skodyn.sweep.batch import pickled as pickled_study
 from skodyn.sweep.lane_batch import LaneBatch
-from skodyn.sweep.lane_loop import LANES
 from skodyn.sweep.packing import Refused
 from skodyn.sweep.plan import Plan
 

@@ -1,8 +1,9 @@
 """Runs side by side: from packed rows to final states and metrics, each as if it ran alone.
 
-Runs are taken four at a time; the last group is filled up with copies of its first run, which are
-thrown away. When a step fails, each lane takes it by itself at width 1, where it has the same bits:
-those that fail there are recorded and their lane goes on as a copy of a living neighbour.
+Runs are taken a register full at a time; the last group is filled up with copies of its first run,
+which are thrown away. When a step fails, each lane takes it by itself at width 1, where it has the
+same bits: those that fail there are recorded and their lane goes on as a copy of a living
+neighbour.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from skodyn.jit import compiled
 from skodyn.kernels.energy import ROW as STATE_SUMS
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import workspace_lanes
+from skodyn.lanes import LANES
+from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.columns import Floats
 from skodyn.simulate.controllers import CONTROLLER_TYPE, no_controller
 from skodyn.simulate.engine import FIXED_SIGNATURE
@@ -28,7 +31,7 @@ from skodyn.simulate.engine import KERNELS as SINGLE
 from skodyn.simulate.settings import IntegratorSettings
 from skodyn.sweep import lane_loop, sampling
 from skodyn.sweep.functions import FUNCTION_TYPE
-from skodyn.sweep.lane_loop import GROUP, LANES, STEP
+from skodyn.sweep.lane_loop import GROUP, STEP
 from skodyn.sweep.metrics import PackedMetrics
 
 __all__ = ["LaneBatch", "Outcomes", "PackedRuns"]
@@ -119,14 +122,16 @@ class LaneBatch:
     def _interleaved(self, table: Floats) -> Floats:
         """(groups, constants, lanes), flat: the values of the lanes lie next to each other."""
         grouped = table[self.rows].reshape(self.groups, LANES, table.shape[1])
-        return np.ascontiguousarray(grouped.transpose(0, 2, 1)).reshape(-1)
+        flat = line_zeros(grouped.size)
+        flat.reshape(self.groups, table.shape[1], LANES)[:] = grouped.transpose(0, 2, 1)
+        return flat
 
     def _allocate(self) -> None:
         n, nq, nv, ny = self.runs.n_bodies, self.nq, self.nv, self.ny
-        self.scratch = np.zeros(LANES * (nq + ny))
-        self.memory = np.zeros(LANES * (2 * nv + 6 * n + nq + 19 * ny + 8))
-        self.ws = np.zeros(LANES * workspace_lanes(n, nq, nv))
-        self.values = np.zeros(LANES * (STATE_SUMS + 3 * n))
+        self.scratch = line_zeros(LANES * (nq + ny))
+        self.memory = line_zeros(LANES * (2 * nv + 6 * n + nq + 19 * ny + 8))
+        self.ws = line_zeros(LANES * workspace_lanes(n, nq, nv))
+        self.values = line_zeros(LANES * (STATE_SUMS + 3 * n))
         self.nothing = np.zeros(0)
 
     # ---- running ------------------------------------------------------------------------------

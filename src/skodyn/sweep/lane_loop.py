@@ -1,8 +1,8 @@
-"""The jitted loop of a sweep: four runs side by side, each with its own parameters.
+"""The jitted loop of a sweep: runs side by side in registers, each with its own parameters.
 
-`p` and `numbers` hold one table per group of four, with the four values of every constant next to
-each other; q, y and the accumulators hold four rows per group. One call takes group after group to
-the end of its runs, until its budget of steps is used up: `place` says where it stands (group,
+`p` and `numbers` hold one table per group of LANES runs, with their values of every constant next
+to each other; q, y and the accumulators hold LANES rows per group. One call takes group after group
+to the end of its runs, until its budget of steps is used up: `place` says where it stands (group,
 steps done, whether its state was sampled). Time is step·dt, so that how a sweep is cut into calls
 does not change a bit.
 
@@ -12,18 +12,15 @@ which lane it was, takes it out and calls again: the neighbours repeat the step 
 
 from __future__ import annotations
 
-from skodyn.jit import JIT_DISABLED, helper, kernel
+from skodyn.jit import helper, kernel
 from skodyn.kernels.status import OK
-from skodyn.lanes import WIDTH_1, WIDTH_4_OWN_PARAMETERS, pointer, shift_pointer
+from skodyn.lanes import LANES, WIDTH_N_OWN_PARAMETERS, pointer, shift_pointer
 from skodyn.model.layout import NQ, NV
 from skodyn.simulate.fixed_step import check_velocities
 from skodyn.simulate.steppers import implicit_midpoint, rk4, semi_implicit_euler
 from skodyn.simulate.steppers.tables import copy
 from skodyn.simulate.system import extended_size
 from skodyn.sweep.sampling import ACCUMULATORS, COUNT, sample
-
-WIDTH = WIDTH_1 if JIT_DISABLED else WIDTH_4_OWN_PARAMETERS
-LANES = 1 if JIT_DISABLED else 4
 
 GROUP, STEP, SAMPLED = range(3)
 
@@ -71,13 +68,13 @@ def run_groups(step, tree, p, codes, numbers, controller, settings, total, dt, t
     while left > 0 and place[GROUP] < groups:
         g = place[GROUP]
         taken, status = run_group(
-            step, WIDTH, LANES, pointer(tree), shift_pointer(pointer(p), g * size_p),
-            pointer(codes), shift_pointer(pointer(numbers), g * size_n), controller,
-            pointer(settings), settings.size, total, dt, tolerance, max_speed, every,
-            pointer(place), left, shift_pointer(pointer(q), g * LANES * nq),
-            shift_pointer(pointer(y), g * LANES * ny), pointer(scratch), pointer(memory),
-            pointer(ws), pointer(metrics), pointer(levels), function, pointer(values),
-            shift_pointer(pointer(kept), g * size_kept),
+            step, WIDTH_N_OWN_PARAMETERS, LANES, pointer(tree),
+            shift_pointer(pointer(p), g * size_p), pointer(codes),
+            shift_pointer(pointer(numbers), g * size_n), controller, pointer(settings),
+            settings.size, total, dt, tolerance, max_speed, every, pointer(place), left,
+            shift_pointer(pointer(q), g * LANES * nq), shift_pointer(pointer(y), g * LANES * ny),
+            pointer(scratch), pointer(memory), pointer(ws), pointer(metrics), pointer(levels),
+            function, pointer(values), shift_pointer(pointer(kept), g * size_kept),
         )  # fmt: skip
         left -= taken
         if status != OK:
