@@ -34,6 +34,7 @@ from skodyn.simulate.engine import FIXED_SIGNATURE
 from skodyn.simulate.force_tables import pack_forces
 from skodyn.simulate.session import Plan
 from skodyn.simulate.settings import METHODS, IntegratorSettings
+from test_derivatives import along_directions, by_speed, central, near
 
 EPS = np.finfo(float).eps
 SINGLE = ("revolute", "prismatic", "helical")
@@ -314,9 +315,35 @@ def test_a_light_source_costs_no_digits():
     assert vdot[0] == pytest.approx(1.0 / (1e-12 + 0.25 + 0.0625), rel=4 * EPS)
 
 
-def test_articulated_inertias_are_refused():
+def test_derivatives_of_forces_and_accelerations(case):
+    m, q, v, x, f = case.model, case.q, case.v, case.x, case.f
+    two = sk.inverse_dynamics_derivatives(m, q, v, x, f)
+    near(two[0], along_directions(lambda at: sk.inverse_dynamics(m, at, v, x, f), m, q), 1e-9)
+    near(two[1], by_speed(lambda at: sk.inverse_dynamics(m, q, at, x, f), v), 1e-12)
+    vdot = sk.forward_dynamics(m, q, v, x, f)
+    dq, dv, inverse = sk.forward_dynamics_derivatives(m, q, v, x, f)
+    assert (inverse == sk.mass_matrix_inverse(m, q)).all()
+    forces = sk.inverse_dynamics_derivatives(m, q, v, vdot, f)
+    for found, force in zip((dq, dv), forces, strict=True):
+        solved(found, -np.linalg.solve(case.mass, force), case.kappa)
+    A, B = sk.linearize(m, q, v, x, f)
+    assert (A[m.nv :] == np.hstack((dq, dv))).all()
+    assert (B[m.nv :] == inverse).all()
+
+
+def test_coriolis_matrix_and_christoffel_symbols(case):
+    m, q, v = case.model, case.q, case.v
+    C = sk.coriolis_matrix(m, q, v)
+    near(C @ v + sk.gravity_force(m, q), sk.bias_force(m, q, v), 1e-12)
+    rate = central(lambda t: sk.mass_matrix(m, m.integrate(q, t * v)), 1e-3)
+    near(C + C.T, rate, 1e-8)
+    near(sk.christoffel_symbols(m, q) @ v, C, 1e-12)
+
+
+@pytest.mark.parametrize("what", ["body_inertias", "mass_matrix_logdet_gradient"])
+def test_what_has_no_meaning_or_no_code_with_mimics_is_refused(what):
     with pytest.raises(sk.ModelError, match=r"mimic joints.*model\.uncoupled"):
-        sk.body_inertias(CASES[0].model, CASES[0].q)
+        getattr(sk, what)(CASES[0].model, CASES[0].q)
 
 
 # ---- batches, out, threads ----------------------------------------------------------------------
@@ -333,6 +360,9 @@ CALLS = {
     "jacobian": lambda m, q, v, x, **k: sk.jacobian(m, q, *NODE, **k),
     "compliance": lambda m, q, v, x, **k: sk.operational_space_compliance(m, q, [NODE], **k),
     "mass_matrix_logdet": lambda m, q, v, x: sk.mass_matrix_logdet(m, q),
+    "inverse derivatives": lambda m, q, v, x: sk.inverse_dynamics_derivatives(m, q, v, x)[1],
+    "forward derivatives": lambda m, q, v, x: sk.forward_dynamics_derivatives(m, q, v, x)[0],
+    "coriolis_matrix": lambda m, q, v, x: sk.coriolis_matrix(m, q, v),
     "forward_kinematics": lambda m, q, v, x: sk.forward_kinematics(m, q)[1],
     "velocities": lambda m, q, v, x: sk.velocities(m, q, v)[0],
     "jacobian_dot_v": lambda m, q, v, x: sk.jacobian_dot_v(m, q, v, *NODE),

@@ -26,7 +26,15 @@ from skodyn.errors import StateError
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 
-__all__ = ["by_kernel", "deliver", "expand", "expanded", "projected", "projected_matrix"]
+__all__ = [
+    "by_kernel",
+    "deliver",
+    "expand",
+    "expanded",
+    "projected",
+    "projected_matrix",
+    "projected_square",
+]
 
 Way = Callable[..., Floats]
 
@@ -110,6 +118,19 @@ def projected_matrix(
     wide = (model.uncoupled.nv, model.uncoupled.nv)
     result = of_tree(algorithm, model, wide, q, v, x, f_ext, threads)
     return deliver(model.coupling.project_matrix(result), out)
+
+
+def projected_square(
+    algorithm: Algorithm, model: Model, shape: tuple[int, ...], q: Any, v: Any, x: Any, f_ext: Any,
+    out: Floats | None, threads: int | None,
+) -> Floats:  # fmt: skip
+    """GᵀXG of matrices that are not symmetric: derivatives of forces, Coriolis matrices."""
+    wide = (*shape[:-2], model.uncoupled.nv, model.uncoupled.nv)
+    result = of_tree(algorithm, model, wide, q, v, x, f_ext, threads)
+    for _ in range(2):
+        turned = model.coupling.project(result).swapaxes(-1, -2)
+        result = np.ascontiguousarray(turned)
+    return deliver(result, out)
 
 
 def by_kernel(own: Algorithm) -> Way:

@@ -8,12 +8,16 @@ one result lie side by side in `out`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.conventions import JointKind
+from skodyn.dynamics import coupled as _coupled
 from skodyn.dynamics.driver import NOTHING, Algorithm, run
 from skodyn.dynamics.explain import check_finite, read_arguments
+from skodyn.dynamics.functions import forward_dynamics, mass_matrix_inverse
 from skodyn.errors import DynamicsError
 from skodyn.kernels import coriolis_matrix as _coriolis
 from skodyn.kernels import forward_dynamics_derivatives as _forward
@@ -42,6 +46,7 @@ INVERSE = Algorithm(
     "vdot",
     dimensions=3,
     scratch=_screws,
+    coupled=_coupled.projected_square,
 )
 
 
@@ -64,6 +69,21 @@ def inverse_dynamics_derivatives(
     return both[..., 0, :, :], both[..., 1, :, :]
 
 
+def _forward_coupled(
+    _algorithm: Algorithm, model: Model, shape: tuple[int, ...], q: Any, v: Any, x: Any, f_ext: Any,
+    out: Floats | None, threads: int | None,
+) -> Floats:  # fmt: skip
+    """With mimic joints: −𝓜⁻¹ times the derivatives of inverse dynamics, as dense matrices."""
+    vdot = forward_dynamics(model, q, v, x, f_ext, threads=threads)
+    by_q, by_v = inverse_dynamics_derivatives(model, q, v, vdot, f_ext, threads=threads)
+    inverse = mass_matrix_inverse(model, q, threads=threads)
+    result = np.empty((*vdot.shape[:-1], *shape))
+    result[..., 0, :, :] = 0.0 - inverse @ by_q
+    result[..., 1, :, :] = 0.0 - inverse @ by_v
+    result[..., 2, :, :] = inverse
+    return _coupled.deliver(result, out)
+
+
 FORWARD = Algorithm(
     _forward.forward_dynamics_derivatives,
     _forward.forward_dynamics_derivatives_batch,
@@ -71,6 +91,7 @@ FORWARD = Algorithm(
     "tau",
     dimensions=3,
     scratch=lambda model: _forward.derivative_lanes(model.indices, model.nv),
+    coupled=_forward_coupled,
 )
 
 
@@ -143,7 +164,12 @@ def _tilde(x: Floats) -> Floats:
 
 
 CORIOLIS = Algorithm(
-    _coriolis.coriolis_matrix, _coriolis.coriolis_matrix_batch, "v", dimensions=2, scratch=_screws
+    _coriolis.coriolis_matrix,
+    _coriolis.coriolis_matrix_batch,
+    "v",
+    dimensions=2,
+    scratch=_screws,
+    coupled=_coupled.projected_square,
 )
 
 
