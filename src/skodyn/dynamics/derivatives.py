@@ -22,7 +22,6 @@ from skodyn.errors import DynamicsError
 from skodyn.kernels import coriolis_matrix as _coriolis
 from skodyn.kernels import forward_dynamics_derivatives as _forward
 from skodyn.kernels import inverse_dynamics_derivatives as _inverse
-from skodyn.kernels.screws import screw_lanes
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 
@@ -35,17 +34,13 @@ __all__ = [
 ]
 
 
-def _screws(model: Model) -> int:
-    return screw_lanes(model.n_bodies, model.nv)
-
-
 INVERSE = Algorithm(
     _inverse.inverse_dynamics_derivatives,
     _inverse.inverse_dynamics_derivatives_batch,
     "vxf",
     "vdot",
     dimensions=3,
-    scratch=_screws,
+    scratch=lambda model: _inverse.derivative_lanes(model.n_bodies, model.nv),
     coupled=_coupled.projected_square,
 )
 
@@ -168,7 +163,7 @@ CORIOLIS = Algorithm(
     _coriolis.coriolis_matrix_batch,
     "v",
     dimensions=2,
-    scratch=_screws,
+    scratch=lambda model: _coriolis.coriolis_lanes(model.n_bodies, model.nv),
     coupled=_coupled.projected_square,
 )
 

@@ -48,6 +48,7 @@ from skodyn.kernels import mass_matrix as _mass_matrix
 from skodyn.kernels import mass_matrix_inverse as _mass_inverse
 from skodyn.kernels import mass_matrix_logdet as _logdet
 from skodyn.kernels import mass_matrix_solve as _solve
+from skodyn.kernels.matrices import matrix_lanes
 from skodyn.kernels.mimics import mimic_lanes
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
@@ -136,6 +137,7 @@ MASS_MATRIX = Algorithm(
     _mass_matrix.mass_matrix_batch,
     "",
     dimensions=2,
+    scratch=lambda model: matrix_lanes(model.nv),
     coupled=_coupled.projected_matrix,
 )
 SOLVE = Algorithm(

@@ -13,6 +13,13 @@ is without armature, which is constant and asks for armature·v̇ alone: it has 
 from __future__ import annotations
 
 from skodyn.jit import brief_kernel, helper, kernel
+from skodyn.kernels.matrices import (
+    clear_unrelated_pairs,
+    deliver_lanes,
+    matrix_lanes,
+    place_to_write,
+    put,
+)
 from skodyn.kernels.screws import (
     COMPOSITE,
     MOMENTUM,
@@ -21,11 +28,12 @@ from skodyn.kernels.screws import (
     TURNING,
     apply_turning,
     apply_turning_transposed,
-    clear_unrelated_pairs,
+    matrix_slot,
     pass_sums_inward,
     scatter_screws,
     screw_body,
     screw_dof,
+    screw_lanes,
 )
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
@@ -38,11 +46,16 @@ from skodyn.kernels.workspace import (
     load_matrix,
     unpack,
 )
-from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer, store_rows
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer
 from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia
 from skodyn.spatial.linear3 import dot, scale
 from skodyn.spatial.motion import add_spatial, dot_spatial
+
+
+def coriolis_lanes(n_bodies: int, nv: int) -> int:
+    """Lanes for the screws and for the matrix."""
+    return screw_lanes(n_bodies, nv) + matrix_lanes(nv)
 
 
 @helper
@@ -59,39 +72,42 @@ def carried(w, tree, k, d, ws):
 
 
 @helper
-def write_pair(w, tree, a, d, weight, turning, bracket, nv, out, first, ws):
+def write_pair(w, tree, a, d, load_on, table, first, stride, down, ws):
     """C_da and C_ad of an ancestor a and a degree of freedom d."""
+    weight, turning, bracket = load_on
     of = screw_dof(tree, a)
     s, rate = load6(w, ws, of + SCREW), load6(w, ws, of + RATE)
     x = dot_spatial(weight, rate) + dot(turning, s[0])
-    store_rows(w, out, first, nv * nv, d * nv + a, x)
-    store_rows(w, out, first, nv * nv, a * nv + d, dot_spatial(s, bracket))
+    put(w, table, first, stride, d * down + a, x)
+    put(w, table, first, stride, a * down + d, dot_spatial(s, bracket))
 
 
 @helper
 def sweep(w, tree, p, row, q, v, out, ws):
     """C of the states that begin at `row`."""
     n, nv = body_count(tree), tree[NV]
-    first = row * nv * nv
+    size, at = nv * nv, matrix_slot(tree)
+    table, first, stride, down = place_to_write(w, nv, out, row * size, size, ws, at)
     # accelerations play no part in C: v stands in for v̇
     status = scatter_screws(w, tree, p, q, row * tree[NQ], v, row * nv, v, row * nv, v, 0, 0, ws)
-    clear_unrelated_pairs(w, tree, out, first, nv * nv, nv, nv)
+    clear_unrelated_pairs(w, tree, table, first, stride, down, nv)
     for back in range(n):
         k = n - 1 - back
         for e in range(entry(tree, k, N_DOF)):
             d = entry(tree, k, V_START) + e
-            weight, turning, bracket = carried(w, tree, k, d, ws)
-            if status == OK and not finite_spatial(bracket):
+            load_on = carried(w, tree, k, d, ws)
+            if status == OK and not finite_spatial(load_on[2]):
                 status = failure(NOT_FINITE, k)
             for a in range(entry(tree, k, V_START), d + 1):
-                write_pair(w, tree, a, d, weight, turning, bracket, nv, out, first, ws)
+                write_pair(w, tree, a, d, load_on, table, first, stride, down, ws)
             inner = entry(tree, k, PARENT)
             while inner >= 0:
                 for c in range(entry(tree, inner, N_DOF)):
                     a = entry(tree, inner, V_START) + c
-                    write_pair(w, tree, a, d, weight, turning, bracket, nv, out, first, ws)
+                    write_pair(w, tree, a, d, load_on, table, first, stride, down, ws)
                 inner = entry(tree, inner, PARENT)
         pass_sums_inward(w, tree, k, False, ws)
+    deliver_lanes(w, nv, ws, at, out, row * size, size)
     return status
 
 

@@ -16,6 +16,7 @@ from skodyn.kernels import forward_dynamics as fd
 from skodyn.kernels.inverse_dynamics_derivatives import gather_pairs
 from skodyn.kernels.kinematics import scatter_rates
 from skodyn.kernels.mass_matrix_inverse import ROOM, column_lanes, invert, matrix_behind
+from skodyn.kernels.matrices import columns_of, deliver_matrix, matrix_lanes
 from skodyn.kernels.related_products import AT_ONCE, multiply_related, recursion_is_cheaper
 from skodyn.kernels.screws import matrix_slot, scatter_screws, screw_lanes
 from skodyn.kernels.side_by_side import (
@@ -25,7 +26,7 @@ from skodyn.kernels.side_by_side import (
     scatter_columns,
 )
 from skodyn.kernels.status import BAD_INPUT, OK, finite, state_fits
-from skodyn.kernels.workspace import columns_of, deliver_matrix, matrix_lanes, unpack
+from skodyn.kernels.workspace import unpack
 from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer, shift_pointer
 from skodyn.model.layout import NQ, NV
 

@@ -17,6 +17,14 @@ from __future__ import annotations
 
 from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.joint_motion import zero3
+from skodyn.kernels.matrices import (
+    clear_unrelated_pairs,
+    columns_of,
+    deliver_lanes,
+    matrix_lanes,
+    place_to_write,
+    put,
+)
 from skodyn.kernels.screws import (
     BOTH,
     COMPOSITE,
@@ -30,11 +38,12 @@ from skodyn.kernels.screws import (
     TURNING,
     apply_turning,
     apply_turning_transposed,
-    clear_unrelated_pairs,
+    matrix_slot,
     pass_sums_inward,
     scatter_screws,
     screw_body,
     screw_dof,
+    screw_lanes,
     turns_with_child,
 )
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, failure, finite, state_fits
@@ -46,7 +55,6 @@ from skodyn.kernels.workspace import (
     load6,
     load_inertia,
     load_matrix,
-    put,
     unpack,
 )
 from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer
@@ -54,6 +62,11 @@ from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia
 from skodyn.spatial.linear3 import dot
 from skodyn.spatial.motion import add_spatial, cross_force, dot_spatial
+
+
+def derivative_lanes(n_bodies: int, nv: int) -> int:
+    """Lanes for the screws and for both matrices."""
+    return screw_lanes(n_bodies, nv) + 2 * matrix_lanes(nv)
 
 
 @helper
@@ -139,10 +152,15 @@ def sweep(w, tree, p, row, q, v, vdot, f_ext, f_stride, out, ws):
         w, tree, p, q, row * tree[NQ], v, row * nv, vdot, row * nv, f_ext, row * f_stride,
         f_stride, ws,
     )  # fmt: skip
-    at = row * stride
-    clear_unrelated_pairs(w, tree, out, at, stride, nv, nv)
-    clear_unrelated_pairs(w, tree, out, at + size, stride, nv, nv)
-    second = gather_pairs(w, tree, f_stride > 0, nv, 1, out, at, out, at + size, stride, ws)
+    to, by_q = row * stride, matrix_slot(tree)
+    by_v = by_q + nv * columns_of(nv)
+    dq, dq_first, step, down = place_to_write(w, nv, out, to, stride, ws, by_q)
+    dv, dv_first, step, down = place_to_write(w, nv, out, to + size, stride, ws, by_v)
+    clear_unrelated_pairs(w, tree, dq, dq_first, step, down, nv)
+    clear_unrelated_pairs(w, tree, dv, dv_first, step, down, nv)
+    second = gather_pairs(w, tree, f_stride > 0, down, 1, dq, dq_first, dv, dv_first, step, ws)
+    deliver_lanes(w, nv, ws, by_q, out, to, stride)
+    deliver_lanes(w, nv, ws, by_v, out, to + size, stride)
     return first if first != OK else second
 
 

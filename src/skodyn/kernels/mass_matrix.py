@@ -9,6 +9,13 @@ from __future__ import annotations
 from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_poses
+from skodyn.kernels.matrices import (
+    clear_unrelated_pairs,
+    deliver_lanes,
+    get,
+    place_to_write,
+    put,
+)
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
 from skodyn.kernels.workspace import (
     ARM,
@@ -19,6 +26,7 @@ from skodyn.kernels.workspace import (
     body_slot,
     entry,
     finite_spatial,
+    free_slot,
     load3,
     load_inertia,
     load_matrix,
@@ -26,7 +34,7 @@ from skodyn.kernels.workspace import (
     sum_slot,
     unpack,
 )
-from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, load, load_rows, pointer, store_rows
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, load, pointer
 from skodyn.model.layout import KIND, N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.inertia import add_inertia, apply_inertia, shift_inertia
 from skodyn.spatial.linear3 import column, cross, dot, multiply_sym_vector
@@ -52,14 +60,14 @@ def gather_composite_inertia(w, tree, p, k, r, ws):
 
 
 @helper
-def store_pair(w, mass, first, nv, i, j, x):
+def put_pair(w, table, first, stride, down, i, j, x):
     """Both triangles."""
-    store_rows(w, mass, first, nv * nv, i * nv + j, x)
-    store_rows(w, mass, first, nv * nv, j * nv + i, x)
+    put(w, table, first, stride, i * down + j, x)
+    put(w, table, first, stride, j * down + i, x)
 
 
 @helper
-def project(w, tree, p, j, f, dof, mass, first, nv, ws):
+def project(w, tree, p, j, f, dof, table, first, stride, down, ws):
     """H(j)·f for every degree of freedom of body j, into the row and column of `dof`."""
     slot = body_slot(j)
     if entry(tree, j, KIND) == REVOLUTE:
@@ -68,31 +76,19 @@ def project(w, tree, p, j, f, dof, mass, first, nv, ws):
             load(w, ws, slot + ROTATION + 5),
             load(w, ws, slot + ROTATION + 8),
         )
-        store_pair(w, mass, first, nv, dof, entry(tree, j, V_START), dot(z, f[0]))
+        put_pair(w, table, first, stride, down, dof, entry(tree, j, V_START), dot(z, f[0]))
         return
     r = load_matrix(w, ws, slot + ROTATION)
     for i in range(entry(tree, j, N_DOF)):
         x = dot_spatial(joint_column(w, tree, p, j, i, r, ws), f)
-        store_pair(w, mass, first, nv, dof, entry(tree, j, V_START) + i, x)
+        put_pair(w, table, first, stride, down, dof, entry(tree, j, V_START) + i, x)
 
 
 @helper
-def add_armature(w, p, n, dof, mass, first, nv):
+def add_armature(w, p, n, dof, table, first, stride, down):
     """A rotor's inertia, on the diagonal."""
-    own = load_rows(w, mass, first, nv * nv, dof * nv + dof)
-    store_rows(w, mass, first, nv * nv, dof * nv + dof, own + armature(w, p, n, dof))
-
-
-@helper
-def clear_unrelated(w, tree, mass, first, nv):
-    """Zero the whole matrix if the tree branches; a serial chain has no unrelated pair."""
-    n = body_count(tree)
-    branched = False
-    for k in range(n):
-        branched = branched or entry(tree, k, SUBTREE_END) != n
-    if branched:
-        for i in range(nv * nv):
-            store_rows(w, mass, first, nv * nv, i, 0.0)
+    own = get(w, table, first, stride, dof * down + dof)
+    put(w, table, first, stride, dof * down + dof, own + armature(w, p, n, dof))
 
 
 @helper
@@ -108,9 +104,9 @@ def composite_force(w, tree, p, k, i, r, composite, ws):
 def sweep(w, tree, p, row, nq, nv, q, mass, ws):
     """𝓜 of the states that begin at `row`."""
     status = scatter_poses(w, tree, p, q, row * nq, nq, ws)
-    first = row * nv * nv
-    clear_unrelated(w, tree, mass, first, nv)
-    n = body_count(tree)
+    n, size, at = body_count(tree), nv * nv, free_slot(tree)
+    table, first, stride, down = place_to_write(w, nv, mass, row * size, size, ws, at)
+    clear_unrelated_pairs(w, tree, table, first, stride, down, nv)
     for back in range(n):
         k = n - 1 - back
         r = load_matrix(w, ws, body_slot(k) + ROTATION)
@@ -120,13 +116,14 @@ def sweep(w, tree, p, row, nq, nv, q, mass, ws):
             f = composite_force(w, tree, p, k, i, r, composite, ws)
             if status == OK and not finite_spatial(f):
                 status = failure(NOT_FINITE, k)
-            project(w, tree, p, k, f, dof, mass, first, nv, ws)
-            add_armature(w, p, n, dof, mass, first, nv)
+            project(w, tree, p, k, f, dof, table, first, stride, down, ws)
+            add_armature(w, p, n, dof, table, first, stride, down)
             inner = k
             while entry(tree, inner, PARENT) >= 0:
                 f = shift_force(load3(w, ws, body_slot(inner) + ARM), f)
                 inner = entry(tree, inner, PARENT)
-                project(w, tree, p, inner, f, dof, mass, first, nv, ws)
+                project(w, tree, p, inner, f, dof, table, first, stride, down, ws)
+    deliver_lanes(w, nv, ws, at, mass, row * size, size)
     return status
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.mass_matrix_solve import prepare
+from skodyn.kernels.matrices import columns_of, deliver_matrix, matrix_lanes
 from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.side_by_side import (
     clear_lanes,
@@ -33,15 +34,12 @@ from skodyn.kernels.workspace import (
     ROTATION,
     body_count,
     body_slot,
-    columns_of,
-    deliver_matrix,
     dof_slot,
     entry,
     free_slot,
     load3,
     load6,
     load_matrix,
-    matrix_lanes,
     unpack,
 )
 from skodyn.lanes import (

@@ -11,6 +11,7 @@ from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.articulated_inertia import gather_articulated_inertias
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import scatter_poses
+from skodyn.kernels.matrices import put
 from skodyn.kernels.residuals import (
     add_scaled_spatial,
     answer_acceleration,
@@ -29,7 +30,6 @@ from skodyn.kernels.workspace import (
     load3,
     load6,
     load_matrix,
-    put,
     store6,
     unpack,
 )

@@ -8,8 +8,9 @@ of the others lie one after another.
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.matrices import columns_of
 from skodyn.kernels.side_by_side import dofs_end
-from skodyn.kernels.workspace import body_count, columns_of, entry
+from skodyn.kernels.workspace import body_count, entry
 from skodyn.lanes import (
     columns_at_once,
     fma,

@@ -41,15 +41,14 @@ from skodyn.kernels.workspace import (
     free_slot,
     load3,
     load6,
-    put,
     row6,
     store3,
     store6,
     store_inertia,
     store_matrix,
 )
-from skodyn.lanes import load, load_rows, splat, store
-from skodyn.model.layout import KIND, N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
+from skodyn.lanes import load, load_rows, store
+from skodyn.model.layout import KIND, N_DOF, NQ, NV, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia, shift_inertia
 from skodyn.spatial.linear3 import add, add_cross, cross, dot, from_columns, scale
 from skodyn.spatial.motion import (
@@ -108,19 +107,6 @@ def screw_lanes(n_bodies: int, nv: int) -> int:
 def turns_with_child(tree, k):
     """Are the columns of joint k constant in the child's axes, and so moved by one another?"""
     return entry(tree, k, KIND) == SPHERICAL or entry(tree, k, KIND) == FREE
-
-
-@helper
-def clear_unrelated_pairs(w, tree, table, first, stride, columns, nv):
-    """Zero an nv × nv matrix, its rows `columns` apart, if the tree branches."""
-    n = body_count(tree)
-    branched = False
-    for k in range(n):
-        branched = branched or entry(tree, k, SUBTREE_END) != n
-    if branched:
-        for i in range(nv):
-            for j in range(nv):
-                put(w, table, first, stride, i * columns + j, splat(w, 0.0))
 
 
 @helper

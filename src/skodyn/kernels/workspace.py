@@ -23,7 +23,6 @@ from skodyn.lanes import (
     pointer,
     shift_pointer,
     store,
-    store_four,
     store_rows,
 )
 from skodyn.lanes.cache_lines import line_zeros, whole_lines
@@ -293,62 +292,3 @@ def store_row3(w, a, first, stride, i, x):
     store_rows(w, a, first, stride, i, x[0])
     store_rows(w, a, first, stride, i + 1, x[1])
     store_rows(w, a, first, stride, i + 2, x[2])
-
-
-@helper
-def put(w, table, first, stride, i, x):
-    """Element i of rows that lie `stride` apart; stride 0 means lanes side by side."""
-    if stride == 0:
-        store(w, table, first + i, x)
-    else:
-        store_rows(w, table, first, stride, i, x)
-
-
-@helper
-def get(w, table, first, stride, i):
-    """What `put` has written."""
-    if stride == 0:
-        return load(w, table, first + i)
-    return load_rows(w, table, first, stride, i)
-
-
-@helper
-def columns_of(nv):
-    """Length of a row of a matrix that is kept in lanes: whole blocks of four."""
-    return (nv + 3) // 4 * 4
-
-
-def matrix_lanes(nv: int) -> int:
-    """How many lanes such a matrix needs."""
-    return nv * ((nv + 3) // 4 * 4)
-
-
-@helper
-def element_slot(nv, at, down, across, f):
-    """The lane of element f of a matrix whose row i and column j is at i·down + j·across."""
-    return at + f // nv * down + f % nv * across
-
-
-@helper
-def deliver_matrix(w, nv, ws, at, down, across, out, first, stride):
-    """From lanes, row i and column j at i·down + j·across, to rows of nv × nv numbers.
-
-    They are written four at a time, those at the end of a row with the first of the next.
-    """
-    whole, row, j = nv * nv // 4 * 4, at, 0
-    for f in range(0, whole, 4):
-        k = row + j * across
-        a, b, c, d = k, k + across, k + 2 * across, k + 3 * across
-        j += 4
-        if j > nv:
-            b = element_slot(nv, at, down, across, f + 1)
-            c = element_slot(nv, at, down, across, f + 2)
-            d = element_slot(nv, at, down, across, f + 3)
-        while j >= nv:
-            j -= nv
-            row += down
-        x = (load(w, ws, a), load(w, ws, b), load(w, ws, c), load(w, ws, d))
-        store_four(w, out, first, stride, f, x)
-    for f in range(whole, nv * nv):
-        x = load(w, ws, element_slot(nv, at, down, across, f))
-        store_rows(w, out, first, stride, f, x)

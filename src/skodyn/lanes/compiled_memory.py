@@ -141,22 +141,29 @@ def _vector_store_rows(
     return signature(types.none, w, array, first, stride, i, x), codegen
 
 
-def _four_of(builder: Any, vector: Any, first: int) -> Any:
-    """Four neighbouring numbers of a vector."""
-    order = ir.Constant(ir.VectorType(ir.IntType(32), 4), list(range(first, first + 4)))
-    return builder.shuffle_vector(vector, vector, order)
+def _transposed(builder: Any, lanes: list[Any]) -> list[Any]:
+    """Four vectors with a number for each state as vectors of four numbers, one for each state.
 
+    Neighbours are paired first, then pairs of pairs, in whole registers; what belongs to a state
+    is then half of a register of eight numbers, or one of four.
+    """
+    width = lanes[0].type.count
 
-def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
-    """The columns of four vectors of four."""
+    def shuffle(a: Any, b: Any, order: list[int]) -> Any:
+        kind = ir.VectorType(ir.IntType(32), len(order))
+        return builder.shuffle_vector(a, b, ir.Constant(kind, order))
 
-    def shuffle(a: Any, b: Any, order: tuple[int, ...]) -> Any:
-        return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), 4), order))
-
-    low = [shuffle(rows[k], rows[k + 1], (0, 4, 2, 6)) for k in (0, 2)]
-    high = [shuffle(rows[k], rows[k + 1], (1, 5, 3, 7)) for k in (0, 2)]
-    pairs = (low, high)
-    return [shuffle(*pairs[k % 2], (0, 1, 4, 5) if k < 2 else (2, 3, 6, 7)) for k in range(4)]
+    states: list[Any] = [None] * width
+    for odd in (0, 1):
+        order = [k + odd + other for k in range(0, width, 2) for other in (0, width)]
+        first, second = shuffle(lanes[0], lanes[1], order), shuffle(lanes[2], lanes[3], order)
+        for k in (0, 2):
+            pieces = [p + k for p in range(0, width, 4)]
+            order = [p + e + other for p in pieces for other in (0, width) for e in (0, 1)]
+            both = shuffle(first, second, order)
+            for n, piece in enumerate(pieces):
+                states[piece + odd] = shuffle(both, both, list(range(4 * n, 4 * n + 4)))
+    return states
 
 
 @intrinsic
@@ -167,11 +174,8 @@ def _vector_store_four(
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         lanes = [builder.extract_value(args[5], j) for j in range(4)]
-        rows = []
-        for first_state in range(0, w.lanes, 4):
-            rows += _transposed(builder, [_four_of(builder, x, first_state) for x in lanes])
         indices = _row_indices(context, builder, sig, args, w.lanes)
-        for row, index in zip(rows, indices, strict=True):
+        for row, index in zip(_transposed(builder, lanes), indices, strict=True):
             address = _pointer(context, builder, array, args[1], index)
             builder.store(row, builder.bitcast(address, row.type.as_pointer()), align=8)
         return context.get_dummy_value()
