@@ -111,8 +111,9 @@ def test_play_runs_in_real_time_and_the_plot_moves_with_it(chromium, tmp_path):
         assert 0.5 < stopped <= 2.0
         assert changed_share(before, picture(page, "#chart")) > 1e-4  # the cursor moved
         kinetic = page.locator("#curves button").first.inner_text()
-        frame = int(stopped / 0.05 + 1e-9)
-        assert float(kinetic.split()[-2]) == pytest.approx(np.sin(frame * 0.05), abs=0.01)
+        frames = {int((stopped + e) / 0.05) for e in (-1e-6, 1e-6)}  # it may stop at a row's time
+        shown = float(kinetic.split()[-2])
+        assert any(shown == pytest.approx(np.sin(k * 0.05), abs=0.01) for k in frames)
         page.locator("#curves button").first.click()
         assert page.locator("#curves button").count() == 2
         page.locator("#channel").fill("link1 velocity")
