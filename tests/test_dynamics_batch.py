@@ -62,7 +62,7 @@ WITH_OUT = (
 # array arguments of the kernel of one state; numba makes a small header for each on entry
 HOT = {"forward_dynamics": 6, "inverse_dynamics": 6, "mass_matrix": 3}
 STATES = 19  # two registers of eight numbers full, and some that overlap
-BATCH_ARGUMENTS = 8
+BATCH_ARGUMENTS = 8 + 4  # of the kernel, and of the look at whether they are finite
 MANY = 601
 compiled_only = pytest.mark.skipif(jit.JIT_DISABLED, reason="plain Python runs no lanes")
 

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from skodyn.dynamics import explain
 from skodyn.jit import JIT_DISABLED, compiled
 from skodyn.kernels.compliance import SCRATCH_LANES
+from skodyn.kernels.finite_rows import finite_rows
 from skodyn.kernels.workspace import pack_block, workspace_lanes
 from skodyn.lanes import LANES
 from skodyn.lanes.cache_lines import line_zeros
@@ -253,19 +254,21 @@ def _run_lanes(
     result: Floats,
     threads: int | None,
 ) -> tuple[int, int]:
-    """Four states at a time, on several threads."""
-    kernel, flat = algorithm.ready_batch, result.reshape(-1)
-    free = _free_workspaces(algorithm, model)
+    """A register full of states at a time, on several threads."""
+    kernel, flat, tables = algorithm.ready_batch, result.reshape(-1), inputs.tables()
+    free, rows, finite = _free_workspaces(algorithm, model), inputs.rows, _finite()
+    q, v, x, f_ext, _ = tables
+    of_states = q, v, NOTHING if inputs.x_is_shared else x, f_ext
 
     def work(start: int, stop: int) -> tuple[int, int]:
-        if not inputs.finite(start, stop):
+        if not finite(start, stop, rows, *of_states):
             return TURNED_AWAY, start
         try:
             workspace = free.pop()
         except IndexError:  # other threads have them all
             workspace = line_zeros(LANES * _lanes(model, algorithm))
         status, row = kernel(
-            model.kernel_tree, model.parameters, start, stop, *inputs.tables(), flat, workspace
+            model.kernel_tree, model.parameters, start, stop, *tables, flat, workspace
         )
         free.append(workspace)
         return int(status), int(row)
@@ -290,6 +293,11 @@ def _run_lanes(
     if failed:
         explain.check_finite(algorithm, inputs)
     return _pinpoint(algorithm, model, inputs, shape, min(failed)[0]) if failed else (0, 0)
+
+
+@cache
+def _finite() -> Any:
+    return compiled(finite_rows, (types.int64, types.int64, types.int64, _IN, _IN, _IN, _IN))
 
 
 def _pinpoint(

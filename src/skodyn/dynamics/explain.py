@@ -65,11 +65,6 @@ class Inputs:
             self.f_stride,
         )
 
-    def finite(self, start: int, stop: int) -> bool:
-        """Are all arguments of these states finite?"""
-        tables = (self.q, self.v, self.f_ext) + (() if self.x_is_shared else (self.x,))
-        return all(bool(np.isfinite(t[start:stop]).all()) for t in tables)
-
     def overlap(self, array: Floats) -> bool:
         """May writing to the array change an argument?"""
         return any(np.may_share_memory(array, a) for a in (self.q, self.v, self.x, self.f_ext))
