@@ -137,6 +137,74 @@ def test_runs_with_a_thermostat_are_those_of_the_scenario_alone():
     assert len(np.unique(sweep.q[:, 0])) == 4
 
 
+GEARED = """
+duration = 0.05
+[model]
+[model.bodies.base]
+joint = { type = "free" }
+mass = 2.0
+inertia = [0.2, 0.3, 0.4]
+[model.bodies.motor]
+parent = "base"
+joint = { type = "revolute", axis = [0, 0, 1], name = "hinge" }
+translation = [0.1, 0.2, 0.3]
+mass = 1.0
+com = [0.1, 0.05, -0.3]
+inertia = [0.05, 0.06, 0.07]
+[model.bodies.load]
+parent = "base"
+joint = { type = "revolute", axis = [0, 1, 0], name = "gear", mimic = { joint = "hinge", multiplier = -0.5, offset = 0.2 } }
+mass = 0.4
+com = [0, 0.1, -0.2]
+inertia = [0.01, 0.01, 0.01]
+[initial.v]
+hinge = 0.5
+[joints.gear]
+damping = 0.2
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "dormand_prince"])
+def test_runs_with_mimic_joints_are_those_of_the_scenario_alone(integrator):
+    text = GEARED + f'[integrator]\nmethod = "{integrator}"\n'
+    if integrator == "dormand_prince":
+        text += "[output]\ninterval = 0.001\n"
+    grid = {
+        "bodies.load.mass": [0.4, 0.8],
+        "joints.gear.damping": [0.0, 0.2],
+        "bodies.load.joint.mimic.multiplier": [-0.5, 2.0],
+    }
+    metrics = {
+        "swing": {"of": "q.hinge", "kind": "max"},
+        "follows": {"of": "q.gear", "kind": "final"},
+        "speed": {"of": "v.gear", "kind": "min"},
+        "energy": {"of": "energy", "kind": "final"},
+        "height": {"of": "position.load.z", "kind": "min"},
+        "own": {"of": lambda t, q, v: t + q[-1] + 10.0 * v[-1] + 100.0 * len(q), "kind": "final"},
+        "drift": {"kind": "energy_drift"},
+    }
+    sweep = sk.sweep(scenario(text), grid, metrics=metrics, engine="in-process")
+    assert sweep.counts()["finished"] == 8
+    for run in range(8):
+        s = scenario(sweep.scenario_text(run))
+        alone = run_scenario(s, None)
+        q, v, ratio = alone.q, alone.v, (-0.5, 2.0)[run % 2]
+        assert (q[-1] == sweep.q[run]).all()
+        assert (v[-1] == sweep.v[run]).all()
+        poses = [sk.forward_kinematics(s.model, row)[1] for row in q]
+        found = {name: sweep.metric(name).reshape(-1)[run] for name in metrics}
+        expected = {
+            "swing": q[:, -1].max(),
+            "follows": 0.2 + ratio * q[-1, -1],
+            "speed": (ratio * v[:, -1]).min(),
+            "energy": sum(sk.energy(s.model, q[-1], v[-1])),
+            "height": min(at[s.model.body_index("load"), 2] for at in poses),
+            "own": 0.05 + q[-1, -1] + 10.0 * v[-1, -1] + 100.0 * s.model.nq,
+        }
+        assert found.pop("drift") < 1e-6
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
 def test_a_metric_can_be_a_function_of_a_file(tmp_path):
     (tmp_path / "own.py").write_text("def height(t, q, v):\n    return 2.0 - q[0] * q[0] + t\n")
     table = {"grid": {"bodies.upper.mass": [1.0, 2.0]},

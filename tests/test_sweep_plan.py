@@ -352,13 +352,6 @@ def test_a_scenario_with_a_sweep_is_no_single_run(tmp_path):
         read_plan(path)
 
 
-def test_mimic_joints_are_refused_by_name():
-    follows = 'pitch = 0.1, name = "screw", mimic = { joint = "hinge", multiplier = 2.0 } }'
-    text = TEXT.replace('pitch = 0.1, name = "screw" }', follows)
-    with pytest.raises(sk.ScenarioError, match="Joint 'screw' mimics another"):
-        make_plan(parse_scenario(text, ROOT), {"grid": {"bodies.arm.mass": [1.0, 2.0]}})
-
-
 def test_a_controller_written_in_python_is_refused():
     scenario = parse_scenario(TEXT, ROOT)
     forces = replace(scenario.forces, controller=lambda t, q, v, p, tau: None)

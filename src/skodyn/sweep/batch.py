@@ -155,7 +155,9 @@ def _only(result: BatchResult, done: NDArray[np.bool_], seconds: float) -> Batch
 
 
 def _one_by_one(worker: Worker, rows: Floats, stop: Callable[[], bool]) -> Outcomes:
-    """Width 1: runs that choose their steps or meet a thermostat; metrics from their rows."""
+    """Width 1: runs that choose their steps, meet a thermostat or have mimic joints; metrics from
+    their rows.
+    """
     n, m = len(rows), worker.metrics
     outcomes = Outcomes(
         np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64),
@@ -191,11 +193,14 @@ def _run_alone(
 
 
 def _reduce(worker: Worker, engine: Engine, first: bool, block: Any, kept: Floats) -> None:
-    model, m = engine.model, worker.metrics
+    model, m, q, y = engine.model.uncoupled, worker.metrics, block.q, block.y
+    if engine.model.mimics:
+        nv, joints = engine.model.nv, engine.model.coupling
+        q, y = joints.expand_q(q), np.hstack((joints.expand_v(y[:, :nv]), y[:, nv:]))
     workspace = np.zeros(workspace_lanes(model.n_bodies, model.nq, model.nv))
     compiled(reduce_rows, ROWS_SIGNATURE)(
         model.kernel_tree, model.parameters, first, engine.settings.dt * engine.every, block.t,
-        block.q.reshape(-1), block.y.reshape(-1), workspace, m.codes, m.levels, m.function,
+        q.reshape(-1), y.reshape(-1), workspace, m.codes, m.levels, m.function,
         np.zeros(STATE_SUMS + 3 * model.n_bodies), kept,
     )  # fmt: skip
 

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
 from skodyn.errors import ScenarioError
 from skodyn.jit import JIT_DISABLED
 
-__all__ = ["FUNCTION_TYPE", "compile_functions", "load_function"]
+__all__ = ["FUNCTION_TYPE", "compile_functions", "load_function", "of_state"]
 
 _POINTER = types.CPointer(types.float64)
 _SIGNATURE = types.float64(types.int64, types.float64, _POINTER, _POINTER, types.int64, types.int64)
@@ -53,6 +55,18 @@ def compile_functions(functions: Sequence[Callable[..., float]]) -> Any:
     for function in reversed(functions):
         combined = _before(_compiled(function), combined)
     return numba.cfunc(_SIGNATURE)(combined.py_func)
+
+
+def of_state(
+    function: Callable[..., float], q_at: NDArray[np.int64], v_at: NDArray[np.int64]
+) -> Callable[..., float]:
+    """The function of q and v of all joints that is this function of those of the state."""
+    inner = function if JIT_DISABLED else _compiled(function)
+
+    def chosen(t, q, v):  # type: ignore[no-untyped-def]
+        return inner(t, q[q_at], v[v_at])
+
+    return chosen
 
 
 def _compiled(function: Any) -> Any:

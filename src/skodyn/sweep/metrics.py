@@ -7,7 +7,8 @@
 
 `of` names a quantity: q.NAME and v.NAME by the names of the log's columns, energy (total), kinetic,
 potential, work (of all forces but gravity), momentum.angular.x …, com.x …, position.BODY.x …, or a
-function f(t, q, v) of a Python file. Quantities are looked at every `sample_every` steps.
+function f(t, q, v) of a Python file. Quantities are looked at every `sample_every` steps. Of a
+model with mimic joints they are those of all its joints; a function is given the state.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from skodyn.io.schema import Names
 from skodyn.model.columns import Floats, shown
 from skodyn.model.model import Model
 from skodyn.sweep import sampling as s
-from skodyn.sweep.functions import compile_functions, load_function
+from skodyn.sweep.functions import compile_functions, load_function, of_state
 from skodyn.topology.wording import Spelling
 
 __all__ = ["KINDS", "Metric", "PackedMetrics", "pack_metrics", "read_metrics"]
@@ -154,7 +155,7 @@ def _check(label: str, metric: Metric, faults: list[str]) -> None:
 
 def pack_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> PackedMetrics:
     """The tables, or a ScenarioError that lists every fault."""
-    quantities = _quantities(model)
+    quantities = _quantities(model.uncoupled)
     functions: list[Callable[..., float]] = []
     faults: list[str] = []
     records: list[int] = []
@@ -186,6 +187,9 @@ def pack_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> Pack
     sums = any(source in (s.STATE_SUM, s.TOTAL_ENERGY) for source in sources)
     header = [len(metrics), int(sums), int(s.PLACE in sources), 0]
     codes = np.array([*header, *records], dtype=np.int64)
+    if model.mimics:
+        joints = model.coupling
+        functions = [of_state(function, joints.q_at, joints.v_at) for function in functions]
     return PackedMetrics(tuple(metrics), codes, np.array(levels), tuple(functions))
 
 

@@ -74,8 +74,11 @@ class Variant:
 
     @property
     def in_lanes(self) -> bool:
-        """Whether runs can go side by side: their steps are the same, with nothing in between."""
-        return not self.scenario.integrator.adaptive and self.scenario.thermostat is None
+        """Whether runs can go side by side: their steps are the same, with nothing in between, and
+        no joint mimics another, for which the loop of lanes has no code.
+        """
+        s = self.scenario
+        return not s.integrator.adaptive and s.thermostat is None and not s.model.mimics
 
     @cached_property
     def structure(self) -> bytes:

@@ -63,6 +63,9 @@ def _model(data: Data) -> Iterator[tuple[Any, ...]]:
         for key, value in table["joint"].items():
             if isinstance(value, list):
                 yield from _vector(f"{path}.joint.{key}", (*at, "joint", key))
+            elif key == "mimic":
+                for number in ("multiplier", "offset"):
+                    yield f"{path}.joint.mimic.{number}", (*at, "joint", key, number)
             elif not isinstance(value, str):
                 yield f"{path}.joint.{key}", (*at, "joint", key)
 

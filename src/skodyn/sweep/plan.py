@@ -33,10 +33,6 @@ _NO_CONTROLLER = (
     "The scenario has a controller written in Python, which sweeps do not take; use servos, "
     "sinusoids or tables, or run the scenarios one by one."
 )
-_NO_MIMICS = (
-    "Joint {!r} mimics another, and sweeps do not take mimic joints yet; let it move by itself "
-    "(mimic = 'independent' in [model] of a robot file), or run the scenarios one by one."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +86,6 @@ def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> Plan:
         faults.append(f"Unknown key {key!r} in sweep; {remedy}")
     if scenario.forces.controller is not None:
         raise ScenarioError([*faults, _NO_CONTROLLER])
-    if scenario.model.mimics:
-        raise ScenarioError([*faults, _NO_MIMICS.format(next(iter(scenario.model.mimics)))])
     folder = (scenario.path or Path("x")).parent.resolve()
     data = normal_form(scenario)
     known = places(scenario, data)

@@ -127,7 +127,7 @@ def _drive(
     with IndexWriter(path) as writer:
         chosen = _logs(path, json.loads(writer.text("logs")))
         running = open_engine(
-            engine, workers, scheduler, partial(warm, _methods(study), "thermostat" in study.data)
+            engine, workers, scheduler, partial(warm, _methods(study), _one_at_a_time(study))
         )
         try:
             tally = Driver(writer, pickled(study), running, chosen, batch_runs).run(progress)
@@ -148,6 +148,12 @@ def _logs(path: Path, wanted: str | list[int]) -> dict[str, Any]:
         "log_failed": wanted == "failed",
         "log_runs": None if wanted == "all" else runs,
     }
+
+
+def _one_at_a_time(study: Study) -> bool:
+    """Whether even runs with fixed steps cannot go side by side (Variant.in_lanes)."""
+    bodies = study.data["model"]["bodies"].values()
+    return "thermostat" in study.data or any("mimic" in body["joint"] for body in bodies)
 
 
 def _methods(study: Study) -> tuple[str, ...]:
