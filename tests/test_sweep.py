@@ -141,6 +141,7 @@ GEARED = """
 duration = 0.05
 [model]
 [model.bodies.base]
+parent = "world"
 joint = { type = "free" }
 mass = 2.0
 inertia = [0.2, 0.3, 0.4]
@@ -189,8 +190,10 @@ def test_runs_with_mimic_joints_are_those_of_the_scenario_alone(integrator):
         s = scenario(sweep.scenario_text(run))
         alone = run_scenario(s, None)
         q, v, ratio = alone.q, alone.v, (-0.5, 2.0)[run % 2]
-        assert (q[-1] == sweep.q[run]).all()
-        assert (v[-1] == sweep.v[run]).all()
+        # rows of a run with adaptive steps lie on curves through its states
+        rounding = 0.0 if integrator == "rk4" else 1e-15
+        np.testing.assert_allclose(q[-1], sweep.q[run], rtol=0, atol=rounding)
+        np.testing.assert_allclose(v[-1], sweep.v[run], rtol=0, atol=rounding)
         poses = [sk.forward_kinematics(s.model, row)[1] for row in q]
         found = {name: sweep.metric(name).reshape(-1)[run] for name in metrics}
         expected = {
