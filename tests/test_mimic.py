@@ -19,6 +19,7 @@ import skodyn as sk
 from skodyn.jit import JIT_DISABLED, compiled
 from skodyn.kernels.mimics import mimic_lanes
 from skodyn.kernels.workspace import workspace_lanes
+from skodyn.lanes import LANES
 from skodyn.model.drawing import describe
 from skodyn.simulate import fixed_step, session
 from skodyn.simulate.controllers import no_controller
@@ -563,18 +564,18 @@ def test_an_interrupted_run_resumes_to_the_same_bits(tmp_path):
 
 @pytest.mark.slow  # the compiler takes minutes over lanes of mimic joints, which no run uses yet
 @pytest.mark.skipif(JIT_DISABLED, reason="lanes need the compiler")
-def test_four_lanes_have_the_bits_of_one():
+def test_lanes_have_the_bits_of_one():
     model = gripper()
     forces = Forces(joints=FORCES.joints, elements=FORCES.elements)
     tables = pack_forces(model, forces)
     rng = np.random.default_rng(5)
-    states = [model.random_state(rng) for _ in range(4)]
+    states = [model.random_state(rng) for _ in range(LANES)]
     nq, ny = model.nq, model.nv + tables.n_integrals
     results = []
     kernels = (fixed_step.euler_run, fixed_step.euler_run_lanes)
-    for lanes, kernel in zip((1, 4), kernels, strict=True):
+    for lanes, kernel in zip((1, LANES), kernels, strict=True):
         rows = []
-        for group in range(0, 4, lanes):
+        for group in range(0, LANES, lanes):
             chosen = states[group : group + lanes]
             q = np.concatenate([s[0] for s in chosen])
             y = np.concatenate([np.pad(s[1], (0, tables.n_integrals)) for s in chosen])
