@@ -55,8 +55,14 @@ def element_slot(nv, at, down, across, f):
 def deliver_matrix(w, nv, ws, at, down, across, out, first, stride):
     """From lanes, row i and column j at i·down + j·across, to rows of nv × nv numbers.
 
-    They are written four at a time, those at the end of a row with the first of the next.
+    They are written four at a time, those at the end of a row with the first of the next; but rows
+    of one state are copied.
     """
+    if single(w) and across == 1:
+        for i in range(nv):
+            for j in range(nv):
+                store(w, out, first + i * nv + j, load(w, ws, at + i * down + j))
+        return
     whole, row, j = nv * nv // 4 * 4, at, 0
     for f in range(0, whole, 4):
         k = row + j * across
