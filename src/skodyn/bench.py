@@ -16,6 +16,7 @@ import numpy as np
 from skodyn import dynamics
 from skodyn.conventions import GROUND
 from skodyn.jit import JIT_DISABLED, package_version
+from skodyn.lanes import LANES
 from skodyn.model.columns import Floats
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import Free, Joint, Revolute
@@ -118,8 +119,8 @@ def _best(call: Callable[[], object], seconds: float) -> float:
 
 
 def _first_calls(model: Model) -> dict[str, tuple[float, float]]:
-    """Seconds of the first call of each algorithm: one state, four states."""
-    q, v, x = _states(model, 4)
+    """Seconds of the first call of each algorithm: one state, a register full of them."""
+    q, v, x = _states(model, LANES)
     return {
         name: (
             _timed(lambda call=call: call(model, q[0], v[0], x[0], None)),  # type: ignore[misc]

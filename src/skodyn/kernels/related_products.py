@@ -1,8 +1,9 @@
 """−𝓜⁻¹ ∂τ/∂q and −𝓜⁻¹ ∂τ/∂v as products, for trees that are not deep.
 
 Column c of ∂τ/∂x is zero but for rows that are related to c: its ancestors and its subtree. They
-are listed once for each body. The matrices are kept by columns: 𝓜⁻¹ is symmetric, and the columns
-of the others lie one after another.
+are the same, and listed once, for all columns of a limb, which is a run of bodies without a branch.
+The matrices are kept by columns: 𝓜⁻¹ is symmetric, and the columns of the others lie one after
+another.
 """
 
 from __future__ import annotations
@@ -97,7 +98,10 @@ def limb_end(tree, k):
 
 @helper
 def multiply_related(w, lanes, tree, inverse, by_q, by_v, product, scratch, ws):
-    """Both products, one behind the other; `scratch` has nv lanes for the list."""
+    """Both products, one behind the other; `scratch` has nv lanes for the list.
+
+    A few rows of 𝓜⁻¹ serve all columns of a limb in turn, while they are in the fastest cache.
+    """
     nv, step = tree[NV], columns_at_once(w)
     columns = columns_of(nv)
     rows = integers(shift_pointer(ws, lanes * scratch))

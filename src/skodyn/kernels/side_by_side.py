@@ -1,8 +1,8 @@
 """Many right-hand sides at once: the two halves of Algorithm 6.1 for the columns of a matrix.
 
 The matrix lies in the workspace, a row of lanes for each degree of freedom, and so do the forces z
-and the accelerations α of all columns, six rows each. Four states in a register take columns one by
-one; a single state takes four to a register, which may reach beyond the columns it is for.
+and the accelerations α of all columns, six rows each. Several states in a register take columns one
+by one; a single state takes four to a register, which may reach beyond the columns it is for.
 
 Bodies share those six rows. A last child works where its parent's z or α is, which nobody else asks
 for meanwhile; any other child works one level above. In a chain all bodies work on one level.

@@ -1,8 +1,8 @@
 """Sines and cosines of the joints' angles.
 
-With four states in a register each joint takes them when a sweep comes by. A single state would
-leave three quarters of every register idle: there they are taken beforehand, four coordinates at a
-time, and kept in the workspace. Coordinates that are no angles are taken along, which is cheaper
+With several states in a register each joint takes them when a sweep comes by. A single state would
+leave most of every register idle: there they are taken beforehand, four coordinates at a time, and
+kept in the workspace. Coordinates that are no angles are taken along, which is cheaper
 than to ask. Both ways have the same bits.
 """
 

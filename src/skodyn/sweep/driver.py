@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.lanes import LANES
 from skodyn.simulate.signals import StopRequest
 from skodyn.sweep.batch import CRASHED, FINISHED, PENDING, BatchResult, run_batch
 from skodyn.sweep.engines import Engine
@@ -136,7 +137,7 @@ class Driver:
             return FIRST_BATCH
         share = (self.tally.total - self.cursor) // (2 * self.engine.workers - 1)
         wanted = min(int(BATCH_SECONDS / self.seconds_per_run), max(share, FIRST_BATCH), 10**6)
-        return max(4, wanted - wanted % 4)
+        return max(LANES, wanted - wanted % LANES)
 
     def _submit(self, batch: Batch) -> None:
         points = self.writer.points(batch.runs)
