@@ -11,6 +11,7 @@ import numpy as np
 
 import naive
 import skodyn as sk
+from skodyn.jit.compiling import learn_meanings
 from skodyn.model.joints import CATALOGUE
 
 GRAVITY = (0.3, -0.4, -9.81)  # no coordinate axis: a lost component shows
@@ -112,6 +113,8 @@ def from_packed_bodies(model, rows):
 
 def at_width(source, w):
     """A compiled entry point that calls source(w, ...); tags cannot be passed in from Python."""
+
+    learn_meanings()
 
     @numba.njit(error_model="numpy")  # a kernel, but not cached: it closes over `source`
     def entry(*arguments):

@@ -3,9 +3,9 @@
     python tests/run_checks.py            # all of it, tests in as many processes as there are cores
     python tests/run_checks.py -n 0 -x    # what follows goes to pytest
 
-It stops at the first failure. Kernels are compiled before the tests, in one process: numba's cache
-has no lock, and two processes that compile the same kernel at once would both do the work. For the
-same reason all tests of a file run in one process. Run it with the interpreter that skodyn and its
+It stops at the first failure. Kernels are compiled before the tests, into one shared object:
+processes that compile the same kernel at once would all do the work. For the same reason all tests
+of a file run in one process. Run it with the interpreter that skodyn and its
 test dependencies are installed for.
 """
 

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 import skodyn as sk
-from skodyn import jit, warm
+from skodyn import jit, precompile
 from skodyn.cli import main
 from skodyn.io import load
+from skodyn.jit import build, folders, shipped
 from skodyn.model.drawing import LIMIT, draw
 
 ROOT = Path(__file__).parent.parent
@@ -181,14 +182,16 @@ def cache(tmp_path: Path, monkeypatch: Any) -> Path:
         folder.mkdir(parents=True)
         for k in range(count):
             (folder / f"{k}.nbc").write_bytes(b"x" * 500_000)
-    monkeypatch.setattr(jit, "cache_root", lambda: tmp_path / "skodyn")
-    monkeypatch.setattr(jit, "cache_folder", lambda: ours)
+    monkeypatch.setattr(folders, "cache_root", lambda: tmp_path / "skodyn")
+    monkeypatch.setattr(folders, "cache_folder", lambda: ours)
     return tmp_path / "skodyn"
 
 
 def test_cache_info_counts_files_and_other_versions(cache: Path, capsys: Any):
     assert main(["cache", "info"]) == 0
-    assert capsys.readouterr().out.splitlines() == [
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first.startswith("kernels ")
+    assert rest == [
         f"folder  {cache / 'ours'}",
         "files   1",
         "size    0.5 MB",
@@ -202,27 +205,47 @@ def test_cache_clear_removes_every_version(cache: Path, capsys: Any):
     assert not cache.exists()
 
 
-def test_cache_warm_runs_every_step(capsys: Any, monkeypatch: Any):
-    seen: list[str] = []
-    steps = [("first", lambda model: seen.append(model.name)), ("second", lambda model: None)]
-    monkeypatch.setattr(warm, "STEPS", steps)
-    monkeypatch.setattr(jit, "JIT_DISABLED", False)
+@pytest.fixture
+def three_kernels(monkeypatch: Any) -> list[str]:
+    """As if the package had no more than these."""
+    names = ["model.manifold:integrate", "model.manifold:difference", "sko.solve:solve_sweep"]
+    kernels = {name: build.all_kernels()[name] for name in names}
+    monkeypatch.setattr(build, "all_kernels", lambda: kernels)
+    return names
+
+
+@pytest.mark.skipif(bool(shipped.why_not() or not build.linker()), reason="no C compiler")
+def test_cache_warm_builds_an_object_that_holds_every_kernel_and_says_so(
+    three_kernels: list[str], tmp_path: Path, capsys: Any, monkeypatch: Any
+):
+    monkeypatch.setattr(precompile, "missing", lambda: three_kernels)
+    monkeypatch.setattr(folders, "cache_folder", lambda: tmp_path)
     assert main(["cache", "warm", "--jobs", "1"]) == 0
-    out = capsys.readouterr().out
-    assert seen == ["every joint"]
-    assert [line.split()[0] for line in out.splitlines()] == ["first", "second", "2"]
+    said = capsys.readouterr()
+    path = shipped.object_path(tmp_path / "objects", shipped.level())
+    assert said.out.startswith(f"every kernel is ready in {path}: ")
+    assert said.err.splitlines()[-1].startswith("3 of 3 kernels, ")
+    held = shipped.read(path)
+    assert held is not None
+    assert sorted(held.listed["kernels"]) == sorted(three_kernels)
+    assert all(map(held.holds, three_kernels))
 
 
-def test_the_real_steps_reach_their_kernels():
-    told: list[str] = []
-    spent = warm.warm(lambda name, seconds: told.append(name))
-    assert told == list(spent) == [name for name, _ in warm.STEPS]
+@pytest.mark.parametrize("workers", [1, 2])
+def test_without_a_c_compiler_numba_compiles_every_kernel(
+    workers: int, three_kernels: list[str], monkeypatch: Any
+):
+    monkeypatch.setattr(build, "linker", lambda: None)
+    told: list[tuple[int, int, str]] = []
+    assert precompile.precompile(lambda *seen: told.append(seen), workers) is None
+    assert [done for done, _, _ in told] == [1, 2, 3]
+    assert sorted(name for _, _, name in told) == sorted(three_kernels)
 
 
-def test_several_processes_take_all_steps(monkeypatch: Any):
-    monkeypatch.setattr(warm, "STEPS", warm.STEPS[:2])  # what the processes find under 0 and 1
-    spent = warm.warm(workers=2)
-    assert sorted(spent) == ["difference", "integrate"]
+def test_cache_warm_has_nothing_to_do_twice(capsys: Any, monkeypatch: Any):
+    monkeypatch.setattr(precompile, "missing", list)
+    assert main(["cache", "warm"]) == 0
+    assert capsys.readouterr().out == "every kernel is ready\n"
 
 
 def test_cache_warm_without_the_compiler_says_so(capsys: Any, monkeypatch: Any):

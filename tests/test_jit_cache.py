@@ -38,6 +38,7 @@ def stranger(x):
 
 MAIN = """
 import json, sys
+import skodyn
 from skodyn import jit
 from skodyn.probe import probe
 
@@ -47,11 +48,11 @@ if "stranger" in sys.argv:
 value = probe((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
 print(json.dumps({
     "value": value,
-    "file": jit.__file__,
+    "file": skodyn.__file__,
     "root": str(jit.cache_root()),
     "folder": str(jit.kernel_folder("skodyn.probe")),
-    "hits": sum(probe.stats.cache_hits.values()),
-    "misses": sum(probe.stats.cache_misses.values()),
+    "hits": sum(probe.dispatcher.stats.cache_hits.values()),
+    "misses": sum(probe.dispatcher.stats.cache_misses.values()),
 }))
 """
 

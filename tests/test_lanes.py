@@ -570,7 +570,7 @@ def test_one_source_compiles_at_either_width_and_is_cached_on_disk(entry):
     x, out = np.linspace(-5, 2e5, 8), np.empty(8)
     entry(x, out)
     same_bits(out, run_chain(WIDTH_1, x))
-    folder = Path(entry.stats.cache_path)
+    folder = Path(entry.dispatcher.stats.cache_path)
     assert cache_folder() in folder.parents
     assert list(folder.glob(f"*.{entry.py_func.__name__}-*.nbc"))
     assert list(folder.glob(f"*.{entry.py_func.__name__}-*.nbi"))

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 import skodyn as sk
-from skodyn.jit import JIT_DISABLED, compiled
+from skodyn.jit import JIT_DISABLED
 from skodyn.kernels.workspace import workspace_lanes
 from skodyn.lanes import LANES
 from skodyn.simulate import fixed_step
-from skodyn.simulate.controllers import no_controller
 from skodyn.simulate.elements import Forces, JointProperties, Servo
-from skodyn.simulate.engine import FIXED_SIGNATURE, Engine
+from skodyn.simulate.engine import Engine
 from skodyn.simulate.force_tables import pack_forces
 from skodyn.simulate.settings import METHODS, IntegratorSettings
 
@@ -164,14 +163,14 @@ def test_every_lane_has_the_bits_of_a_run_alone(method):
     states = [start(model, seed) for seed in range(LANES)]
     results = []
     for lanes, kernel in zip((1, LANES), KERNELS[method], strict=True):
-        loop = compiled(kernel, FIXED_SIGNATURE)
+        loop = kernel
         for group in range(0, LANES, lanes):
             q = np.concatenate([s[0] for s in states[group : group + lanes]])
             y = np.concatenate(
                 [np.pad(s[1], (0, tables.n_integrals)) for s in states[group : group + lanes]]
             )
             done, _, status = loop(
-                model.kernel_tree, model.parameters, tables.codes, tables.numbers, no_controller(),
+                model.kernel_tree, model.parameters, tables.codes, tables.numbers, 0,
                 np.zeros(0), 0, 100, 2e-3, 1e-14, np.inf, 10**9, q, y,
                 np.zeros(lanes * (nq + ny)), np.zeros(lanes * (40 * (nq + ny) + 6 * 4 + 50)),
                 np.zeros(lanes * workspace_lanes(4, model.nq, model.nv)), np.zeros(0), np.zeros(0),

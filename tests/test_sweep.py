@@ -27,6 +27,7 @@ from skodyn.sweep.index import COLUMNS, IndexWriter, create_index
 from skodyn.sweep.plan import make_plan, read_plan
 from skodyn.sweep.running import resume_sweep, run_plan
 from skodyn.sweep.stored_study import record_of
+from test_sweep_plan import TEXT
 
 ROOT = Path(__file__).parent.parent
 PENDULUM = (ROOT / "scenarios" / "double_pendulum.toml").read_text()
@@ -137,50 +138,29 @@ def test_runs_with_a_thermostat_are_those_of_the_scenario_alone():
     assert len(np.unique(sweep.q[:, 0])) == 4
 
 
-GEARED = """
-duration = 0.05
-[model]
-[model.bodies.base]
-parent = "world"
-joint = { type = "free" }
-mass = 2.0
-inertia = [0.2, 0.3, 0.4]
-[model.bodies.motor]
-parent = "base"
-joint = { type = "revolute", axis = [0, 0, 1], name = "hinge" }
-translation = [0.1, 0.2, 0.3]
-mass = 1.0
-com = [0.1, 0.05, -0.3]
-inertia = [0.05, 0.06, 0.07]
-[model.bodies.load]
-parent = "base"
-joint = { type = "revolute", axis = [0, 1, 0], name = "gear", mimic = { joint = "hinge", multiplier = -0.5, offset = 0.2 } }
-mass = 0.4
-com = [0, 0.1, -0.2]
-inertia = [0.01, 0.01, 0.01]
-[initial.v]
-hinge = 0.5
-[joints.gear]
-damping = 0.2
-"""  # noqa: E501
+GEARED = TEXT.replace(
+    'pitch = 0.1, name = "screw" }',
+    'pitch = 0.1, name = "screw", mimic = { joint = "hinge", multiplier = -0.5, offset = 0.2 } }',
+)
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "dormand_prince"])
 def test_runs_with_mimic_joints_are_those_of_the_scenario_alone(integrator):
-    text = GEARED + f'[integrator]\nmethod = "{integrator}"\n'
+    text = GEARED
     if integrator == "dormand_prince":
-        text += "[output]\ninterval = 0.001\n"
+        own = 'method = "dormand_prince"\n[output]\ninterval = 0.001'
+        text = text.replace('method = "rk4"\ndt = 0.001', own)
     grid = {
-        "bodies.load.mass": [0.4, 0.8],
-        "joints.gear.damping": [0.0, 0.2],
-        "bodies.load.joint.mimic.multiplier": [-0.5, 2.0],
+        "bodies.rod.mass": [0.4, 0.8],
+        "joints.screw.damping": [0.0, 0.2],
+        "bodies.rod.joint.mimic.multiplier": [-0.5, 2.0],
     }
     metrics = {
         "swing": {"of": "q.hinge", "kind": "max"},
-        "follows": {"of": "q.gear", "kind": "final"},
-        "speed": {"of": "v.gear", "kind": "min"},
+        "follows": {"of": "q.screw", "kind": "final"},
+        "speed": {"of": "v.screw", "kind": "min"},
         "energy": {"of": "energy", "kind": "final"},
-        "height": {"of": "position.load.z", "kind": "min"},
+        "height": {"of": "position.rod.z", "kind": "min"},
         "own": {"of": lambda t, q, v: t + q[-1] + 10.0 * v[-1] + 100.0 * len(q), "kind": "final"},
         "drift": {"kind": "energy_drift"},
     }
@@ -201,8 +181,8 @@ def test_runs_with_mimic_joints_are_those_of_the_scenario_alone(integrator):
             "follows": 0.2 + ratio * q[-1, -1],
             "speed": (ratio * v[:, -1]).min(),
             "energy": sum(sk.energy(s.model, q[-1], v[-1])),
-            "height": min(at[s.model.body_index("load"), 2] for at in poses),
-            "own": 0.05 + q[-1, -1] + 10.0 * v[-1, -1] + 100.0 * s.model.nq,
+            "height": min(at[s.model.body_index("rod"), 2] for at in poses),
+            "own": s.duration + q[-1, -1] + 10.0 * v[-1, -1] + 100.0 * s.model.nq,
         }
         assert found.pop("drift") < 1e-6
         assert found == pytest.approx(expected, rel=1e-12)

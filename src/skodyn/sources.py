@@ -8,46 +8,64 @@ command line recompiles nothing.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from functools import cache
 from pathlib import Path
 
-__all__ = ["dependencies", "dependency_hash", "source_hash"]
+__all__ = ["dependencies", "dependency_hash", "file_of", "modules_with", "source_hash"]
 
 PACKAGE = __package__ or "skodyn"
 _ROOT = Path(__file__).parent
 _IMPORT = re.compile(
     rf"^[ \t]*from[ \t]+({PACKAGE}[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)"
-    rf"|^[ \t]*import[ \t]+({PACKAGE}[\w.]+)",
+    rf"|^[ \t]*import[ \t]+({PACKAGE}[\w.]+)"
+    rf"|^before_compiling\(\"({PACKAGE}[\w.]+)\"\)",  # imported by name when it is needed
     re.MULTILINE,
 )
 
 
-def _file(module: str) -> Path | None:
-    """The source of a module of the package; None for a name that is no module."""
-    path = _ROOT.joinpath(*module.split(".")[1:])
-    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
-        if module != PACKAGE and candidate.is_file():
-            return candidate
-    return None
+@cache
+def _files() -> dict[str, str]:
+    """Every module of the package but its front page, and its path below the package."""
+    found = {}
+    for folder, _, names in os.walk(_ROOT):
+        below = os.path.relpath(folder, _ROOT)
+        for name in names:
+            if name.endswith(".py"):
+                path = name if below == "." else f"{below}/{name}".replace(os.sep, "/")
+                module = path.removesuffix(".py").removesuffix("__init__").strip("/")
+                if module:
+                    found[f"{PACKAGE}.{module.replace('/', '.')}"] = path
+    return found
+
+
+def file_of(module: str) -> str:
+    """The source of a module of the package, as a path below it."""
+    return _files()[module]
 
 
 @cache
 def _text(module: str) -> bytes:
-    path = _file(module)
-    return path.read_bytes() if path else b""
+    path = _files().get(module)
+    return (_ROOT / path).read_bytes() if path else b""
+
+
+def modules_with(words: bytes) -> list[str]:
+    """The modules whose text has these words."""
+    return sorted(module for module in _files() if words in _text(module))
 
 
 @cache
 def _imported(module: str) -> frozenset[str]:
     """The modules of the package that this module's text imports, submodules by name included."""
     found = set()
-    for origin, names, plain in _IMPORT.findall(_text(module).decode()):
-        base = origin or plain
+    for origin, names, plain, named in _IMPORT.findall(_text(module).decode()):
+        base = origin or plain or named
         words = re.sub(r"#[^\n]*", "", names)
         parts = [word.split(" as ")[0].strip(" ()\n\t") for word in words.split(",")]
         found |= {base, *(f"{base}.{part}" for part in parts if part.isidentifier())}
-    return frozenset(name for name in found if _file(name))
+    return frozenset(name for name in found if name in _files())
 
 
 def dependencies(module: str) -> frozenset[str]:

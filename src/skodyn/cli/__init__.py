@@ -11,13 +11,12 @@ import argparse
 import json
 import os
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from skodyn import __version__, jit
-from skodyn.cli import identities, robots, runs, sweeps, views
+from skodyn import __version__
+from skodyn.cli import cache, identities, robots, runs, sweeps, views
 from skodyn.errors import SkodynError
 from skodyn.io import load
 from skodyn.model.drawing import describe, draw, size_words
@@ -104,23 +103,8 @@ def _parser() -> argparse.ArgumentParser:
     bench.set_defaults(command=_bench)
     identities.add_command(commands)
 
-    cache = commands.add_parser("cache", help="look after the compiled kernels")
-    actions = cache.add_subparsers(title="actions", metavar="ACTION", required=True)
-    for name, command, words in (
-        ("info", _cache_info, "where compiled kernels are kept, and how much of them"),
-        ("clear", _cache_clear, "remove the compiled kernels of every version"),
-        ("warm", _cache_warm, "compile every kernel now"),
-    ):
-        action = actions.add_parser(name, help=words, description=words)
-        action.set_defaults(command=command)
-        if name == "warm":
-            words = "processes that compile at once; default: one for each core"
-            action.add_argument("--jobs", metavar="N", type=int, default=_cores(), help=words)
+    cache.add_command(commands)
     return parser
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
 
 
 def _info(options: argparse.Namespace) -> None:
@@ -158,43 +142,3 @@ def _bench(options: argparse.Namespace) -> None:
     from skodyn.bench import run_benchmarks
 
     print(run_benchmarks(options.quick))
-
-
-def _cache_info(options: argparse.Namespace) -> None:
-    folder = jit.cache_folder()
-    files, size = _contents(folder)
-    print(f"folder  {folder}")
-    print(f"files   {files}")
-    print(f"size    {size / 1e6:.1f} MB")
-    for other in sorted(jit.cache_root().glob("*")):
-        if other != folder and other.is_dir():
-            files, size = _contents(other)
-            print(f"other version  {other.name}: {files} files, {size / 1e6:.1f} MB")
-
-
-def _contents(folder: Path) -> tuple[int, int]:
-    """(number of files, bytes) under a folder; files may vanish while they are counted."""
-    count = size = 0
-    for path in folder.rglob("*"):
-        with suppress(OSError):
-            if path.is_file():
-                size += path.stat().st_size
-                count += 1
-    return count, size
-
-
-def _cache_clear(options: argparse.Namespace) -> None:
-    print(f"removed {jit.clear_cache()} files from {jit.cache_root()}")
-
-
-def _cache_warm(options: argparse.Namespace) -> None:
-    from skodyn.warm import warm  # it brings every kernel with it
-
-    if jit.JIT_DISABLED:
-        print("NUMBA_DISABLE_JIT is set: kernels run as plain Python, nothing is compiled")
-        return
-    start = time.perf_counter()
-    spent = warm(
-        lambda name, seconds: print(f"{name:<40} {seconds:6.2f} s", flush=True), options.jobs
-    )
-    print(f"{len(spent)} steps, {time.perf_counter() - start:.0f} s: every kernel is ready")

@@ -45,9 +45,7 @@ def _run(options: argparse.Namespace) -> int:
 
     scenario = read_scenario(options.scenario)
     target = Path(options.output or f"{Path(options.scenario).stem}.h5")
-    step = "adaptive_step" if scenario.integrator.adaptive else "fixed_step"
-    rows = ["evaluate_rows"] if {"tau", "vdot"} & set(scenario.output.channels) else []
-    with _progress(options, scenario.title, [step, *rows]) as progress:
+    with _progress(options, scenario.title) as progress:
         run = run_scenario(scenario, target, overwrite=options.overwrite, progress=progress)
     return _report(run, options)
 
@@ -55,21 +53,27 @@ def _run(options: argparse.Namespace) -> int:
 def _resume(options: argparse.Namespace) -> int:
     from skodyn.scenario.running import resume_log
 
-    with _progress(options, Path(options.log).name, ["fixed_step"]) as progress:
+    with _progress(options, Path(options.log).name) as progress:
         run = resume_log(options.log, force=options.force, progress=progress)
     return _report(run, options)
 
 
-def _progress(options: argparse.Namespace, title: str, kernels: list[str]) -> Any:
-    """A display of progress; says beforehand if kernels of `simulate` have yet to be compiled."""
+def _progress(options: argparse.Namespace, title: str) -> Any:
+    """A display of progress; says once that kernels have to be compiled, if they have."""
     from skodyn.cli.progress import Silent, shown_on
 
     if options.quiet:
         return Silent()
-    folders = [jit.kernel_folder(f"skodyn.simulate.{name}") for name in kernels]
-    if not jit.JIT_DISABLED and not all(any(folder.rglob("*.nbc")) for folder in folders):
-        print("compiling kernels, once for this version: about a minute", file=sys.stderr)
+    jit.BEFORE_COMPILING.append(_say_once)
     return shown_on(sys.stderr, title)
+
+
+def _say_once(_name: str) -> None:
+    jit.BEFORE_COMPILING.clear()
+    print(
+        "compiling kernels, once for this version: some seconds ('skodyn cache warm' compiles all)",
+        file=sys.stderr,
+    )
 
 
 def _report(run: Any, options: argparse.Namespace) -> int:

@@ -220,12 +220,13 @@ def plan_text(path: str) -> str:
     shape = " × ".join(f"{count} {name}" for name, _, count in plan.dimensions)
     found = estimate(plan)
     fast = len(plan.study.ranges)
+    together = f"{found.lanes} lanes" if found.lanes > 1 else "one run at a time"
     return "\n".join(
         (
             f"{path}: sound, {plan.count} runs = {shape}",
             f"planned  in {planned:.2f} s",
             f"side by side  {plan.scan.variants} "
-            f"set{'s' * (plan.scan.variants > 1)}, {found.lanes} lanes; {fast} of "
+            f"set{'s' * (plan.scan.variants > 1)}, {together}; {fast} of "
             f"{len(plan.study.names)} parameters are set without reading the scenario anew",
             f"metrics  {', '.join(plan.study.metrics) or 'none'}; logs {plan.logs}",
             f"time     about {found.seconds_per_run:.3g} s for a run, "

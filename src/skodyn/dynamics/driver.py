@@ -16,11 +16,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import ArrayLike
 
 from skodyn.dynamics import explain
-from skodyn.jit import JIT_DISABLED, compiled
+from skodyn.jit import JIT_DISABLED
 from skodyn.kernels.compliance import SCRATCH_LANES
 from skodyn.kernels.finite_rows import finite_rows
 from skodyn.kernels.workspace import pack_block, workspace_lanes
@@ -35,12 +34,6 @@ BODIES_PER_RANGE = 2000
 NOTHING = explain.NOTHING
 COMPILED: Any = object() if JIT_DISABLED else np.ndarray
 """The type of what compiled kernels take; plain Python would not turn other arrays away."""
-
-_IN = types.Array(types.float64, 1, "C", readonly=True)
-_OUT = types.Array(types.float64, 1, "C")
-_TREE = types.Array(types.int64, 1, "C", readonly=True)
-_BLOCK = types.Array(types.float64, 1, "C")
-_BATCH = (_TREE, _IN, types.int64, types.int64, _IN, _IN, _IN, _IN, types.int64, _OUT, _OUT)
 
 
 NATIVE = object()
@@ -74,13 +67,12 @@ class Algorithm:
     @cached_property
     def ready(self) -> Any:
         """The kernel of one state, compiled or loaded from the cache on first use."""
-        out = types.Array(types.float64, self.dimensions, "C")
-        return compiled(self.single, (_BLOCK, _IN, *[_IN] * len(self.takes), out))
+        return self.single.ready
 
     @cached_property
     def ready_batch(self) -> Any:
         """The kernel of a batch, likewise."""
-        return compiled(self.batch, _BATCH)
+        return self.batch.ready
 
 
 def run(
@@ -256,7 +248,7 @@ def _run_lanes(
 ) -> tuple[int, int]:
     """A register full of states at a time, on several threads."""
     kernel, flat, tables = algorithm.ready_batch, result.reshape(-1), inputs.tables()
-    free, rows, finite = _free_workspaces(algorithm, model), inputs.rows, _finite()
+    free, rows, finite = _free_workspaces(algorithm, model), inputs.rows, finite_rows.ready
     q, v, x, f_ext, _ = tables
     of_states = q, v, NOTHING if inputs.x_is_shared else x, f_ext
 
@@ -293,11 +285,6 @@ def _run_lanes(
     if failed:
         explain.check_finite(algorithm, inputs)
     return _pinpoint(algorithm, model, inputs, shape, min(failed)[0]) if failed else (0, 0)
-
-
-@cache
-def _finite() -> Any:
-    return compiled(finite_rows, (types.int64, types.int64, types.int64, _IN, _IN, _IN, _IN))
 
 
 def _pinpoint(

@@ -20,7 +20,7 @@ __all__ = ["fixman_potential", "mass_matrix_logdet_gradient", "sample_velocity"]
 GRADIENT = Algorithm(
     _gradient.mass_matrix_logdet_gradient, _gradient.mass_matrix_logdet_gradient_batch, ""
 )
-SAMPLE = Algorithm(_sample.velocity_sample, _sample.velocity_sample_batch, "x", "noise")
+SAMPLE = Algorithm(_sample.sample_velocity, _sample.sample_velocity_batch, "x", "noise")
 
 
 def mass_matrix_logdet_gradient(

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 
-from skodyn.jit import kernel
+from skodyn.jit import FLAG, FLOATS, MATRIX, RESULT, kernel
 
 
-@kernel
+@kernel(FLOATS.of(3), FLOATS.of(3), FLAG.of(2), MATRIX)
 def pick_bands(diagonal, below, left_out, bands):
     """Of a block tridiagonal matrix, what is left without some of its rows and columns.
 
@@ -35,7 +35,7 @@ def pick_bands(diagonal, below, left_out, bands):
             row += 1
 
 
-@kernel
+@kernel(MATRIX)
 def factorize(bands):
     """L of A = L·L* in the place of A; −1, or the row at which A is not positive definite."""
     n, width = bands.shape[0], bands.shape[1] - 1
@@ -54,7 +54,7 @@ def factorize(bands):
     return -1
 
 
-@kernel
+@kernel(FLOATS.of(2), RESULT)
 def solve(factor, x):
     """A⁻¹·x in the place of x."""
     n, width = factor.shape[0], factor.shape[1] - 1

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from skodyn.jit import helper, kernel
+from skodyn.jit import FLOATS, MATRIX, helper, kernel
 
 
-@kernel
+@kernel(FLOATS.of(2), FLOATS.of(3), FLOATS.of(3), FLOATS.of(2), MATRIX)
 def gather_forces(bond, to_bond, turn, c, x):
     """x = (∂c/∂x)*·c, from the last mass to the first."""
     n = bond.shape[0]
@@ -38,7 +38,7 @@ def _along(turn, k, i, v):
     return turn[k, 0, i] * v[0] + turn[k, 1, i] * v[1] + turn[k, 2, i] * v[2]
 
 
-@kernel
+@kernel(FLOATS.of(2), FLOATS.of(3), FLOATS.of(3), FLOATS.of(2), MATRIX)
 def scatter_rates(bond, to_bond, turn, x, c):
     """c = (∂c/∂x)·x, from the first mass to the last."""
     o0, o1, o2 = 0.0, 0.0, 0.0  # ω(k − 1)

@@ -10,10 +10,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding as llvm
-import numba
-
 from skodyn import jit
+from skodyn.jit import processor
 from skodyn.model.model import Model
 from skodyn.sources import source_hash
 
@@ -64,8 +62,8 @@ def _cpu() -> dict[str, Any]:
         "system": platform.platform(),
         "model": _cpu_model(),
         "count": os.cpu_count(),
-        "name": numba.config.CPU_NAME or llvm.get_host_cpu_name(),
-        "features": numba.config.CPU_FEATURES or llvm.get_host_cpu_features().flatten(),
+        "name": processor.name(),
+        "features": processor.features(),
     }
 
 
@@ -79,4 +77,4 @@ def _cpu_model() -> str:
 
 
 def _compile_flags() -> dict[str, Any]:
-    return {"jit": not jit.JIT_DISABLED, "opt": int(numba.config.OPT), **jit.COMPILE_FLAGS}
+    return {"jit": not jit.JIT_DISABLED, **jit.COMPILE_FLAGS}

@@ -13,6 +13,7 @@ from skodyn.kernels.compliance import scatter_compliances
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_poses
 from skodyn.kernels.mass_matrix import gather_composite_inertia
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, OK, SINGULAR, failure
 from skodyn.kernels.workspace import (
     INERTIA,
@@ -98,7 +99,7 @@ def sweep(w, tree, p, row, q, out, ws):
     return status if status != OK else answer
 
 
-@brief_kernel
+@brief_kernel(*one_state(0))
 def body_inertias(block, q, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -107,7 +108,7 @@ def body_inertias(block, q, out):
     return sweep(WIDTH_1, tree, p, 0, pointer(q), pointer(out), ws)
 
 
-@kernel
+@kernel(*BATCH)
 def body_inertias_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

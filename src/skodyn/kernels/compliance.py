@@ -17,6 +17,7 @@ from skodyn.kernels.jacobian import point_arm
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.mass_matrix_solve import prepare
 from skodyn.kernels.residuals import yield_force
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     ARM,
@@ -192,7 +193,7 @@ def sweep(w, tree, p, row, nq, q, x, nodes, out, ws):
     return status
 
 
-@brief_kernel
+@brief_kernel(*one_state(1, dimensions=2))
 def compliance(block, q, x, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -209,7 +210,7 @@ def compliance(block, q, x, out):
     )  # fmt: skip
 
 
-@kernel
+@kernel(*BATCH)
 def compliance_batch(tree, p, start, stop, q, _v, x, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

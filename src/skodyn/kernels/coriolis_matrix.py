@@ -35,6 +35,7 @@ from skodyn.kernels.screws import (
     screw_dof,
     screw_lanes,
 )
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     body_count,
@@ -111,7 +112,7 @@ def sweep(w, tree, p, row, q, v, out, ws):
     return status
 
 
-@brief_kernel
+@brief_kernel(*one_state(1, dimensions=2))
 def coriolis_matrix(block, q, v, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -122,7 +123,7 @@ def coriolis_matrix(block, q, v, out):
     return sweep(WIDTH_1, tree, p, 0, pointer(q), pointer(v), pointer(out), ws)
 
 
-@kernel
+@kernel(*BATCH)
 def coriolis_matrix_batch(tree, p, start, stop, q, v, _x, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

@@ -23,6 +23,7 @@ from skodyn.kernels.mimics import (
     scratch_slot,
     spread_forces,
 )
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import (
     BAD_INPUT,
     NOT_FINITE,
@@ -147,7 +148,7 @@ def sweep_logdet(w, lanes, tree, p, row, q, out, ws):
 # ---- entry points -----------------------------------------------------------------------------
 
 
-@brief_kernel
+@brief_kernel(*one_state(3))
 def forward_dynamics(block, q, v, tau, f_ext, vdot):
     """One state, with or without external forces."""
     tree, p, ws = unpack(block)
@@ -161,7 +162,7 @@ def forward_dynamics(block, q, v, tau, f_ext, vdot):
     )  # fmt: skip
 
 
-@kernel
+@kernel(*BATCH)
 def forward_dynamics_batch(tree, p, start, stop, q, v, tau, f_ext, f_stride, vdot, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):
@@ -175,7 +176,7 @@ def forward_dynamics_batch(tree, p, start, stop, q, v, tau, f_ext, f_stride, vdo
     return OK, 0
 
 
-@brief_kernel
+@brief_kernel(*one_state(1))
 def mass_matrix_solve(block, q, rhs, out):
     """One state, any number of right-hand sides, each a row of `rhs`."""
     tree, p, ws = unpack(block)
@@ -190,7 +191,7 @@ def mass_matrix_solve(block, q, rhs, out):
     return status
 
 
-@kernel
+@kernel(*BATCH)
 def mass_matrix_solve_batch(tree, p, start, stop, q, _v, rhs, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     t, c, s = pointer(tree), pointer(p), pointer(ws)
@@ -205,7 +206,7 @@ def mass_matrix_solve_batch(tree, p, start, stop, q, _v, rhs, _f_ext, _f_stride,
     return OK, 0
 
 
-@brief_kernel
+@brief_kernel(*one_state(0, dimensions=2))
 def mass_matrix_inverse(block, q, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -215,7 +216,7 @@ def mass_matrix_inverse(block, q, out):
     return invert_coupled(WIDTH_1, 1, tree, p, 0, pointer(out), ws) if status == OK else status
 
 
-@kernel
+@kernel(*BATCH)
 def mass_matrix_inverse_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     t, c, s = pointer(tree), pointer(p), pointer(ws)
@@ -229,7 +230,7 @@ def mass_matrix_inverse_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride
     return OK, 0
 
 
-@brief_kernel
+@brief_kernel(*one_state(0))
 def mass_matrix_logdet(block, q, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -238,7 +239,7 @@ def mass_matrix_logdet(block, q, out):
     return sweep_logdet(WIDTH_1, 1, tree, p, 0, pointer(q), pointer(out), ws)
 
 
-@kernel
+@kernel(*BATCH)
 def mass_matrix_logdet_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     t, c, s = pointer(tree), pointer(p), pointer(ws)

@@ -13,6 +13,7 @@ from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.forward_kinematics import POSITION, scatter_positions, scatter_velocities
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.kinematics import body_inertia, scatter_rates
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     MOTION,
@@ -85,7 +86,7 @@ def sweep(w, tree, p, row, nq, nv, q, v, out, ws):
     return status
 
 
-@brief_kernel
+@brief_kernel(*one_state(1))
 def energy(block, q, v, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -98,7 +99,7 @@ def energy(block, q, v, out):
     )  # fmt: skip
 
 
-@kernel
+@kernel(*BATCH)
 def energy_batch(tree, p, start, stop, q, v, _x, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

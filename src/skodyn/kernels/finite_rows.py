@@ -1,15 +1,15 @@
-"""Are the arguments of a batch finite? NumPy takes five times as long, a tenth of a short batch."""
+"""Are the arguments of a batch finite? A look at some of its rows, by whoever works on them."""
 
 from __future__ import annotations
 
-from skodyn.jit import helper, kernel
+from skodyn.jit import COUNT, FLOATS, helper, kernel
 
 _INFINITY = float("inf")
 
 
 @helper
-def rows_are_finite(start, stop, rows, table):
-    """Of one flat table with so many rows; it may be empty."""
+def finite_part(table, start, stop, rows):
+    """Rows start … stop − 1 of a flat table that has so many; it may be empty."""
     length = table.size // rows
     sound = True
     for i in range(start * length, stop * length):
@@ -17,12 +17,12 @@ def rows_are_finite(start, stop, rows, table):
     return sound
 
 
-@kernel
+@kernel(COUNT, COUNT, COUNT, FLOATS, FLOATS, FLOATS, FLOATS)
 def finite_rows(start, stop, rows, q, v, x, f_ext):
     """Rows start … stop − 1 of flat tables."""
     return (
-        rows_are_finite(start, stop, rows, q)
-        and rows_are_finite(start, stop, rows, v)
-        and rows_are_finite(start, stop, rows, x)
-        and rows_are_finite(start, stop, rows, f_ext)
+        finite_part(q, start, stop, rows)
+        and finite_part(v, start, stop, rows)
+        and finite_part(x, start, stop, rows)
+        and finite_part(f_ext, start, stop, rows)
     )

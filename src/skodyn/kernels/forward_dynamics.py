@@ -23,6 +23,7 @@ from skodyn.kernels.residuals import (
     passed_force,
     take_residue,
 )
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import (
     BAD_INPUT,
     NOT_FINITE,
@@ -181,7 +182,7 @@ def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, vdot, vdot_stride, keep, 
     return second if second != OK else third
 
 
-@brief_kernel
+@brief_kernel(*one_state(2))
 def forward_dynamics(block, q, v, tau, vdot):
     """One state without external forces: an argument less is 5 % of a small robot's call."""
     tree, p, ws = unpack(block)
@@ -195,7 +196,7 @@ def forward_dynamics(block, q, v, tau, vdot):
     )  # fmt: skip
 
 
-@brief_kernel
+@brief_kernel(*one_state(3))
 def forward_dynamics_pushed(block, q, v, tau, f_ext, vdot):
     """One state with external forces."""
     tree, p, ws = unpack(block)
@@ -209,7 +210,7 @@ def forward_dynamics_pushed(block, q, v, tau, f_ext, vdot):
     )  # fmt: skip
 
 
-@kernel
+@kernel(*BATCH)
 def forward_dynamics_batch(tree, p, start, stop, q, v, tau, f_ext, f_stride, vdot, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

@@ -25,6 +25,7 @@ from skodyn.kernels.side_by_side import (
     level_count,
     scatter_columns,
 )
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, OK, finite, state_fits
 from skodyn.kernels.workspace import unpack
 from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer, shift_pointer
@@ -106,7 +107,7 @@ def sweep(w, lanes, tree, p, row, q, v, tau, f_ext, f_stride, out, ws):
     return third if third != OK else fourth
 
 
-@brief_kernel
+@brief_kernel(*one_state(3, dimensions=3))
 def forward_dynamics_derivatives(block, q, v, tau, f_ext, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -120,7 +121,7 @@ def forward_dynamics_derivatives(block, q, v, tau, f_ext, out):
     )  # fmt: skip
 
 
-@kernel
+@kernel(*BATCH)
 def forward_dynamics_derivatives_batch(tree, p, start, stop, q, v, tau, f_ext, f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.joint_motion import relative_velocity
 from skodyn.kernels.kinematics import body_inertia, scatter_poses, scatter_rates
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     ARM,
@@ -116,7 +117,7 @@ def rows_fit(tree, out):
     return out.size == ROW * body_count(tree) and out.shape[0] == body_count(tree)
 
 
-@brief_kernel
+@brief_kernel(*one_state(0, dimensions=2))
 def forward_kinematics(block, q, out):
     """One state, poses only."""
     tree, p, ws = unpack(block)
@@ -127,7 +128,7 @@ def forward_kinematics(block, q, out):
     )
 
 
-@brief_kernel
+@brief_kernel(*one_state(1, dimensions=2))
 def velocities(block, q, v, out):
     """One state, poses and everything of its motion."""
     tree, p, ws = unpack(block)
@@ -148,7 +149,7 @@ def velocities(block, q, v, out):
     )
 
 
-@kernel
+@kernel(*BATCH)
 def forward_kinematics_batch(tree, p, start, stop, q, v, _x, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

@@ -16,6 +16,7 @@ from skodyn.kernels.kinematics import (
     place_body,
 )
 from skodyn.kernels.residuals import add_scaled_spatial, pass_force_inward, passed_force
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import (
     BAD_INPUT,
     NOT_FINITE,
@@ -123,7 +124,7 @@ def sweep(w, tree, p, row, nq, nv, q, v, moving, vdot, driven, f_ext, f_stride, 
     return first if first != OK else second
 
 
-@brief_kernel
+@brief_kernel(*one_state(2))
 def inverse_dynamics(block, q, v, vdot, tau):
     """One state without external forces: an argument less is 5 % of a small robot's call."""
     tree, p, ws = unpack(block)
@@ -137,7 +138,7 @@ def inverse_dynamics(block, q, v, vdot, tau):
     )  # fmt: skip
 
 
-@brief_kernel
+@brief_kernel(*one_state(3))
 def inverse_dynamics_pushed(block, q, v, vdot, f_ext, tau):
     """One state with external forces."""
     tree, p, ws = unpack(block)
@@ -151,7 +152,7 @@ def inverse_dynamics_pushed(block, q, v, vdot, f_ext, tau):
     )  # fmt: skip
 
 
-@brief_kernel
+@brief_kernel(*one_state(2))
 def bias_force(block, q, v, f_ext, tau):
     """One state, v̇ = 0."""
     tree, p, ws = unpack(block)
@@ -164,7 +165,7 @@ def bias_force(block, q, v, f_ext, tau):
     )  # fmt: skip
 
 
-@brief_kernel
+@brief_kernel(*one_state(0))
 def gravity_force(block, q, tau):
     """One state at rest."""
     tree, p, ws = unpack(block)
@@ -177,7 +178,7 @@ def gravity_force(block, q, tau):
     )  # fmt: skip
 
 
-@kernel
+@kernel(*BATCH)
 def inverse_dynamics_batch(tree, p, start, stop, q, v, vdot, f_ext, f_stride, tau, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

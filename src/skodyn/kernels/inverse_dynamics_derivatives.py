@@ -46,6 +46,7 @@ from skodyn.kernels.screws import (
     screw_lanes,
     turns_with_child,
 )
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, failure, finite, state_fits
 from skodyn.kernels.workspace import (
     body_count,
@@ -164,7 +165,7 @@ def sweep(w, tree, p, row, q, v, vdot, f_ext, f_stride, out, ws):
     return first if first != OK else second
 
 
-@brief_kernel
+@brief_kernel(*one_state(3, dimensions=3))
 def inverse_dynamics_derivatives(block, q, v, vdot, f_ext, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -178,7 +179,7 @@ def inverse_dynamics_derivatives(block, q, v, vdot, f_ext, out):
     )  # fmt: skip
 
 
-@kernel
+@kernel(*BATCH)
 def inverse_dynamics_derivatives_batch(tree, p, start, stop, q, v, vdot, f_ext, f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

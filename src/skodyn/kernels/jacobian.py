@@ -10,6 +10,7 @@ from __future__ import annotations
 from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import scatter_poses, scatter_rates
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     ARM,
@@ -95,7 +96,7 @@ def sweep_bias(w, tree, p, row, nq, nv, q, v, x, out, ws):
     return status
 
 
-@brief_kernel
+@brief_kernel(*one_state(1, dimensions=2))
 def jacobian(block, q, x, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -108,7 +109,7 @@ def jacobian(block, q, x, out):
     )  # fmt: skip
 
 
-@kernel
+@kernel(*BATCH)
 def jacobian_batch(tree, p, start, stop, q, _v, x, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):
@@ -122,7 +123,7 @@ def jacobian_batch(tree, p, start, stop, q, _v, x, _f_ext, _f_stride, out, ws):
     return OK, 0
 
 
-@brief_kernel
+@brief_kernel(*one_state(2))
 def jacobian_dot_v(block, q, v, x, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -135,7 +136,7 @@ def jacobian_dot_v(block, q, v, x, out):
     )  # fmt: skip
 
 
-@kernel
+@kernel(*BATCH)
 def jacobian_dot_v_batch(tree, p, start, stop, q, v, x, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import scatter_poses
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, OK, coordinates_fit
 from skodyn.kernels.workspace import (
     ROTATION,
@@ -34,7 +35,7 @@ def sweep(w, tree, p, row, q, out, ws):
     return status
 
 
-@brief_kernel
+@brief_kernel(*one_state(0, dimensions=2))
 def joint_columns(block, q, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -43,7 +44,7 @@ def joint_columns(block, q, out):
     return sweep(WIDTH_1, tree, p, 0, pointer(q), pointer(out), ws)
 
 
-@kernel
+@kernel(*BATCH)
 def joint_columns_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

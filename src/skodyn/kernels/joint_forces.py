@@ -15,6 +15,7 @@ from skodyn.kernels import forward_dynamics as fd
 from skodyn.kernels.articulated_inertia import kept_inertia
 from skodyn.kernels.kinematics import body_inertia
 from skodyn.kernels.residuals import add_scaled_spatial, kept_force
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, OK, finite, state_fits
 from skodyn.kernels.workspace import (
     ARM,
@@ -81,7 +82,7 @@ def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, out, ws):
     return status
 
 
-@brief_kernel
+@brief_kernel(*one_state(3))
 def joint_forces(block, q, v, tau, f_ext, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -95,7 +96,7 @@ def joint_forces(block, q, v, tau, f_ext, out):
     )  # fmt: skip
 
 
-@kernel
+@kernel(*BATCH)
 def joint_forces_batch(tree, p, start, stop, q, v, tau, f_ext, f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

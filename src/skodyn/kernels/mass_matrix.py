@@ -16,6 +16,7 @@ from skodyn.kernels.matrices import (
     place_to_write,
     put,
 )
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
 from skodyn.kernels.workspace import (
     ARM,
@@ -127,7 +128,7 @@ def sweep(w, tree, p, row, nq, nv, q, mass, ws):
     return status
 
 
-@brief_kernel
+@brief_kernel(*one_state(0, dimensions=2))
 def mass_matrix(block, q, mass):
     """One state."""
     tree, p, ws = unpack(block)
@@ -139,7 +140,7 @@ def mass_matrix(block, q, mass):
     )  # fmt: skip
 
 
-@kernel
+@kernel(*BATCH)
 def mass_matrix_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, mass, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

@@ -26,6 +26,7 @@ from skodyn.kernels.side_by_side import (
     scatter_columns,
     store_columns6,
 )
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
 from skodyn.kernels.workspace import (
     ARM,
@@ -224,7 +225,7 @@ def sweep(w, tree, p, row, q, out, ws):
     return OK
 
 
-@brief_kernel
+@brief_kernel(*one_state(0, dimensions=2))
 def mass_matrix_inverse(block, q, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -233,7 +234,7 @@ def mass_matrix_inverse(block, q, out):
     return sweep(WIDTH_1, tree, p, 0, pointer(q), pointer(out), ws)
 
 
-@kernel
+@kernel(*BATCH)
 def mass_matrix_inverse_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

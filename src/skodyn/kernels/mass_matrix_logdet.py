@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.mass_matrix_solve import prepare
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
 from skodyn.kernels.workspace import PIVOT, body_count, dof_slot, unpack
 from skodyn.lanes import (
@@ -36,7 +37,7 @@ def sweep(w, tree, p, row, nq, nv, q, out, ws):
     return status
 
 
-@brief_kernel
+@brief_kernel(*one_state(0))
 def mass_matrix_logdet(block, q, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -48,7 +49,7 @@ def mass_matrix_logdet(block, q, out):
     )  # fmt: skip
 
 
-@kernel
+@kernel(*BATCH)
 def mass_matrix_logdet_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

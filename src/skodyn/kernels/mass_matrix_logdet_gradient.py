@@ -21,6 +21,7 @@ from skodyn.kernels.compliance import shift_compliance, yield_compliance
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_poses
 from skodyn.kernels.screws import turns_with_child
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
 from skodyn.kernels.workspace import (
     ARM,
@@ -144,7 +145,7 @@ def sweep(w, tree, p, row, q, out, ws):
     return add_gradient(w, tree, p, q, row * tree[NQ], 1.0, out, row * nv, nv, ws)
 
 
-@brief_kernel
+@brief_kernel(*one_state(0))
 def mass_matrix_logdet_gradient(block, q, out):
     """One state."""
     tree, p, ws = unpack(block)
@@ -153,7 +154,7 @@ def mass_matrix_logdet_gradient(block, q, out):
     return sweep(WIDTH_1, tree, p, 0, pointer(q), pointer(out), ws)
 
 
-@kernel
+@kernel(*BATCH)
 def mass_matrix_logdet_gradient_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):

@@ -19,6 +19,7 @@ from skodyn.kernels.residuals import (
     passed_force,
     take_residue,
 )
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     ARM,
@@ -89,7 +90,7 @@ def solve(w, tree, p, rhs, first, nv, out, ws):
     return scatter_answers(w, tree, p, n, out, first, nv, 1, ws)
 
 
-@brief_kernel
+@brief_kernel(*one_state(1))
 def mass_matrix_solve(block, q, rhs, out):
     """One state, any number of right-hand sides, each a row of `rhs`."""
     tree, p, ws = unpack(block)
@@ -105,7 +106,7 @@ def mass_matrix_solve(block, q, rhs, out):
     return status
 
 
-@kernel
+@kernel(*BATCH)
 def mass_matrix_solve_batch(tree, p, start, stop, q, _v, rhs, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     t, c, x, y, s = pointer(tree), pointer(p), pointer(rhs), pointer(out), pointer(ws)

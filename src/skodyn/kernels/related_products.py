@@ -1,7 +1,7 @@
 """−𝓜⁻¹ ∂τ/∂q and −𝓜⁻¹ ∂τ/∂v as products, for trees that are not deep.
 
 Column c of ∂τ/∂x is zero but for rows that are related to c: its ancestors and its subtree. They
-are the same, and listed once, for all columns of a limb, which is a run of bodies without a branch.
+are the same, and listed once, for all columns of a serial segment (topology/segments.py).
 The matrices are kept by columns: 𝓜⁻¹ is symmetric, and the columns of the others lie one after
 another.
 """
@@ -81,17 +81,17 @@ def sums_of_rows(w, rows, count, i, inverse, by_q, by_v, columns, ws):
 
 
 @helper
-def goes_on(tree, k):
-    """Does body k belong to the limb of the body before it?"""
+def continues_segment(tree, k):
+    """Does body k belong to the serial segment of the body before it?"""
     follows = k > 0 and entry(tree, k, PARENT) == k - 1
     return follows and entry(tree, k, SUBTREE_END) == entry(tree, k - 1, SUBTREE_END)
 
 
 @helper
-def limb_end(tree, k):
-    """One past the last body of the limb that begins with body k."""
+def segment_end(tree, k):
+    """One past the last body of the serial segment that begins with body k."""
     end = k + 1
-    while end < body_count(tree) and goes_on(tree, end):
+    while end < body_count(tree) and continues_segment(tree, end):
         end += 1
     return end
 
@@ -100,7 +100,7 @@ def limb_end(tree, k):
 def multiply_related(w, lanes, tree, inverse, by_q, by_v, product, scratch, ws):
     """Both products, one behind the other; `scratch` has nv lanes for the list.
 
-    A few rows of 𝓜⁻¹ serve all columns of a limb in turn, while they are in the fastest cache.
+    A few rows of 𝓜⁻¹ serve all columns of a segment in turn, while they are in the fastest cache.
     """
     nv, step = tree[NV], columns_at_once(w)
     columns = columns_of(nv)
@@ -108,7 +108,7 @@ def multiply_related(w, lanes, tree, inverse, by_q, by_v, product, scratch, ws):
     k = 0
     while k < body_count(tree):
         count = list_related(tree, k, rows)
-        last = limb_end(tree, k) - 1
+        last = segment_end(tree, k) - 1
         stop = entry(tree, last, V_START) + entry(tree, last, N_DOF)
         for i in range(0, nv, AT_ONCE * step):
             for c in range(entry(tree, k, V_START), stop):

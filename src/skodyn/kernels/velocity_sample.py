@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from skodyn.jit import brief_kernel, helper, kernel
 from skodyn.kernels.mass_matrix_solve import prepare, scatter_answers
+from skodyn.kernels.signatures import BATCH, one_state
 from skodyn.kernels.status import BAD_INPUT, OK, coordinates_fit, finite
 from skodyn.kernels.workspace import PIVOT, RESIDUE, body_count, dof_slot, unpack
 from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, load, load_rows, pointer, sqrt, store
@@ -29,8 +30,8 @@ def sweep(w, tree, p, row, q, x, out, ws):
     return scatter_answers(w, tree, p, n, out, row * nv, nv, 1, ws)
 
 
-@brief_kernel
-def velocity_sample(block, q, x, out):
+@brief_kernel(*one_state(1))
+def sample_velocity(block, q, x, out):
     """One state."""
     tree, p, ws = unpack(block)
     sizes = x.size == tree[NV] and out.size == tree[NV]
@@ -39,8 +40,8 @@ def velocity_sample(block, q, x, out):
     return sweep(WIDTH_1, tree, p, 0, pointer(q), pointer(x), pointer(out), ws)
 
 
-@kernel
-def velocity_sample_batch(tree, p, start, stop, q, _v, x, _f_ext, _f_stride, out, ws):
+@kernel(*BATCH)
+def sample_velocity_batch(tree, p, start, stop, q, _v, x, _f_ext, _f_stride, out, ws):
     """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
     for row in range(start, stop, LANES):
         first = min(row, stop - LANES)

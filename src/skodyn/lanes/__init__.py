@@ -29,7 +29,7 @@ there `fma(a, b, c)` is `a*b + c` with two roundings: right to rounding, not to 
 
 from __future__ import annotations
 
-from skodyn.lanes import compiled, compiled_memory  # noqa: F401  (they register what it means)
+from skodyn.jit import before_compiling
 from skodyn.lanes.plain import (
     WIDTH_1,
     WIDTH_4,
@@ -62,6 +62,9 @@ from skodyn.lanes.plain import (
 )
 from skodyn.lanes.registers import LANES, WIDTH_N, WIDTH_N_OWN_PARAMETERS
 from skodyn.lanes.trigonometry import sincos, sincos_table
+
+before_compiling("skodyn.lanes.compiled")
+before_compiling("skodyn.lanes.compiled_memory")
 
 __all__ = [
     "LANES",

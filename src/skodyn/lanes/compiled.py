@@ -1,8 +1,8 @@
 """What the functions of plain.py mean to numba: LLVM vectors of doubles and their instructions.
 
-Nothing here is called from Python. `LaneType(4)` lives in one 256-bit register; `MaskType(4)` is
-what comparing two of them gives. Width 1 has no type of its own: it is float64 and bool.
-Overloads carry no annotations because numba compares their signature with the implementation's.
+Nothing here is called from Python; `skodyn.jit` imports it before the first compilation.
+`LaneType(4)` lives in one 256-bit register; `MaskType(4)` is what comparing two of them gives.
+Width 1 has no type of its own: it is float64 and bool.
 """
 
 from __future__ import annotations
@@ -16,16 +16,14 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import lower_constant
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import (
-    intrinsic,
-    lower_builtin,
-    lower_cast,
-    models,
-    overload,
-    register_model,
-    typeof_impl,
+from numba.core.typing.templates import (
+    AbstractTemplate,
+    infer,
+    infer_global,
+    make_intrinsic_template,
+    signature,
 )
+from numba.extending import lower_builtin, lower_cast, models, register_model, typeof_impl
 
 from skodyn.lanes import plain
 
@@ -182,154 +180,111 @@ _register_mask_logic(operator.or_, "or_")
 # ---- functions of lanes -----------------------------------------------------------------------
 
 
-def _llvm_call(name: str, arity: int) -> Any:
-    """An intrinsic that calls the LLVM function `name` on floats or on lanes, mixed at will."""
+def in_place(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Say what a function of plain.py becomes where it is called: instructions, not a call.
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    The decorated function takes numba's typing context and the types of the arguments, and returns
+    the signature and a function that writes the instructions. numba's `overload` would make a
+    function of each instead, to be compiled, called and inlined: most of the time that kernels took
+    to compile.
+    """
+
+    def register(define: Callable[..., Any]) -> Callable[..., Any]:
+        template = make_intrinsic_template(function, define, function.__name__)
+        infer(template)
+        infer_global(function, types.Function(template))
+        return define
+
+    return register
+
+
+def _llvm_call(function: Callable[..., Any], name: str) -> None:
+    """Let `function` be LLVM's function `name`, on floats or on lanes, mixed at will."""
+
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         values = [
             context.cast(builder, a, t, sig.return_type)
             for a, t in zip(args, sig.args, strict=True)
         ]
         kind = values[0].type
         suffix = f"v{kind.count}f64" if isinstance(kind, ir.VectorType) else "f64"
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(kind, [kind] * arity), f"{name}.{suffix}"
+        called = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(kind, [kind] * len(values)), f"{name}.{suffix}"
         )
-        return builder.call(function, values)
+        return builder.call(called, values)
 
     def result(*args: Any) -> Any:
-        return _common_lane(args) or types.float64
+        return signature(_common_lane(args) or types.float64, *args), write
 
-    if arity == 1:
-
-        @intrinsic
-        def call1(typingctx: Any, a: Any) -> Any:
-            return signature(result(a), a), codegen
-
-        return call1
-
-    @intrinsic
-    def call3(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
-        return signature(result(a, b, c), a, b, c), codegen
-
-    return call3
+    if function is plain.fma:
+        in_place(function)(lambda typingctx, a, b, c: result(a, b, c))
+    else:
+        in_place(function)(lambda typingctx, x: result(x))
 
 
-_llvm_fma = _llvm_call("llvm.fma", 3)
-_llvm_sqrt = _llvm_call("llvm.sqrt", 1)
-_llvm_floor = _llvm_call("llvm.floor", 1)
-_llvm_fabs = _llvm_call("llvm.fabs", 1)
+_llvm_call(plain.fma, "llvm.fma")
+_llvm_call(plain.sqrt, "llvm.sqrt")
+_llvm_call(plain.floor, "llvm.floor")
+_llvm_call(plain.absolute, "llvm.fabs")
 
 
-@overload(plain.fma)
-def _fma(a, b, c):
-    return lambda a, b, c: _llvm_fma(a, b, c)
-
-
-@overload(plain.sqrt)
-def _sqrt(x):
-    return lambda x: _llvm_sqrt(x)
-
-
-@overload(plain.floor)
-def _floor(x):
-    return lambda x: _llvm_floor(x)
-
-
-@overload(plain.absolute)
-def _absolute(x):
-    return lambda x: _llvm_fabs(x)
-
-
-@intrinsic
-def _vector_select(typingctx: Any, mask: Any, a: Any, b: Any) -> Any:
-    lane = _common_lane((a, b)) or LaneType(mask.width)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        yes = context.cast(builder, args[1], sig.args[1], lane)
-        no = context.cast(builder, args[2], sig.args[2], lane)
-        return builder.select(args[0], yes, no)
-
-    return signature(lane, mask, a, b), codegen
-
-
-@intrinsic
-def _scalar_select(typingctx: Any, mask: Any, a: Any, b: Any) -> Any:
+@in_place(plain.select)
+def _select(typingctx: Any, mask: Any, a: Any, b: Any) -> Any:
     """A select instruction, not a branch, also when a and b are lanes chosen by one truth value."""
-    result = _common_lane((a, b)) or types.float64
+    by_lane = isinstance(mask, MaskType)
+    result = _common_lane((a, b)) or (LaneType(mask.width) if by_lane else types.float64)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         yes = context.cast(builder, args[1], sig.args[1], result)
         no = context.cast(builder, args[2], sig.args[2], result)
-        return builder.select(context.cast(builder, args[0], mask, types.boolean), yes, no)
+        chosen = args[0] if by_lane else context.cast(builder, args[0], mask, types.boolean)
+        return builder.select(chosen, yes, no)
 
-    return signature(result, mask, a, b), codegen
-
-
-@overload(plain.select)
-def _select(mask, a, b):
-    if isinstance(mask, MaskType):
-        return lambda mask, a, b: _vector_select(mask, a, b)
-    return lambda mask, a, b: _scalar_select(mask, a, b)
+    return signature(result, mask, a, b), write
 
 
-def _reduce_mask(all_set: bool) -> Any:
-    @intrinsic
-    def reduce(typingctx: Any, mask: Any) -> Any:
-        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _reduction(all_set: bool) -> Callable[..., Any]:
+    def define(typingctx: Any, mask: Any) -> Any:
+        def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            if not isinstance(mask, MaskType):
+                return context.cast(builder, args[0], mask, types.boolean)
             bits = builder.bitcast(args[0], ir.IntType(mask.width))
             if all_set:
                 return builder.icmp_unsigned("==", bits, ir.Constant(bits.type, -1))
             return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
 
-        return signature(types.boolean, mask), codegen
+        return signature(types.boolean, mask), write
 
-    return reduce
-
-
-_mask_any = _reduce_mask(all_set=False)
-_mask_all = _reduce_mask(all_set=True)
+    return define
 
 
-@overload(plain.any_lane)
-def _any_lane(mask):
-    if isinstance(mask, MaskType):
-        return lambda mask: _mask_any(mask)
-    return lambda mask: mask
+in_place(plain.any_lane)(_reduction(all_set=False))
+in_place(plain.all_lanes)(_reduction(all_set=True))
 
 
-@overload(plain.all_lanes)
-def _all_lanes(mask):
-    if isinstance(mask, MaskType):
-        return lambda mask: _mask_all(mask)
-    return lambda mask: mask
+@in_place(plain.lane_at)
+def _lane_at(typingctx: Any, x: Any, lane: Any) -> Any:
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        if not isinstance(x, LaneType):
+            return context.cast(builder, args[0], x, types.float64)
+        return builder.extract_element(args[0], context.cast(builder, args[1], lane, types.int64))
+
+    return signature(types.float64, x, lane), write
 
 
-@intrinsic
-def _extract(typingctx: Any, x: Any, lane: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.extract_element(args[0], args[1])
+def _lane_by_lane(function: Callable[..., Any], scalar: Callable[[float], float]) -> None:
+    """Let `function` be a function of the C library, applied to each lane in turn."""
 
-    return signature(types.float64, x, types.int64), codegen
+    @in_place(function)
+    def _(typingctx: Any, x: Any) -> Any:
+        result = x if isinstance(x, LaneType) else types.float64
 
-
-@overload(plain.lane_at)
-def _lane_at(x, lane):
-    if isinstance(x, LaneType):
-        return lambda x, lane: _extract(x, lane)
-    return lambda x, lane: x
-
-
-def _lane_by_lane(function: Callable[[float], float]) -> Callable[[Any], Any]:
-    """Apply a C library function to each lane in turn."""
-
-    @intrinsic
-    def apply(typingctx: Any, x: Any) -> Any:
-        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            scalar = signature(types.float64, types.float64)
-            fn = context.typing_context.resolve_value_type(function)
-            fn.get_call_type(context.typing_context, (types.float64,), {})
-            call = context.get_function(fn, scalar)
+        def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            known = context.typing_context.resolve_value_type(scalar)
+            known.get_call_type(context.typing_context, (types.float64,), {})
+            call = context.get_function(known, signature(types.float64, types.float64))
+            if not isinstance(x, LaneType):
+                return call(builder, (context.cast(builder, args[0], x, types.float64),))
             vector = ir.Constant(args[0].type, ir.Undefined)
             for lane in range(x.width):
                 position = ir.Constant(ir.IntType(32), lane)
@@ -337,16 +292,9 @@ def _lane_by_lane(function: Callable[[float], float]) -> Callable[[Any], Any]:
                 vector = builder.insert_element(vector, value, position)
             return vector
 
-        return signature(x, x), codegen
-
-    def choose(x):
-        if isinstance(x, LaneType):
-            return lambda x: apply(x)
-        return lambda x: function(x)
-
-    return choose
+        return signature(result, x), write
 
 
-overload(plain.logarithm)(_lane_by_lane(math.log))
-overload(plain.libm_sin)(_lane_by_lane(math.sin))
-overload(plain.libm_cos)(_lane_by_lane(math.cos))
+_lane_by_lane(plain.logarithm, math.log)
+_lane_by_lane(plain.libm_sin, math.sin)
+_lane_by_lane(plain.libm_cos, math.cos)

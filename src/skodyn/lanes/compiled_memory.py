@@ -8,137 +8,181 @@ from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
 from numba.core.typing.templates import signature
-from numba.extending import intrinsic, overload
 
 from skodyn.lanes import plain
+from skodyn.lanes.compiled import LaneType, in_place
+
+_INTEGER = ir.IntType(64)
 
 # ---- arrays and pointers ----------------------------------------------------------------------
 
 
-@intrinsic
-def _data(typingctx: Any, array: Any) -> Any:
+@in_place(plain.pointer)
+def _pointer(typingctx: Any, array: Any) -> Any:
     if not isinstance(array, types.Array) or array.layout != "C":
         raise TypingError(f"a kernel takes contiguous arrays, not {array}")
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return context.make_array(array)(context, builder, args[0]).data
 
-    return signature(types.CPointer(array.dtype), array), codegen
+    return signature(types.CPointer(array.dtype), array), write
 
 
-@overload(plain.pointer)
-def _overload_pointer(array):
-    return lambda array: _data(array)
-
-
-@intrinsic
-def _as_integers(typingctx: Any, source: Any) -> Any:
+@in_place(plain.integers)
+def _integers(typingctx: Any, source: Any) -> Any:
     result = types.CPointer(types.int64)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.bitcast(args[0], context.get_value_type(result))
 
-    return signature(result, source), codegen
+    return signature(result, source), write
 
 
-@overload(plain.integers)
-def _overload_integers(source):
-    return lambda source: _as_integers(source)
+@in_place(plain.shift_pointer)
+def _shift_pointer(typingctx: Any, source: Any, count: Any) -> Any:
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.gep(args[0], [_as_int(context, builder, args[1], count)])
+
+    return signature(source, source, count), write
 
 
-@intrinsic
-def _moved(typingctx: Any, source: Any, count: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.gep(args[0], [_as_int(context, builder, args[1], sig.args[1])])
-
-    return signature(source, source, count), codegen
-
-
-@overload(plain.shift_pointer)
-def _overload_shift_pointer(source, count):
-    return lambda source, count: _moved(source, count)
+def _check_source(source: Any) -> None:
+    """Lanes are read from pointers, or from arrays that are as flat as those."""
+    if isinstance(source, types.CPointer):
+        return
+    flat = isinstance(source, types.Array) and source.layout == "C" and source.ndim == 1
+    if not flat or source.dtype != types.float64:
+        raise TypingError(f"lanes live in flat contiguous float64 arrays, not in {source}")
 
 
-def _pointer(context: Any, builder: Any, source_type: Any, source: Any, index: Any) -> Any:
+def _element(context: Any, builder: Any, source: Any, value: Any, index: Any) -> Any:
     """Address of element `index`, with no bounds or negative-index check in the way."""
-    if isinstance(source_type, types.CPointer):
-        return builder.gep(source, [index])
-    if source_type.dtype != types.float64 or source_type.layout != "C" or source_type.ndim != 1:
-        raise TypingError(f"lanes live in flat contiguous float64 arrays, not in {source_type}")
-    return builder.gep(context.make_array(source_type)(context, builder, source).data, [index])
+    if isinstance(source, types.CPointer):
+        return builder.gep(value, [index])
+    return builder.gep(context.make_array(source)(context, builder, value).data, [index])
 
 
 def _as_int(context: Any, builder: Any, value: Any, typ: Any) -> Any:
     return context.cast(builder, value, typ, types.int64)
 
 
+class _Memory:
+    """The arguments (w, array, …) of a call as the instructions that read and write them."""
+
+    def __init__(self, context: Any, builder: Any, sig: Any, args: Any) -> None:
+        self.context, self.builder = context, builder
+        self.types, self.args = sig.args, args
+        self.lanes = sig.args[0].lanes
+
+    def integer(self, n: int) -> Any:
+        return _as_int(self.context, self.builder, self.args[n], self.types[n])
+
+    def at(self, index: Any) -> Any:
+        return _element(self.context, self.builder, self.types[1], self.args[1], index)
+
+    def load_vector(self, index: Any, lanes: int) -> Any:
+        """`lanes` numbers from element `index` on."""
+        kind = ir.VectorType(ir.DoubleType(), lanes)
+        address = self.builder.bitcast(self.at(index), kind.as_pointer())
+        return self.builder.load(address, align=8, typ=kind)
+
+    def store_vector(self, index: Any, value: Any) -> None:
+        address = self.builder.bitcast(self.at(index), value.type.as_pointer())
+        self.builder.store(value, address, align=8)
+
+    def load(self, index: Any, lanes: int) -> Any:
+        if lanes == 1:
+            return self.builder.load(self.at(index))
+        return self.load_vector(index, lanes)
+
+    def store(self, index: Any, value: Any) -> None:
+        if isinstance(value.type, ir.VectorType):
+            self.store_vector(index, value)
+        else:
+            self.builder.store(value, self.at(index))
+
+    def lane(self, n: int) -> Any:
+        """Where lane n of the arguments begins."""
+        return self.scaled(self.integer(n))
+
+    def scaled(self, index: Any) -> Any:
+        return self.builder.mul(index, ir.Constant(_INTEGER, self.lanes))
+
+    def rows(self) -> list[Any]:
+        """The indices of column i of rows `first`, … of (w, array, first, stride, i)."""
+        first, stride, i = (self.integer(n) for n in (2, 3, 4))
+        indices = [self.builder.add(first, i)]
+        for _ in range(self.lanes - 1):
+            indices.append(self.builder.add(indices[-1], stride))
+        return indices
+
+    def cast(self, n: int, typ: Any) -> Any:
+        return self.context.cast(self.builder, self.args[n], self.types[n], typ)
+
+    def nothing(self) -> Any:
+        return self.context.get_dummy_value()
+
+
 # ---- lanes ------------------------------------------------------------------------------------
 
 
-def _address(context: Any, builder: Any, sig: Any, args: Any, vector: Any) -> Any:
-    """Where lane i of the arguments (w, array, i, …) begins, as the address of a vector."""
-    index = _as_int(context, builder, args[2], sig.args[2])
-    index = builder.mul(index, ir.Constant(ir.IntType(64), sig.args[0].lanes))
-    address = _pointer(context, builder, sig.args[1], args[1], index)
-    return builder.bitcast(address, vector.as_pointer())
+def _load(typingctx: Any, w: Any, array: Any, i: Any) -> Any:
+    _check_source(array)
+
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        memory = _Memory(context, builder, sig, args)
+        return memory.load(memory.lane(2), w.lanes)
+
+    return signature(w.lane, w, array, i), write
 
 
-@intrinsic
-def _vector_load(typingctx: Any, w: Any, array: Any, i: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        vector = context.get_value_type(w.lane)
-        address = _address(context, builder, sig, args, vector)
-        return builder.load(address, align=8, typ=vector)
+def _store(typingctx: Any, w: Any, array: Any, i: Any, x: Any) -> Any:
+    _check_source(array)
 
-    return signature(w.lane, w, array, i), codegen
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        memory = _Memory(context, builder, sig, args)
+        memory.store(memory.lane(2), memory.cast(3, w.lane))
+        return memory.nothing()
 
-
-@intrinsic
-def _vector_store(typingctx: Any, w: Any, array: Any, i: Any, x: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        address = _address(context, builder, sig, args, context.get_value_type(w.lane))
-        builder.store(context.cast(builder, args[3], x, w.lane), address, align=8)
-        return context.get_dummy_value()
-
-    return signature(types.none, w, array, i, x), codegen
+    return signature(types.none, w, array, i, x), write
 
 
-def _row_indices(context: Any, builder: Any, sig: Any, args: Any, lanes_count: int) -> list[Any]:
-    first, stride, i = (
-        _as_int(context, builder, a, t) for a, t in zip(args[2:5], sig.args[2:5], strict=True)
-    )
-    index = builder.add(first, i)
-    indices = [index]
-    for _ in range(lanes_count - 1):
-        index = builder.add(index, stride)
-        indices.append(index)
-    return indices
+in_place(plain.load)(_load)
+in_place(plain.store)(_store)
 
 
-@intrinsic
-def _vector_load_rows(typingctx: Any, w: Any, array: Any, first: Any, stride: Any, i: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+@in_place(plain.load_rows)
+def _load_rows(typingctx: Any, w: Any, array: Any, first: Any, stride: Any, i: Any) -> Any:
+    _check_source(array)
+
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        memory = _Memory(context, builder, sig, args)
+        if w.lanes == 1:
+            return memory.load(memory.rows()[0], 1)
         vector = ir.Constant(context.get_value_type(w.lane), ir.Undefined)
-        for lane, index in enumerate(_row_indices(context, builder, sig, args, w.lanes)):
-            value = builder.load(_pointer(context, builder, array, args[1], index))
+        for lane, index in enumerate(memory.rows()):
+            value = memory.load(index, 1)
             vector = builder.insert_element(vector, value, ir.Constant(ir.IntType(32), lane))
         return vector
 
-    return signature(w.lane, w, array, first, stride, i), codegen
+    return signature(w.lane, w, array, first, stride, i), write
 
 
-@intrinsic
-def _vector_store_rows(
-    typingctx: Any, w: Any, array: Any, first: Any, stride: Any, i: Any, x: Any
-) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        vector = context.cast(builder, args[5], x, w.lane)
-        for lane, index in enumerate(_row_indices(context, builder, sig, args, w.lanes)):
-            value = builder.extract_element(vector, ir.Constant(ir.IntType(32), lane))
-            builder.store(value, _pointer(context, builder, array, args[1], index))
-        return context.get_dummy_value()
+@in_place(plain.store_rows)
+def _store_rows(typingctx: Any, w: Any, array: Any, first: Any, stride: Any, i: Any, x: Any) -> Any:
+    _check_source(array)
 
-    return signature(types.none, w, array, first, stride, i, x), codegen
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        memory = _Memory(context, builder, sig, args)
+        value = memory.cast(5, w.lane)
+        if w.lanes == 1:
+            memory.store(memory.rows()[0], value)
+            return memory.nothing()
+        for lane, index in enumerate(memory.rows()):
+            memory.store(index, builder.extract_element(value, ir.Constant(ir.IntType(32), lane)))
+        return memory.nothing()
+
+    return signature(types.none, w, array, first, stride, i, x), write
 
 
 def _transposed(builder: Any, lanes: list[Any]) -> list[Any]:
@@ -166,162 +210,130 @@ def _transposed(builder: Any, lanes: list[Any]) -> list[Any]:
     return states
 
 
-@intrinsic
-def _vector_store_four(
-    typingctx: Any, w: Any, array: Any, first: Any, stride: Any, i: Any, x: Any
-) -> Any:
+@in_place(plain.store_four)
+def _store_four(typingctx: Any, w: Any, array: Any, first: Any, stride: Any, i: Any, x: Any) -> Any:
     """Four lanes turn into four rows: one vector store for each state."""
+    _check_source(array)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        memory = _Memory(context, builder, sig, args)
         lanes = [builder.extract_value(args[5], j) for j in range(4)]
-        indices = _row_indices(context, builder, sig, args, w.lanes)
-        for row, index in zip(_transposed(builder, lanes), indices, strict=True):
-            address = _pointer(context, builder, array, args[1], index)
-            builder.store(row, builder.bitcast(address, row.type.as_pointer()), align=8)
-        return context.get_dummy_value()
+        if w.lanes == 1:
+            for j, value in enumerate(lanes):
+                memory.store(builder.add(memory.rows()[0], ir.Constant(_INTEGER, j)), value)
+            return memory.nothing()
+        for row, index in zip(_transposed(builder, lanes), memory.rows(), strict=True):
+            memory.store_vector(index, row)
+        return memory.nothing()
 
-    return signature(types.none, w, array, first, stride, i, x), codegen
-
-
-@intrinsic
-def _scalar_load(typingctx: Any, array: Any, i: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        index = _as_int(context, builder, args[1], sig.args[1])
-        return builder.load(_pointer(context, builder, array, args[0], index))
-
-    return signature(types.float64, array, i), codegen
+    return signature(types.none, w, array, first, stride, i, x), write
 
 
-@intrinsic
-def _scalar_store(typingctx: Any, array: Any, i: Any, x: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        index = _as_int(context, builder, args[1], sig.args[1])
-        value = context.cast(builder, args[2], x, types.float64)
-        builder.store(value, _pointer(context, builder, array, args[0], index))
-        return context.get_dummy_value()
+@in_place(plain.parameter)
+def _parameter(typingctx: Any, w: Any, array: Any, i: Any) -> Any:
+    _check_source(array)
+    own = w.lanes > 1 and w.own_parameters
 
-    return signature(types.none, array, i, x), codegen
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        memory = _Memory(context, builder, sig, args)
+        return memory.load(memory.lane(2), w.lanes) if own else memory.load(memory.integer(2), 1)
 
-
-@intrinsic
-def _broadcast(typingctx: Any, w: Any, x: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return context.cast(builder, args[1], sig.args[1], w.lane)
-
-    return signature(w.lane, w, x), codegen
+    return signature(w.lane if own else types.float64, w, array, i), write
 
 
-@overload(plain.splat)
-def _overload_splat(w, x):
-    return lambda w, x: _broadcast(w, x)
+@in_place(plain.turn_square)
+def _turn_square(typingctx: Any, w: Any, array: Any, at: Any, to: Any, pitch: Any) -> Any:
+    _check_source(array)
 
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        memory = _Memory(context, builder, sig, args)
+        at, to, pitch = (memory.integer(n) for n in (2, 3, 4))
 
-@overload(plain.single)
-def _single(w):
-    if w.lanes == 1:
-        return lambda w: True
-    return lambda w: False
+        def places(start: Any) -> list[Any]:
+            return [
+                builder.add(start, builder.mul(pitch, ir.Constant(_INTEGER, n))) for n in range(4)
+            ]
 
+        if w.lanes == 1:
+            lanes = [memory.load_vector(place, 4) for place in places(at)]
+            for place, row in zip(places(to), _transposed(builder, lanes), strict=True):
+                memory.store_vector(place, row)
+            return memory.nothing()
+        for i, start in enumerate(places(at)):
+            for j, end in enumerate(places(to)):
+                source = builder.add(start, ir.Constant(_INTEGER, j))
+                target = builder.add(end, ir.Constant(_INTEGER, i))
+                memory.store(memory.scaled(target), memory.load(memory.scaled(source), w.lanes))
+        return memory.nothing()
 
-@overload(plain.load)
-def _overload_load(w, array, i):
-    if w.lanes == 1:
-        return lambda w, array, i: _scalar_load(array, i)
-    return lambda w, array, i: _vector_load(w, array, i)
-
-
-@overload(plain.store)
-def _overload_store(w, array, i, x):
-    if w.lanes == 1:
-        return lambda w, array, i, x: _scalar_store(array, i, x)
-    return lambda w, array, i, x: _vector_store(w, array, i, x)
-
-
-@overload(plain.load_rows)
-def _overload_load_rows(w, array, first, stride, i):
-    if w.lanes == 1:
-        return lambda w, array, first, stride, i: _scalar_load(array, first + i)
-    return lambda w, array, first, stride, i: _vector_load_rows(w, array, first, stride, i)
-
-
-@overload(plain.store_rows)
-def _overload_store_rows(w, array, first, stride, i, x):
-    if w.lanes == 1:
-        return lambda w, array, first, stride, i, x: _scalar_store(array, first + i, x)
-    return lambda w, array, first, stride, i, x: _vector_store_rows(w, array, first, stride, i, x)
-
-
-@overload(plain.store_four)
-def _overload_store_four(w, array, first, stride, i, x):
-    if w.lanes > 1:
-        return lambda w, array, first, stride, i, x: _vector_store_four(
-            w, array, first, stride, i, x
-        )
-
-    def one(w, array, first, stride, i, x):
-        for j in range(4):
-            _scalar_store(array, first + i + j, x[j])
-
-    return one
-
-
-@overload(plain.parameter)
-def _overload_parameter(w, array, i):
-    if w.lanes > 1 and w.own_parameters:
-        return lambda w, array, i: _vector_load(w, array, i)
-    return lambda w, array, i: _scalar_load(array, i)
-
-
-@overload(plain.turn_square)
-def _turn_square(w, array, at, to, pitch):
-    if w.lanes == 1:
-
-        def one(w, array, at, to, pitch):
-            rows = (
-                _vector_load(plain.WIDTH_4, _moved(array, at), 0),
-                _vector_load(plain.WIDTH_4, _moved(array, at + pitch), 0),
-                _vector_load(plain.WIDTH_4, _moved(array, at + 2 * pitch), 0),
-                _vector_load(plain.WIDTH_4, _moved(array, at + 3 * pitch), 0),
-            )
-            _vector_store_four(plain.WIDTH_4, array, to, pitch, 0, rows)
-
-        return one
-
-    def many(w, array, at, to, pitch):
-        for i in range(4):
-            for j in range(4):
-                x = _vector_load(w, array, at + i * pitch + j)
-                _vector_store(w, array, to + j * pitch + i, x)
-
-    return many
+    return signature(types.none, w, array, at, to, pitch), write
 
 
 # ---- columns ----------------------------------------------------------------------------------
 
 
-@overload(plain.columns_at_once)
-def _columns_at_once(w):
-    if w.lanes == 1:
-        return lambda w: 4
-    return lambda w: 1
+def _columns_type(w: Any) -> Any:
+    return LaneType(4) if w.lanes == 1 else w.lane
 
 
-@overload(plain.load_columns)
-def _load_columns(w, array, i):
-    if w.lanes == 1:
-        return lambda w, array, i: _vector_load(plain.WIDTH_4, _moved(array, i), 0)
-    return lambda w, array, i: _vector_load(w, array, i)
+@in_place(plain.load_columns)
+def _load_columns(typingctx: Any, w: Any, array: Any, i: Any) -> Any:
+    _check_source(array)
+    result = _columns_type(w)
+
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        memory = _Memory(context, builder, sig, args)
+        return memory.load_vector(memory.lane(2), result.width)
+
+    return signature(result, w, array, i), write
 
 
-@overload(plain.splat_columns)
-def _splat_columns(w, x):
-    if w.lanes == 1:
-        return lambda w, x: _broadcast(plain.WIDTH_4, x)
-    return lambda w, x: _broadcast(w, x)
+@in_place(plain.store_columns)
+def _store_columns(typingctx: Any, w: Any, array: Any, i: Any, x: Any) -> Any:
+    _check_source(array)
+
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        memory = _Memory(context, builder, sig, args)
+        memory.store_vector(memory.lane(2), memory.cast(3, _columns_type(w)))
+        return memory.nothing()
+
+    return signature(types.none, w, array, i, x), write
 
 
-@overload(plain.store_columns)
-def _store_columns(w, array, i, x):
-    if w.lanes == 1:
-        return lambda w, array, i, x: _vector_store(plain.WIDTH_4, _moved(array, i), 0, x)
-    return lambda w, array, i, x: _vector_store(w, array, i, x)
+def _broadcast(result: Any, w: Any, x: Any) -> Any:
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.cast(builder, args[1], x, result)
+
+    return signature(result, w, x), write
+
+
+@in_place(plain.splat)
+def _splat(typingctx: Any, w: Any, x: Any) -> Any:
+    return _broadcast(w.lane, w, x)
+
+
+@in_place(plain.splat_columns)
+def _splat_columns(typingctx: Any, w: Any, x: Any) -> Any:
+    return _broadcast(_columns_type(w), w, x)
+
+
+# ---- widths -----------------------------------------------------------------------------------
+
+
+def _constant(result: Any, value: Any, *args: Any) -> Any:
+    """A number that is known when a kernel is compiled."""
+
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.get_constant(result, value)
+
+    return signature(result, *args), write
+
+
+@in_place(plain.single)
+def _single(typingctx: Any, w: Any) -> Any:
+    return _constant(types.boolean, w.lanes == 1, w)
+
+
+@in_place(plain.columns_at_once)
+def _columns_at_once(typingctx: Any, w: Any) -> Any:
+    return _constant(types.int64, 4 if w.lanes == 1 else 1, w)

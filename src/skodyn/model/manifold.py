@@ -7,7 +7,7 @@ A free joint moves by the exponential of rigid motions: constant body twist for 
 from __future__ import annotations
 
 from skodyn.conventions import JointKind
-from skodyn.jit import helper, kernel
+from skodyn.jit import COUNT, FLOATS, INTS, RESULT, helper, kernel
 from skodyn.model.layout import KIND, N_DOF, Q_START, V_START
 from skodyn.spatial.linear3 import add, multiply_vector, multiply_vector_transposed, subtract
 from skodyn.spatial.motion import motion_exp, motion_log
@@ -58,7 +58,7 @@ def _put(a, i, values):
         a[i + j] = values[j]
 
 
-@kernel
+@kernel(INTS.of(2), FLOATS, FLOATS, RESULT, COUNT)
 def integrate(indices, q, dv, out, nv):
     """Every state of the flat tables q (rows of nq) and dv (rows of nv)."""
     n = indices.shape[0]
@@ -79,7 +79,7 @@ def integrate(indices, q, dv, out, nv):
                     out[i + d] = q[i + d] + dv[j + d]
 
 
-@kernel
+@kernel(INTS.of(2), FLOATS, FLOATS, RESULT, COUNT)
 def difference(indices, q0, q1, out, nv):
     """Every pair of states of the flat tables q0 and q1 (rows of nq) into rows of nv."""
     n = indices.shape[0]

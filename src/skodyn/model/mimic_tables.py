@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from skodyn.jit import brief_kernel
+from skodyn.jit import FLOATS, INTS, RESULT, brief_kernel
 
 
-@brief_kernel
+@brief_kernel(FLOATS, INTS, INTS, INTS, FLOATS, FLOATS, RESULT)
 def expand_rows(x, at, place, source, multiplier, offset, out):
     """Independent elements copied, the others multiplier·source + offset."""
     n, full = at.size, at.size + place.size
@@ -21,7 +21,7 @@ def expand_rows(x, at, place, source, multiplier, offset, out):
             out[first + place[j]] = multiplier[j] * out[first + source[j]] + offset[j]
 
 
-@brief_kernel
+@brief_kernel(RESULT, INTS, INTS, INTS, FLOATS, RESULT)
 def fold_rows(x, at, place, source, multiplier, out):
     """Gᵀ on every row of x, in place; what the state has of it goes to `out`."""
     n, full = at.size, at.size + place.size
@@ -33,7 +33,7 @@ def fold_rows(x, at, place, source, multiplier, out):
             out[row * n + i] = x[first + at[i]]
 
 
-@brief_kernel
+@brief_kernel(RESULT, INTS, INTS, INTS, FLOATS, RESULT)
 def fold_matrices(x, at, place, source, multiplier, out):
     """Gᵀ·x·G of symmetric matrices, x overwritten; both triangles of the result have one value."""
     n, full = at.size, at.size + place.size

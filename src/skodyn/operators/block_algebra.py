@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from skodyn.errors import DynamicsError
-from skodyn.jit import compiled, kernel
+from skodyn.jit import FLOATS, INTS, RESULT, kernel
 from skodyn.sko.blocks import Blocks, Floats, Ints
-from skodyn.sko.signatures import FLOATS, INTS, RESULT
 from skodyn.sko.small import add_product
 from skodyn.topology import Tree
 
@@ -22,7 +21,7 @@ def multiply(A: Blocks, B: Blocks, take_a: Ints | None = None) -> Blocks:
     take = np.arange(len(B)) if take_a is None else take_a
     rows = np.where(take >= 0, A.rows[take], 0) if len(take) else take
     C = Blocks.zeros(rows, B.cols)
-    compiled(multiply_sweep, _MULTIPLY)(
+    multiply_sweep.ready(
         take, A.data, A.starts, A.cols, B.data, B.starts, C.data, C.starts, C.rows, C.cols
     )
     return C
@@ -31,14 +30,14 @@ def multiply(A: Blocks, B: Blocks, take_a: Ints | None = None) -> Blocks:
 def transpose(A: Blocks) -> Blocks:
     """A*(k) for every k."""
     C = Blocks.zeros(A.cols, A.rows)
-    compiled(transpose_sweep, _TRANSPOSE)(A.data, A.starts, A.rows, A.cols, C.data)
+    transpose_sweep.ready(A.data, A.starts, A.rows, A.cols, C.data)
     return C
 
 
 def identity_blocks(sizes: Ints) -> Blocks:
     """I(k) for every k."""
     C = Blocks.zeros(sizes, sizes)
-    compiled(identity_sweep, _IDENTITY)(C.starts, C.rows, C.data)
+    identity_sweep.ready(C.starts, C.rows, C.data)
     return C
 
 
@@ -86,7 +85,7 @@ _TRANSPOSE = (FLOATS, INTS, INTS, INTS, RESULT)
 _IDENTITY = (INTS, INTS, RESULT)
 
 
-@kernel
+@kernel(*_MULTIPLY)
 def multiply_sweep(take, a, a_start, a_cols, b, b_start, c, c_start, rows, cols):
     """C(k) = A(take(k))·B(k); C comes in as zeros."""
     for k in range(take.size):
@@ -95,7 +94,7 @@ def multiply_sweep(take, a, a_start, a_cols, b, b_start, c, c_start, rows, cols)
             add_product(a, a_start[i], b, b_start[k], rows[k], a_cols[i], cols[k], c, c_start[k])
 
 
-@kernel
+@kernel(*_TRANSPOSE)
 def transpose_sweep(a, start, rows, cols, c):
     """C(k) = A*(k)."""
     for k in range(rows.size):
@@ -104,7 +103,7 @@ def transpose_sweep(a, start, rows, cols, c):
                 c[start[k] + j * rows[k] + i] = a[start[k] + i * cols[k] + j]
 
 
-@kernel
+@kernel(*_IDENTITY)
 def identity_sweep(start, size, c):
     """C(k) = I; C comes in as zeros."""
     for k in range(size.size):

@@ -12,17 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from skodyn.jit import compiled
 from skodyn.sko import sweeps
 from skodyn.sko.blocks import Blocks, Floats, Ints, apply_blocks, apply_blocks_transposed
-from skodyn.sko.signatures import COUNT, FLOATS, INTS, RESULT
 from skodyn.topology import Tree
 
 __all__ = ["apply_diagonal", "apply_edges", "propagate"]
-
-_SWEEP = (INTS, INTS, FLOATS, INTS, FLOATS, COUNT, RESULT)
-_STEP = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, COUNT, RESULT)
-_APPLY = (FLOATS, INTS, INTS, INTS, FLOATS, COUNT, RESULT)
 
 
 def propagate(tree: Tree, weights: Blocks, x: Floats, strict: bool, transpose: bool) -> Floats:
@@ -64,15 +58,15 @@ def apply_diagonal(blocks: Blocks, x: Floats, transpose: bool) -> Floats:
 @cache
 def _sweep(strict: bool, transpose: bool) -> Any:
     if transpose:
-        return compiled(sweeps.scatter_strictly if strict else sweeps.scatter_all, _SWEEP)
-    return compiled(sweeps.gather_strictly if strict else sweeps.gather_all, _SWEEP)
+        return (sweeps.scatter_strictly if strict else sweeps.scatter_all).ready
+    return (sweeps.gather_strictly if strict else sweeps.gather_all).ready
 
 
 @cache
 def _step(transpose: bool) -> Any:
-    return compiled(sweeps.send_to_children if transpose else sweeps.send_to_parent, _STEP)
+    return (sweeps.send_to_children if transpose else sweeps.send_to_parent).ready
 
 
 @cache
 def _apply(transpose: bool) -> Any:
-    return compiled(apply_blocks_transposed if transpose else apply_blocks, _APPLY)
+    return (apply_blocks_transposed if transpose else apply_blocks).ready

@@ -13,6 +13,7 @@ from skodyn.kernels.status import NOT_FINITE, OK
 from skodyn.lanes import pointer, shift_pointer
 from skodyn.model.layout import NQ, NV
 from skodyn.simulate.fixed_step import check_velocities
+from skodyn.simulate.signatures import ADAPTIVE_STEPS
 from skodyn.simulate.steppers.dormand_prince import (
     attempt,
     dense_output,
@@ -29,7 +30,7 @@ STEP_TOO_SMALL = 7
 """Status code: the tolerance cannot be met with any step that still moves time."""
 
 
-@kernel
+@kernel(*ADAPTIVE_STEPS)
 def dormand_prince_run(tree, p, codes, numbers, controller, settings, clock, attempts, end, rtol,
                        atol, max_step, max_speed, interval, q, y, scratch, memory, ws, rows_q,
                        rows_y):  # fmt: skip

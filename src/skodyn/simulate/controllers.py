@@ -14,28 +14,20 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
 from skodyn.errors import SkodynError
-from skodyn.jit import JIT_DISABLED
+from skodyn.jit import FLOATS, JIT_DISABLED, NUMBER, RESULT
+from skodyn.simulate.controller_call import call_controller
 
 __all__ = [
-    "CONTROLLER_TYPE",
+    "NO_CONTROLLER",
+    "CompiledController",
     "ControllerError",
+    "PythonController",
     "SlowControllerWarning",
-    "no_controller",
     "prepare_controller",
 ]
-
-_POINTER = types.CPointer(types.float64)
-_SIGNATURE = types.void(
-    types.float64, _POINTER, _POINTER, _POINTER, _POINTER, types.int64, types.int64, types.int64
-)
-CONTROLLER_TYPE = types.FunctionType(_SIGNATURE)
-_READ_ONLY = types.Array(types.float64, 1, "C", readonly=True)
-_INNER_SIGNATURE = (types.float64, _READ_ONLY, _READ_ONLY, _READ_ONLY, types.float64[::1])
 
 _C_POINTER = ctypes.POINTER(ctypes.c_double)
 _C_SIGNATURE = ctypes.CFUNCTYPE(
@@ -51,7 +43,36 @@ class ControllerError(SkodynError):
     """A controller raised; `__cause__` is what it raised."""
 
 
-class PythonController(types.WrapperAddressProtocol):  # type: ignore[misc]
+class NoController:
+    """Adds nothing and is never called: the loop asks the codes of forces first."""
+
+    address: Any = 0
+
+    def take_error(self) -> BaseException | None:
+        return None
+
+
+NO_CONTROLLER = NoController()
+
+
+class PlainController(NoController):
+    """Without the compiler: kernels call the Python function itself."""
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        self.address = lambda t, q, v, p, tau, nq, nv, n: function(
+            t, q[:nq], v[:nv], p[:n], tau[:nv]
+        )
+
+
+class CompiledController(NoController):
+    """What numba made of a function; it cannot raise."""
+
+    def __init__(self, compiled: Any) -> None:
+        self._compiled = compiled  # lives as long as its address is used
+        self.address = compiled.address
+
+
+class PythonController(NoController):
     """A plain Python callable behind a C function pointer; keeps the first exception it raises."""
 
     def __init__(self, function: Callable[..., None]) -> None:
@@ -69,17 +90,12 @@ class PythonController(types.WrapperAddressProtocol):  # type: ignore[misc]
                     tau[i] = float("nan")  # stops the run at this step
 
         self._callback = _C_SIGNATURE(call)
+        self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
     def take_error(self) -> BaseException | None:
         """What the controller raised since the last time this was asked."""
         error, self.error = self.error, None
         return error
-
-    def __wrapper_address__(self) -> int:
-        return ctypes.cast(self._callback, ctypes.c_void_p).value or 0
-
-    def signature(self) -> Any:
-        return _SIGNATURE
 
 
 def _read_only(address: Any, size: int) -> Any:
@@ -88,33 +104,40 @@ def _read_only(address: Any, size: int) -> Any:
     return array
 
 
-def _compile(function: Any) -> Any:
+def _compile(function: Any) -> CompiledController:
     """Compiled with q, v and params read-only: a controller cannot change the state by mistake."""
+    import numba
+
+    from skodyn.jit.compiling import c_signature, numba_type
+
     options: dict[str, Any] = {"error_model": "numpy"}
     if hasattr(function, "py_func"):
         options |= {k: v for k, v in function.targetoptions.items() if v is not None}
         function = function.py_func
     options.pop("nopython", None)
-    inner = numba.njit(_INNER_SIGNATURE, **options)(function)
+    inner_types = tuple(map(numba_type, (NUMBER, FLOATS, FLOATS, FLOATS, RESULT)))
+    inner = numba.njit(inner_types, **options)(function)
 
-    @numba.cfunc(_SIGNATURE)
+    @numba.cfunc(c_signature(call_controller))
     def controller(t, q, v, p, tau, nq, nv, n):  # type: ignore[no-untyped-def]
         inner(
             t, numba.carray(q, nq), numba.carray(v, nv), numba.carray(p, n), numba.carray(tau, nv)
         )
 
-    return controller
+    return CompiledController(controller)
 
 
-def prepare_controller(function: Callable[..., None] | None) -> Any:
+def prepare_controller(function: Callable[..., None] | None) -> NoController:
     """What the loop takes: a compiled controller, a Python one, or one that does nothing."""
     if function is None:
-        return no_controller()
+        return NO_CONTROLLER
     if JIT_DISABLED:
-        return lambda t, q, v, p, tau, nq, nv, n: function(t, q[:nq], v[:nv], p[:n], tau[:nv])
+        return PlainController(function)
+    from numba.core.errors import NumbaError
+
     try:
         return _compile(function)
-    except (numba.core.errors.NumbaError, TypeError) as error:  # TypeError: not a plain function
+    except (NumbaError, TypeError) as error:  # TypeError: not a plain function
         reason = str(error).strip().splitlines()[0]
         warnings.warn(
             f"controller {getattr(function, '__name__', function)!r} is called through Python, "
@@ -123,15 +146,3 @@ def prepare_controller(function: Callable[..., None] | None) -> Any:
             stacklevel=3,
         )
         return PythonController(getattr(function, "py_func", function))
-
-
-def no_controller() -> Any:
-    """A controller that adds nothing; never called, but the loop needs one to hold."""
-    if JIT_DISABLED:
-        return lambda t, q, v, p, tau, nq, nv, n: None
-
-    @numba.cfunc(_SIGNATURE)
-    def nothing(t, q, v, p, tau, nq, nv, n):  # type: ignore[no-untyped-def]
-        pass
-
-    return nothing

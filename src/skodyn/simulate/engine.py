@@ -10,22 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from skodyn.errors import StateError
-from skodyn.jit import compiled
 from skodyn.kernels.mimics import mimic_lanes
 from skodyn.kernels.workspace import workspace_lanes
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulate import adaptive_step, fixed_step
-from skodyn.simulate.controllers import (
-    CONTROLLER_TYPE,
-    PythonController,
-    prepare_controller,
-)
+from skodyn.simulate.controllers import prepare_controller
 from skodyn.simulate.elements import Forces
 from skodyn.simulate.evaluate_rows import evaluate_rows
 from skodyn.simulate.force_tables import pack_forces
@@ -33,17 +27,6 @@ from skodyn.simulate.settings import IntegratorSettings
 from skodyn.simulate.thermostat import AndersenThermostat, Collisions
 
 __all__ = ["Block", "Engine"]
-
-_IN = types.Array(types.float64, 1, "C", readonly=True)
-_OUT = types.Array(types.float64, 1, "C")
-_CODES = types.Array(types.int64, 1, "C", readonly=True)
-_SYSTEM = (_CODES, _IN, _CODES, _IN, CONTROLLER_TYPE, _IN)
-_BUFFERS = (_OUT,) * 7
-_F, _I = types.float64, types.int64
-FIXED_SIGNATURE = (*_SYSTEM, _I, _I, _F, _F, _F, _I, *_BUFFERS)
-ADAPTIVE_SIGNATURE = (*_SYSTEM, _OUT, _I, _F, _F, _F, _F, _F, _F, *_BUFFERS)
-
-ROWS_SIGNATURE = (*_SYSTEM, _IN, _IN, _IN, _OUT, _OUT, _OUT, _OUT, _OUT)
 
 KERNELS = {
     "rk4": fixed_step.rk4_run,
@@ -108,7 +91,7 @@ class Engine:
         self.clock[adaptive_step.STEP_LENGTH] = settings.first_step
         self.clock[adaptive_step.PREVIOUS_ERROR] = 1e-4
         self._allocate()
-        compiled(KERNELS[settings.method], self._signature)  # before anybody times a step
+        self.kernel = KERNELS[settings.method].ready  # before anybody times a step
 
     def _allocate(self) -> None:
         model, nq, ny = self.model, self.q.size, self.y.size
@@ -123,10 +106,6 @@ class Engine:
         self._ws = line_zeros(lanes)
         self._rows_q = np.zeros(ROWS * nq)
         self._rows_y = np.zeros(ROWS * ny)
-
-    @property
-    def _signature(self) -> tuple[Any, ...]:
-        return ADAPTIVE_SIGNATURE if self.settings.adaptive else FIXED_SIGNATURE
 
     @property
     def t(self) -> float:
@@ -171,7 +150,7 @@ class Engine:
             self.model.parameters,
             self.tables.codes,
             self.tables.numbers,
-            self.controller,
+            self.controller.address,
             self.parameters,
         )
 
@@ -189,7 +168,7 @@ class Engine:
     def _advance(self, budget: int) -> Block:
         s = self.settings
         steps = min(budget, self.total_steps - self.step, ROWS * self.every)
-        done, rows, status = compiled(KERNELS[s.method], self._signature)(
+        done, rows, status = self.kernel(
             *self._system(), self.step, steps, s.dt, s.tolerance, s.max_speed, self.every,
             *self._buffers(),
         )  # fmt: skip
@@ -201,7 +180,7 @@ class Engine:
     def _advance_adaptive(self, budget: int) -> Block:
         s = self.settings
         before = int(self.clock[adaptive_step.ROWS])
-        _, rows, status = compiled(KERNELS[s.method], self._signature)(
+        _, rows, status = self.kernel(
             *self._system(), self.clock, budget, self.duration, s.rtol, s.atol, s.max_step,
             s.max_speed, s.dt * self.every, *self._buffers(),
         )  # fmt: skip
@@ -223,14 +202,12 @@ class Engine:
 
     def take_controller_error(self) -> BaseException | None:
         """What a controller in Python raised during the last chunk; compiled ones cannot."""
-        return (
-            self.controller.take_error() if isinstance(self.controller, PythonController) else None
-        )
+        return self.controller.take_error()
 
     def rates(self, block: Block) -> tuple[Floats, Floats]:
         """(v̇, applied generalised forces) of every row of a block."""
         vdot, tau = np.full((2, len(block.t), self.model.nv), np.nan)
-        compiled(evaluate_rows, ROWS_SIGNATURE)(
+        evaluate_rows.ready(
             *self._system(), block.t, block.q.reshape(-1), block.y.reshape(-1),
             np.zeros(self.y.size), self._memory, self._ws, vdot.reshape(-1), tau.reshape(-1),
         )  # fmt: skip

@@ -6,11 +6,12 @@ from skodyn.jit import kernel
 from skodyn.kernels.status import OK
 from skodyn.lanes import WIDTH_1, pointer, shift_pointer
 from skodyn.model.layout import NQ, NV
+from skodyn.simulate.signatures import ROWS
 from skodyn.simulate.steppers.tables import copy
 from skodyn.simulate.system import evaluate, extended_size
 
 
-@kernel
+@kernel(*ROWS)
 def evaluate_rows(tree, p, codes, numbers, controller, settings, t, q, y, rates, memory, ws, vdot,
                   tau):  # fmt: skip
     """Rows of v̇ and τ from rows of q and y at the times t."""

@@ -10,6 +10,7 @@ from skodyn.jit import helper, kernel
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer, shift_pointer
 from skodyn.model.layout import NQ, NV
+from skodyn.simulate.signatures import FIXED_STEPS
 from skodyn.simulate.steppers import implicit_midpoint, rk4, semi_implicit_euler
 from skodyn.simulate.steppers.tables import copy
 from skodyn.simulate.system import extended_size
@@ -56,7 +57,7 @@ def run(step, w, lanes, tree, p, codes, numbers, controller, settings, n_setting
     return steps, row, OK
 
 
-@kernel
+@kernel(*FIXED_STEPS)
 def rk4_run(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance, max_speed,
             every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
     return run(
@@ -67,7 +68,7 @@ def rk4_run(tree, p, codes, numbers, controller, settings, first, steps, dt, tol
     )  # fmt: skip
 
 
-@kernel
+@kernel(*FIXED_STEPS)
 def rk4_run_lanes(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance,
                   max_speed, every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
     return run(
@@ -78,7 +79,7 @@ def rk4_run_lanes(tree, p, codes, numbers, controller, settings, first, steps, d
     )  # fmt: skip
 
 
-@kernel
+@kernel(*FIXED_STEPS)
 def euler_run(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance,
               max_speed, every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
     return run(
@@ -89,7 +90,7 @@ def euler_run(tree, p, codes, numbers, controller, settings, first, steps, dt, t
     )  # fmt: skip
 
 
-@kernel
+@kernel(*FIXED_STEPS)
 def euler_run_lanes(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance,
                     max_speed, every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
     return run(
@@ -100,7 +101,7 @@ def euler_run_lanes(tree, p, codes, numbers, controller, settings, first, steps,
     )  # fmt: skip
 
 
-@kernel
+@kernel(*FIXED_STEPS)
 def midpoint_run(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance,
                  max_speed, every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
     return run(
@@ -111,7 +112,7 @@ def midpoint_run(tree, p, codes, numbers, controller, settings, first, steps, dt
     )  # fmt: skip
 
 
-@kernel
+@kernel(*FIXED_STEPS)
 def midpoint_run_lanes(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance,
                        max_speed, every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
     return run(

@@ -32,6 +32,7 @@ from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import MOTION, body_slot, load6, row6
 from skodyn.lanes import fma, load_rows, parameter, shift_pointer, splat, store_rows
 from skodyn.model.layout import FULL, N_BODIES, NQ, NV
+from skodyn.simulate.controller_call import call_controller
 from skodyn.simulate.forces import (
     CONTROLLED,
     ELEMENTS,
@@ -128,8 +129,8 @@ def evaluate(w, lanes, tree, p, codes, numbers, controller, settings, n_settings
         copy_integrals(w, rates, nv, ny, full_rates, nv_full, ny_full)
     if codes[CONTROLLED] > 0:
         for lane in range(lanes):
-            controller(
-                t, shift_pointer(q, lane * nq), shift_pointer(y, lane * ny), settings,
+            call_controller(
+                controller, t, shift_pointer(q, lane * nq), shift_pointer(y, lane * ny), settings,
                 shift_pointer(tau, lane * nv), nq, nv, n_settings,
             )  # fmt: skip
     store_rows(w, rates, 0, ny, ny - 1, power(w, tree, y, ny, tau, nv, f_ext, f_stride, ws))

@@ -13,10 +13,9 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from skodyn.jit import compiled, helper, kernel
+from skodyn.jit import COUNT, FLOATS, INTS, PLACES, RESULT, helper, kernel
 from skodyn.sko.blocks import Blocks, Floats
 from skodyn.sko.forward_lyapunov import check_diagonal, scratch_size
-from skodyn.sko.signatures import COUNT, FLOATS, INTS, PLACES, RESULT
 from skodyn.sko.small import add_product, add_transposed_product, clear, copy
 from skodyn.topology import Tree
 
@@ -28,7 +27,7 @@ def backward_lyapunov(tree: Tree, A: Blocks, X: Blocks, B: Blocks | None = None)
     B = A if B is None else B
     check_diagonal(tree, A, X, B)
     Y = Blocks(X.data.copy(), X.rows, X.cols)
-    compiled(backward_lyapunov_sweep, _LYAPUNOV)(
+    backward_lyapunov_sweep.ready(
         tree.parent, A.col_starts, B.col_starts, A.data, A.starts, B.data, B.starts,
         Y.data, Y.starts, np.empty(scratch_size(A, B)),
     )  # fmt: skip
@@ -48,7 +47,7 @@ def walk_to_element(tree: Tree, A: Blocks, Y: Blocks, i: int, j: int, B: Blocks)
     """Z(i, j), of nodes given by index, without looking at the blocks first."""
     Z = np.zeros((int(A.cols[i]), int(B.cols[j])))
     path = np.empty(max(int(tree.level[i]), int(tree.level[j])) + 1, dtype=np.int64)
-    compiled(backward_element_walk, _ELEMENT)(
+    backward_element_walk.ready(
         tree.parent, tree.subtree_end, A.col_starts, B.col_starts, A.data, A.starts,
         B.data, B.starts, Y.data, Y.starts, i, j, path,
         np.empty(2 * scratch_size(A, B)), Z.reshape(-1),
@@ -61,7 +60,7 @@ _ELEMENT = (INTS, INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, INTS, CO
             PLACES, RESULT, RESULT)  # fmt: skip
 
 
-@kernel
+@kernel(*_LYAPUNOV)
 def backward_lyapunov_sweep(parent, left, right, a, a_start, b, b_start, y, y_start, scratch):
     """Y(k) = 𝔸*(℘(k), k)·Y(℘(k))·𝔹(℘(k), k) + X(k) (eq. 24); Y comes in as X."""
     for k in range(parent.size):
@@ -85,7 +84,7 @@ def climb(parent, top, k, path):
     return count
 
 
-@kernel
+@kernel(*_ELEMENT)
 def backward_element_walk(
     parent, subtree_end, left, right, a, a_start, b, b_start, y, y_start, i, j, path, scratch, z
 ):

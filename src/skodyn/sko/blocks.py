@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skodyn.errors import StateError
-from skodyn.jit import compiled, kernel
-from skodyn.sko.signatures import COUNT, FLOATS, INTS, RESULT
+from skodyn.jit import COUNT, FLOATS, INTS, RESULT, kernel
 from skodyn.sko.small import add_product, add_transposed_product
 
 __all__ = ["Blocks", "Floats", "Ints", "offsets", "stacked_columns", "stacked_vector"]
@@ -100,7 +99,7 @@ class Blocks:
         columns, shape = stacked_columns(x, int(inner.sum()), "x")
         y = np.zeros((int(outer.sum()), columns.shape[1]))
         entry = apply_blocks_transposed if transpose else apply_blocks
-        compiled(entry, _APPLY)(
+        entry.ready(
             self.data, self.starts, self.row_starts, self.col_starts,
             columns.reshape(-1), columns.shape[1], y.reshape(-1),
         )  # fmt: skip
@@ -155,7 +154,7 @@ def stacked_vector(x: ArrayLike, length: int, name: str) -> Floats:
 _APPLY = (FLOATS, INTS, INTS, INTS, FLOATS, COUNT, RESULT)
 
 
-@kernel
+@kernel(*_APPLY)
 def apply_blocks(data, starts, row_starts, col_starts, x, columns, y):
     """y(k) = B(k)·x(k); y comes in as zeros."""
     for k in range(starts.size - 1):
@@ -164,7 +163,7 @@ def apply_blocks(data, starts, row_starts, col_starts, x, columns, y):
         add_product(data, starts[k], x, j * columns, rows, cols, columns, y, i * columns)
 
 
-@kernel
+@kernel(*_APPLY)
 def apply_blocks_transposed(data, starts, row_starts, col_starts, x, columns, y):
     """y(k) = B*(k)·x(k); y comes in as zeros."""
     for k in range(starts.size - 1):

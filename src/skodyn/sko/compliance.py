@@ -10,12 +10,11 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
-from skodyn.jit import compiled, kernel
+from skodyn.jit import FLOATS, INTS, RESULT, kernel
 from skodyn.sko.backward_lyapunov import backward_lyapunov, walk_to_element
 from skodyn.sko.blocks import Blocks, Floats, offsets
 from skodyn.sko.model import SKOModel
 from skodyn.sko.riccati import Riccati, riccati
-from skodyn.sko.signatures import FLOATS, INTS, RESULT
 from skodyn.sko.small import copy, solve_lower
 
 __all__ = ["compliance", "joint_compliances", "node_compliances"]
@@ -24,7 +23,7 @@ __all__ = ["compliance", "joint_compliances", "node_compliances"]
 def joint_compliances(model: SKOModel, solution: Riccati) -> Blocks:
     """H*(k)·D⁻¹(k)·H(k) of every node; O(N)."""
     X = Blocks.zeros(model.sizes, model.sizes)
-    compiled(joint_compliance_sweep, _COMPLIANCE)(
+    joint_compliance_sweep.ready(
         model.node_starts, model.dof_starts, model.H.data, model.H.starts,
         solution.D_factor.data, solution.D_factor.starts,
         np.empty(max(1, int((model.sizes * model.dofs).max(initial=0)))), X.data, X.starts,
@@ -60,7 +59,7 @@ def compliance(
 _COMPLIANCE = (INTS, INTS, FLOATS, INTS, FLOATS, INTS, RESULT, RESULT, INTS)
 
 
-@kernel
+@kernel(*_COMPLIANCE)
 def joint_compliance_sweep(node, dof, h, h_start, factor, d_start, scratch, x, square):
     """X(k) = W*·W with W = L⁻¹(k)·H(k); symmetric to the last bit."""
     for k in range(node.size - 1):

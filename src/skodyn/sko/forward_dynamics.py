@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skodyn.jit import compiled, kernel
+from skodyn.jit import FLOATS, INTS, RESULT, kernel
 from skodyn.sko.blocks import Floats, stacked_vector
 from skodyn.sko.model import SKOModel
 from skodyn.sko.riccati import Riccati, riccati
-from skodyn.sko.signatures import FLOATS, INTS, RESULT
 from skodyn.sko.small import (
     add_product,
     add_transposed_product,
@@ -31,7 +30,7 @@ def forward_dynamics(model: SKOModel, tau: ArrayLike, solution: Riccati | None =
     given = stacked_vector(tau, model.nv, "tau")
     solution = riccati(model) if solution is None else solution
     vdot, residual = given.copy(), np.empty(model.nv)
-    compiled(forward_dynamics_sweep, _FORWARD)(
+    forward_dynamics_sweep.ready(
         model.tree.parent, model.node_starts, model.dof_starts,
         model.weights.data, model.weights.starts, model.H.data, model.H.starts, model.a,
         solution.P.data, solution.P.starts, solution.G.data,
@@ -45,7 +44,7 @@ _FORWARD = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, FLOATS, INTS, 
             INTS, RESULT, RESULT, RESULT, RESULT)  # fmt: skip
 
 
-@kernel
+@kernel(*_FORWARD)
 def forward_dynamics_sweep(
     parent, node, dof, weights, edge, h, h_start, a, p_inertia, square, g, factor, d_start,
     z, residual, alpha, vdot,

@@ -12,10 +12,9 @@ from collections.abc import Hashable
 import numpy as np
 
 from skodyn.errors import StateError
-from skodyn.jit import compiled, kernel
+from skodyn.jit import COUNT, FLOATS, INTS, RESULT, kernel
 from skodyn.sko.blocks import Blocks, Floats
 from skodyn.sko.model import SKOModel
-from skodyn.sko.signatures import COUNT, FLOATS, INTS, RESULT
 from skodyn.sko.small import add_product, add_product_transposed, clear, copy
 from skodyn.sko.sweeps import check_edges
 from skodyn.topology import Tree
@@ -33,7 +32,7 @@ def forward_lyapunov(tree: Tree, A: Blocks, X: Blocks, B: Blocks | None = None) 
     B = A if B is None else B
     check_diagonal(tree, A, X, B)
     Y = Blocks(X.data.copy(), X.rows, X.cols)
-    compiled(forward_lyapunov_sweep, _LYAPUNOV)(
+    forward_lyapunov_sweep.ready(
         tree.parent, A.col_starts, B.col_starts, A.data, A.starts, B.data, B.starts,
         Y.data, Y.starts, np.empty(scratch_size(A, B)),
     )  # fmt: skip
@@ -49,7 +48,7 @@ def forward_element(
     row, col = tree.resolve(i), tree.resolve(j)
     Z = np.zeros((int(A.cols[row]), int(B.cols[col])))
     scratch = np.empty(2 * scratch_size(A, B))
-    compiled(forward_element_walk, _ELEMENT)(
+    forward_element_walk.ready(
         tree.parent, tree.subtree_end, A.col_starts, B.col_starts, A.data, A.starts,
         B.data, B.starts, Y.data, Y.starts, row, col, scratch, Z.reshape(-1),
     )  # fmt: skip
@@ -77,7 +76,7 @@ _ELEMENT = (INTS, INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, INTS, CO
             RESULT, RESULT)  # fmt: skip
 
 
-@kernel
+@kernel(*_LYAPUNOV)
 def forward_lyapunov_sweep(parent, left, right, a, a_start, b, b_start, y, y_start, scratch):
     """Y(k) = Σ 𝔸(k, j)·Y(j)·𝔹*(k, j) + X(k) over the children j of k (eq. 14); Y comes in as X."""
     for back in range(parent.size):
@@ -91,7 +90,7 @@ def forward_lyapunov_sweep(parent, left, right, a, a_start, b, b_start, y, y_sta
             add_product_transposed(scratch, 0, b, b_start[k], rows, n, cols, y, y_start[p])
 
 
-@kernel
+@kernel(*_ELEMENT)
 def forward_element_walk(
     parent, subtree_end, left, right, a, a_start, b, b_start, y, y_start, i, j, scratch, z
 ):

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skodyn.jit import compiled, kernel
+from skodyn.jit import COUNT, FLOATS, INTS, RESULT, kernel
 from skodyn.sko.blocks import Floats, stacked_columns
 from skodyn.sko.model import SKOModel
 from skodyn.sko.riccati import Riccati, riccati
-from skodyn.sko.signatures import COUNT, FLOATS, INTS, RESULT
 from skodyn.sko.small import (
     add_product,
     add_transposed_product,
@@ -59,13 +58,13 @@ def log_determinant(model: SKOModel, solution: Riccati | None = None) -> float:
     """log det 𝓜 = Σ log det D(k) (eq. 53); O(N)."""
     solution = riccati(model) if solution is None else solution
     factor = solution.D_factor
-    return float(compiled(sum_of_logarithms, _LOG)(factor.data, factor.starts, factor.row_starts))
+    return float(sum_of_logarithms.ready(factor.data, factor.starts, factor.row_starts))
 
 
 def _run(entry: Any, model: SKOModel, solution: Riccati, x: ArrayLike) -> Floats:
     columns, shape = stacked_columns(x, model.nv, "x")
     y = columns.copy()
-    compiled(entry, _FACTOR)(
+    entry.ready(
         model.tree.parent, model.node_starts, model.dof_starts, model.weights.data,
         model.weights.starts, model.H.data, model.H.starts, solution.G.data,
         columns.reshape(-1), columns.shape[1], np.zeros(model.size * columns.shape[1]),
@@ -78,7 +77,7 @@ _FACTOR = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, FLOATS, COUNT, 
 _LOG = (FLOATS, INTS, INTS)
 
 
-@kernel
+@kernel(*_FACTOR)
 def gather_factor(parent, node, dof, weights, edge, h, h_start, g, x, c, z, y):
     """z(k) = Σ 𝔸(k, j)·[z(j) + G(j)·x(j)], y(k) = x(k) + H(k)·z(k); y comes in as x, z as zeros."""
     for back in range(parent.size):
@@ -92,7 +91,7 @@ def gather_factor(parent, node, dof, weights, edge, h, h_start, g, x, c, z, y):
             add_product(weights, edge[k], z, at, rows, m, c, z, node[p] * c)
 
 
-@kernel
+@kernel(*_FACTOR)
 def gather_inverse(parent, node, dof, weights, edge, h, h_start, g, _x, c, z, y):
     """z(k) = Σ 𝔸(k, j)·[z(j) + G(j)·y(j)], y(k) = x(k) − H(k)·z(k); y comes in as x, z as zeros.
 
@@ -109,7 +108,7 @@ def gather_inverse(parent, node, dof, weights, edge, h, h_start, g, _x, c, z, y)
             add_product(weights, edge[k], z, at, rows, m, c, z, node[p] * c)
 
 
-@kernel
+@kernel(*_FACTOR)
 def scatter_factor(parent, node, dof, weights, edge, h, h_start, g, x, c, z, y):
     """z⁺(k) = 𝔸*(℘(k), k)·z(℘(k)), y(k) = x(k) + G*(k)·z⁺(k), z(k) = z⁺(k) + H*(k)·x(k)."""
     for k in range(parent.size):
@@ -122,7 +121,7 @@ def scatter_factor(parent, node, dof, weights, edge, h, h_start, g, x, c, z, y):
         add_transposed_product(h, h_start[k], x, dof[k] * c, m, n, c, z, at)
 
 
-@kernel
+@kernel(*_FACTOR)
 def scatter_inverse(parent, node, dof, weights, edge, h, h_start, g, _x, c, z, y):
     """z⁺(k) = 𝔸*(℘(k), k)·z(℘(k)), y(k) = x(k) − G*(k)·z⁺(k), z(k) = z⁺(k) + H*(k)·y(k)."""
     for k in range(parent.size):
@@ -135,7 +134,7 @@ def scatter_inverse(parent, node, dof, weights, edge, h, h_start, g, _x, c, z, y
         add_transposed_product(h, h_start[k], y, dof[k] * c, m, n, c, z, at)
 
 
-@kernel
+@kernel(*_LOG)
 def sum_of_logarithms(factor, starts, dof):
     """Σ log det D(k) = 2 Σ log L(k)ᵢᵢ."""
     total = 0.0

@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skodyn.jit import compiled, kernel
+from skodyn.jit import FLOATS, INTS, RESULT, kernel
 from skodyn.sko.blocks import Floats, stacked_vector
 from skodyn.sko.model import SKOModel
-from skodyn.sko.signatures import FLOATS, INTS, RESULT
 from skodyn.sko.small import add_product, add_transposed_product, copy
 from skodyn.sko.sweeps import scatter
 
@@ -28,7 +27,7 @@ def inverse_dynamics(model: SKOModel, vdot: ArrayLike) -> Floats:
     """𝒯 = H𝔸(Mα + b) with α = 𝔸*(H*θ̈ + a): the forces that produce θ̈; O(N)."""
     given = stacked_vector(vdot, model.nv, "vdot")
     alpha, f, tau = np.empty(model.size), np.empty(model.size), np.zeros(model.nv)
-    compiled(inverse_dynamics_sweep, _INVERSE)(
+    inverse_dynamics_sweep.ready(
         model.tree.parent, model.node_starts, model.dof_starts,
         model.weights.data, model.weights.starts, model.H.data, model.H.starts,
         model.M.data, model.M.starts, model.a, model.b, given, alpha, f, tau,
@@ -40,7 +39,7 @@ _INVERSE = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, 
             FLOATS, RESULT, RESULT, RESULT)  # fmt: skip
 
 
-@kernel
+@kernel(*_INVERSE)
 def inverse_dynamics_sweep(
     parent, node, dof, weights, edge, h, h_start, inertia, square, a, b, vdot, alpha, f, tau
 ):

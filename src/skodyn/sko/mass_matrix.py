@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from skodyn.jit import compiled, kernel
+from skodyn.jit import FLOATS, INTS, RESULT, kernel
 from skodyn.sko.blocks import Floats
 from skodyn.sko.forward_lyapunov import composite_inertias, scratch_size
 from skodyn.sko.model import SKOModel
-from skodyn.sko.signatures import FLOATS, INTS, RESULT
 from skodyn.sko.small import add_product, add_product_transposed, clear
 
 __all__ = ["mass_matrix"]
@@ -21,7 +20,7 @@ def mass_matrix(model: SKOModel) -> Floats:
     """𝓜 (nv × nv), both triangles; only blocks of related nodes are computed."""
     R = composite_inertias(model)
     mass = np.zeros((model.nv, model.nv))
-    compiled(mass_matrix_sweep, _MASS)(
+    mass_matrix_sweep.ready(
         model.tree.parent, model.node_starts, model.dof_starts, model.weights.data,
         model.weights.starts, model.H.data, model.H.starts, R.data, R.starts,
         np.empty(3 * scratch_size(model.weights, model.weights)), mass.reshape(-1),
@@ -32,7 +31,7 @@ def mass_matrix(model: SKOModel) -> Floats:
 _MASS = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, INTS, RESULT, RESULT)
 
 
-@kernel
+@kernel(*_MASS)
 def mass_matrix_sweep(parent, node, dof, weights, edge, h, h_start, r, r_start, scratch, mass):
     """X(k) = R(k)·H*(k), then inward X(l) = 𝔸(l, j)·X(j) and 𝓜(l, k) = H(l)·X(l)."""
     nv, third = dof[parent.size], scratch.size // 3

@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.errors import DynamicsError
-from skodyn.jit import compiled, helper, kernel
+from skodyn.jit import FLOATS, INTS, RESULT, helper, kernel
 from skodyn.sko.blocks import Blocks, Floats, stacked_columns
 from skodyn.sko.model import SKOModel
-from skodyn.sko.signatures import FLOATS, INTS, RESULT
 from skodyn.sko.small import (
     add_congruence,
     add_product,
@@ -75,7 +74,7 @@ def riccati(model: SKOModel) -> Riccati:
     tau, tau_bar, P_plus = (Blocks.zeros(m, m) for _ in range(3))
     psi, K = Blocks.zeros(inner, m), Blocks.zeros(inner, n)
     largest = int(m.max(initial=0))
-    failed = compiled(riccati_sweep, _RICCATI)(
+    failed = riccati_sweep.ready(
         model.tree.parent, model.node_starts, model.dof_starts,
         model.weights.data, model.weights.starts, model.H.data, model.H.starts,
         P.data, P.starts, D.data, factor.data, D.starts, G.data,
@@ -117,7 +116,7 @@ def least_pivots(h, h0, p, p0, n, m, least):
         least[r] = SINGULAR_PIVOT * total
 
 
-@kernel
+@kernel(*_RICCATI)
 def riccati_sweep(
     parent, node, dof, weights, edge, h, h_start, p, square, d, factor, d_start, g,
     tau, tau_bar, p_plus, psi, gain, gain_start, least, scratch,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from skodyn.jit import compiled, kernel
+from skodyn.jit import COUNT, FLOATS, INTS, RESULT, kernel
 from skodyn.sko.blocks import Blocks, Floats
-from skodyn.sko.signatures import COUNT, FLOATS, INTS, RESULT
 from skodyn.sko.small import solve_lower, solve_upper
 
 __all__ = ["solve_blocks"]
@@ -13,7 +12,7 @@ __all__ = ["solve_blocks"]
 def solve_blocks(factor: Blocks, columns: Floats) -> Floats:
     """(L·L*)⁻¹ times a matrix of columns, block by block."""
     y = columns.copy()
-    compiled(solve_sweep, _SOLVE)(
+    solve_sweep.ready(
         factor.data, factor.starts, factor.row_starts, columns.shape[1], y.reshape(-1)
     )
     return y
@@ -22,7 +21,7 @@ def solve_blocks(factor: Blocks, columns: Floats) -> Floats:
 _SOLVE = (FLOATS, INTS, INTS, COUNT, RESULT)
 
 
-@kernel
+@kernel(*_SOLVE)
 def solve_sweep(factor, starts, dof, columns, y):
     """y(k) becomes L⁻*(k)·L⁻¹(k)·y(k)."""
     for k in range(starts.size - 1):

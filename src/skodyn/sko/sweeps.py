@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.errors import StateError
-from skodyn.jit import compiled, kernel
+from skodyn.jit import COUNT, FLOATS, INTS, RESULT, kernel
 from skodyn.sko.blocks import Blocks, Floats, Ints, offsets, stacked_columns
-from skodyn.sko.signatures import COUNT, FLOATS, INTS, RESULT
 from skodyn.sko.small import add_product, add_transposed_product, clear, copy
 from skodyn.topology import Tree
 
@@ -70,7 +69,7 @@ def _sweep(entry: Any, tree: Tree, weights: Blocks, x: ArrayLike) -> Floats:
     check_edges(tree, weights, weights.cols)
     columns, shape = stacked_columns(x, int(weights.col_starts[-1]), "x")
     y = np.empty(columns.shape)
-    compiled(entry, _SWEEP)(
+    entry.ready(
         tree.parent, weights.col_starts, weights.data, weights.starts,
         columns.reshape(-1), columns.shape[1], y.reshape(-1),
     )  # fmt: skip
@@ -83,7 +82,7 @@ def _step(
     check_edges(tree, edges, np.diff(start_in if entry is send_to_children else start_out))
     columns, shape = stacked_columns(x, int(start_in[-1]), "x")
     y = np.zeros((int(start_out[-1]), columns.shape[1]))
-    compiled(entry, _STEP)(
+    entry.ready(
         tree.parent, start_in, start_out, edges.data, edges.starts,
         columns.reshape(-1), columns.shape[1], y.reshape(-1),
     )  # fmt: skip
@@ -94,7 +93,7 @@ _SWEEP = (INTS, INTS, FLOATS, INTS, FLOATS, COUNT, RESULT)
 _STEP = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, COUNT, RESULT)
 
 
-@kernel
+@kernel(*_SWEEP)
 def gather_all(parent, node, weights, starts, x, columns, y):
     """y(k) = Σ 𝔸(k, j)·y(j) + x(k) over the children j of k (eq. 5).
 
@@ -115,7 +114,7 @@ def gather_all(parent, node, weights, starts, x, columns, y):
             )
 
 
-@kernel
+@kernel(*_SWEEP)
 def gather_strictly(parent, node, weights, starts, x, columns, y):
     """y(k) = Σ 𝔸(k, j)·[y(j) + x(j)] over the children j of k (Corollary 3.1)."""
     clear(y, 0, y.size)
@@ -129,7 +128,7 @@ def gather_strictly(parent, node, weights, starts, x, columns, y):
             add_product(weights, starts[k], x, j, rows, cols, columns, y, i)
 
 
-@kernel
+@kernel(*_SWEEP)
 def scatter_all(parent, node, weights, starts, x, columns, y):
     """y(k) = 𝔸*(℘(k), k)·y(℘(k)) + x(k) (eq. 8)."""
     for k in range(parent.size):
@@ -143,7 +142,7 @@ def scatter_all(parent, node, weights, starts, x, columns, y):
             )
 
 
-@kernel
+@kernel(*_SWEEP)
 def scatter_strictly(parent, node, weights, starts, x, columns, y):
     """y(k) = 𝔸*(℘(k), k)·[y(℘(k)) + x(℘(k))] (Corollary 3.1)."""
     clear(y, 0, y.size)
@@ -156,7 +155,7 @@ def scatter_strictly(parent, node, weights, starts, x, columns, y):
             add_transposed_product(weights, starts[k], x, j, cols, rows, columns, y, i)
 
 
-@kernel
+@kernel(*_STEP)
 def send_to_parent(parent, start_in, start_out, edges, starts, x, columns, y):
     """y(℘(k)) += E(k)·x(k); y comes in as zeros."""
     for k in range(parent.size):
@@ -167,7 +166,7 @@ def send_to_parent(parent, start_in, start_out, edges, starts, x, columns, y):
             add_product(edges, starts[k], x, j, rows, cols, columns, y, i)
 
 
-@kernel
+@kernel(*_STEP)
 def send_to_children(parent, start_in, start_out, edges, starts, x, columns, y):
     """y(k) = E*(k)·x(℘(k)); y comes in as zeros."""
     for k in range(parent.size):

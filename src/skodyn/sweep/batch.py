@@ -17,17 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from skodyn.errors import SkodynError
-from skodyn.jit import compiled
 from skodyn.kernels.energy import ROW as STATE_SUMS
 from skodyn.kernels.workspace import workspace_lanes
 from skodyn.model.columns import Floats
 from skodyn.simulate.engine import Engine
 from skodyn.sweep import sampling
-from skodyn.sweep.functions import FUNCTION_TYPE
 from skodyn.sweep.lane_batch import LaneBatch, Outcomes
 from skodyn.sweep.metrics import PackedMetrics, pack_metrics
 from skodyn.sweep.packing import Packer, Refused, run_ids
@@ -37,14 +34,6 @@ from skodyn.sweep.study import Study
 __all__ = ["CRASHED", "FAILED", "FINISHED", "PENDING", "REFUSED", "BatchResult", "run_batch"]
 
 PENDING, FINISHED, FAILED, REFUSED, CRASHED = range(5)
-
-_OUT = types.Array(types.float64, 1, "C")
-_IN = types.Array(types.float64, 1, "C", readonly=True)
-_CODES = types.Array(types.int64, 1, "C", readonly=True)
-ROWS_SIGNATURE = (
-    _CODES, _IN, types.boolean, types.float64, _IN, _IN, _IN, _OUT, _CODES, _IN, FUNCTION_TYPE,
-    _OUT, _OUT,
-)  # fmt: skip
 
 ADAPTIVE_STEPS = 20_000  # attempts between two looks at `stop`
 
@@ -85,7 +74,9 @@ def _worker(digest: bytes, pickled: bytes) -> Worker:
 
 def pickled(study: Study) -> bytes:
     """A study as a task carries it; functions written in a script travel with their code."""
-    from numba import cloudpickle
+    if not any(callable(metric.of) for metric in study.metrics.values()):
+        return pickle.dumps(study)
+    from numba import cloudpickle  # numba's import takes longer than a small study
 
     data: bytes = cloudpickle.dumps(study)
     return data
@@ -198,9 +189,9 @@ def _reduce(worker: Worker, engine: Engine, first: bool, block: Any, kept: Float
         nv, joints = engine.model.nv, engine.model.coupling
         q, y = joints.expand_q(q), np.hstack((joints.expand_v(y[:, :nv]), y[:, nv:]))
     workspace = np.zeros(workspace_lanes(model.n_bodies, model.nq, model.nv))
-    compiled(reduce_rows, ROWS_SIGNATURE)(
+    reduce_rows.ready(
         model.kernel_tree, model.parameters, first, engine.settings.dt * engine.every, block.t,
-        q.reshape(-1), y.reshape(-1), workspace, m.codes, m.levels, m.function,
+        q.reshape(-1), y.reshape(-1), workspace, m.codes, m.levels, m.function.address,
         np.zeros(STATE_SUMS + 3 * model.n_bodies), kept,
     )  # fmt: skip
 

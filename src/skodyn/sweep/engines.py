@@ -24,8 +24,7 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from skodyn.errors import SkodynError
-from skodyn.jit import cache_folder, compiled
-from skodyn.simulate.engine import ADAPTIVE_SIGNATURE, FIXED_SIGNATURE
+from skodyn.jit import cache_folder
 from skodyn.simulate.engine import KERNELS as SINGLE
 
 __all__ = ["ENGINES", "Engine", "open_engine", "warm"]
@@ -210,19 +209,14 @@ def warm(methods: tuple[str, ...], alone: bool = False) -> None:
 
     alone: fixed steps too are taken by one run at a time, as a thermostat has it.
     """
-    from skodyn.sweep.batch import ROWS_SIGNATURE
-    from skodyn.sweep.lane_batch import KERNELS, SIGNATURE
+    from skodyn.sweep.lane_batch import KERNELS
     from skodyn.sweep.row_metrics import reduce_rows
 
     with _locked():
         for method in methods:
             in_lanes = method in KERNELS and not alone
-            if in_lanes:
-                compiled(KERNELS[method], SIGNATURE)
-            else:
-                compiled(reduce_rows, ROWS_SIGNATURE)
-            fixed = method in KERNELS
-            compiled(SINGLE[method], FIXED_SIGNATURE if fixed else ADAPTIVE_SIGNATURE)
+            _ = KERNELS[method].ready if in_lanes else reduce_rows.ready
+            _ = SINGLE[method].ready
 
 
 @contextmanager

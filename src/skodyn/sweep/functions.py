@@ -11,21 +11,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from skodyn.errors import ScenarioError
-from skodyn.jit import JIT_DISABLED
+from skodyn.jit import FLOATS, JIT_DISABLED, NUMBER
+from skodyn.sweep.sampling import call_quantity
 
-__all__ = ["FUNCTION_TYPE", "compile_functions", "load_function", "of_state"]
-
-_POINTER = types.CPointer(types.float64)
-_SIGNATURE = types.float64(types.int64, types.float64, _POINTER, _POINTER, types.int64, types.int64)
-FUNCTION_TYPE = types.FunctionType(_SIGNATURE)
-_READ_ONLY = types.Array(types.float64, 1, "C", readonly=True)
-_INNER = types.float64(types.float64, _READ_ONLY, _READ_ONLY)
+__all__ = ["Quantities", "compile_functions", "load_function", "of_state"]
 
 
 def load_function(reference: str, folder: Path) -> Callable[..., float]:
@@ -47,14 +40,29 @@ def load_function(reference: str, folder: Path) -> Callable[..., float]:
     return function  # type: ignore[no-any-return]
 
 
-def compile_functions(functions: Sequence[Callable[..., float]]) -> Any:
+class Quantities:
+    """All functions of a sweep behind one address; kernels call them by number."""
+
+    def __init__(self, address: Any, alive: Any = None) -> None:
+        self.address = address
+        self._alive = alive  # what numba made lives as long as its address is used
+
+
+def compile_functions(functions: Sequence[Callable[..., float]]) -> Quantities:
     """One function of (number, t, q, v, nq, nv) for all of them."""
     if JIT_DISABLED:
-        return lambda i, t, q, v, nq, nv: functions[i](t, q[:nq], v[:nv])
-    combined = _nothing
+        return Quantities(lambda i, t, q, v, nq, nv: functions[i](t, q[:nq], v[:nv]))
+    if not functions:
+        return Quantities(0)
+    import numba
+
+    from skodyn.jit.compiling import c_signature
+
+    combined: Any = None
     for function in reversed(functions):
         combined = _before(_compiled(function), combined)
-    return numba.cfunc(_SIGNATURE)(combined.py_func)
+    made = numba.cfunc(c_signature(call_quantity))(combined.py_func)
+    return Quantities(made.address, made)
 
 
 def of_state(
@@ -70,9 +78,14 @@ def of_state(
 
 
 def _compiled(function: Any) -> Any:
+    import numba
+
+    from skodyn.jit.compiling import numba_type
+
     plain = getattr(function, "py_func", function)
+    form = numba_type(NUMBER)(*map(numba_type, (NUMBER, FLOATS, FLOATS)))
     try:
-        return numba.njit(_INNER, error_model="numpy")(plain)
+        return numba.njit(form, error_model="numpy")(plain)
     except (numba.core.errors.NumbaError, TypeError) as error:
         reason = str(error).strip().splitlines()[0]
         raise ScenarioError(
@@ -82,6 +95,17 @@ def _compiled(function: Any) -> Any:
 
 
 def _before(function: Any, rest: Any) -> Any:
+    """`function` as number 0 and what `rest` has as the numbers behind it."""
+    import numba
+
+    if rest is None:
+
+        @numba.njit(error_model="numpy")
+        def last(i, t, q, v, nq, nv):  # type: ignore[no-untyped-def]
+            return function(t, numba.carray(q, nq), numba.carray(v, nv))
+
+        return last
+
     @numba.njit(error_model="numpy")
     def chosen(i, t, q, v, nq, nv):  # type: ignore[no-untyped-def]
         if i == 0:
@@ -89,8 +113,3 @@ def _before(function: Any, rest: Any) -> Any:
         return rest(i - 1, t, q, v, nq, nv)
 
     return chosen
-
-
-@numba.njit
-def _nothing(i, t, q, v, nq, nv):  # type: ignore[no-untyped-def]
-    return float("nan")

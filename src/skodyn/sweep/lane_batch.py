@@ -11,40 +11,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from skodyn.jit import compiled
 from skodyn.kernels.energy import ROW as STATE_SUMS
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import workspace_lanes
 from skodyn.lanes import LANES
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.columns import Floats
-from skodyn.simulate.controllers import CONTROLLER_TYPE, no_controller
-from skodyn.simulate.engine import FIXED_SIGNATURE
+from skodyn.simulate.controllers import NO_CONTROLLER
 from skodyn.simulate.engine import KERNELS as SINGLE
 from skodyn.simulate.settings import IntegratorSettings
 from skodyn.sweep import lane_loop, sampling
-from skodyn.sweep.functions import FUNCTION_TYPE
 from skodyn.sweep.lane_loop import GROUP, STEP
 from skodyn.sweep.metrics import PackedMetrics
 
 __all__ = ["LaneBatch", "Outcomes", "PackedRuns"]
-
-_IN = types.Array(types.float64, 1, "C", readonly=True)
-_OUT = types.Array(types.float64, 1, "C")
-_CODES = types.Array(types.int64, 1, "C", readonly=True)
-_F, _I = types.float64, types.int64
-SIGNATURE = (
-    _CODES, _OUT, _CODES, _OUT, CONTROLLER_TYPE, _IN, _I, _F, _F, _F, _I, _I,
-    types.Array(types.int64, 1, "C"), _I, _OUT, _OUT, _OUT, _OUT, _OUT, _CODES, _IN,
-    FUNCTION_TYPE, _OUT, _OUT,
-)  # fmt: skip
 
 KERNELS = {
     "rk4": lane_loop.rk4_sweep,
@@ -87,11 +72,6 @@ class Outcomes:
     metrics: Floats
 
 
-@lru_cache(maxsize=1)
-def _nobody() -> Any:
-    return no_controller()
-
-
 class LaneBatch:
     """Runs in lanes; `run` takes them to their end."""
 
@@ -117,7 +97,7 @@ class LaneBatch:
         self.out_kept = np.zeros((count, metrics.count * sampling.ACCUMULATORS))
         self.alive = np.arange(len(self.rows)) < count
         self._allocate()
-        self.kernel = compiled(KERNELS[runs.settings.method], SIGNATURE)
+        self.kernel = KERNELS[runs.settings.method].ready
 
     def _interleaved(self, table: Floats) -> Floats:
         """(groups, constants, lanes), flat: the values of the lanes lie next to each other."""
@@ -160,10 +140,10 @@ class LaneBatch:
     def _advance(self, budget: int) -> int:
         s, m = self.runs.settings, self.metrics
         _, status = self.kernel(
-            self.runs.tree, self.p, self.runs.codes, self.numbers, _nobody(), self.nothing,
-            self.runs.steps, s.dt, s.tolerance, s.max_speed, self.runs.sample_every, self.groups,
-            self.place, budget, self.q, self.y, self.scratch, self.memory, self.ws, m.codes,
-            m.levels, m.function, self.values, self.kept,
+            self.runs.tree, self.p, self.runs.codes, self.numbers, NO_CONTROLLER.address,
+            self.nothing, self.runs.steps, s.dt, s.tolerance, s.max_speed, self.runs.sample_every,
+            self.groups, self.place, budget, self.q, self.y, self.scratch, self.memory, self.ws,
+            m.codes, m.levels, m.function.address, self.values, self.kept,
         )  # fmt: skip
         return int(status)
 
@@ -206,8 +186,8 @@ class LaneBatch:
         p = np.ascontiguousarray(self.p.reshape(self.groups, -1, LANES)[group, :, lane])
         numbers = np.ascontiguousarray(self.numbers.reshape(self.groups, -1, LANES)[group, :, lane])
         q, y = self.q.reshape(-1, self.nq)[row].copy(), self.y.reshape(-1, self.ny)[row].copy()
-        _, _, status = compiled(SINGLE[s.method], FIXED_SIGNATURE)(
-            self.runs.tree, p, self.runs.codes, numbers, _nobody(), self.nothing,
+        _, _, status = SINGLE[s.method].ready(
+            self.runs.tree, p, self.runs.codes, numbers, NO_CONTROLLER.address, self.nothing,
             int(self.place[STEP]), 1, s.dt, s.tolerance, s.max_speed, 2**62, q, y,
             self.scratch, self.memory, self.ws, self.nothing, self.nothing,
         )  # fmt: skip

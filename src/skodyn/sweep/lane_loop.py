@@ -21,6 +21,7 @@ from skodyn.simulate.steppers import implicit_midpoint, rk4, semi_implicit_euler
 from skodyn.simulate.steppers.tables import copy
 from skodyn.simulate.system import extended_size
 from skodyn.sweep.sampling import ACCUMULATORS, COUNT, sample
+from skodyn.sweep.signatures import GROUPS
 
 GROUP, STEP, SAMPLED = range(3)
 
@@ -84,7 +85,7 @@ def run_groups(step, tree, p, codes, numbers, controller, settings, total, dt, t
     return budget - left, OK
 
 
-@kernel
+@kernel(*GROUPS)
 def rk4_sweep(tree, p, codes, numbers, controller, settings, total, dt, tolerance, max_speed,
               every, groups, place, budget, q, y, scratch, memory, ws, metrics, levels, function,
               values, kept):  # fmt: skip
@@ -93,7 +94,7 @@ def rk4_sweep(tree, p, codes, numbers, controller, settings, total, dt, toleranc
                       levels, function, values, kept)  # fmt: skip
 
 
-@kernel
+@kernel(*GROUPS)
 def euler_sweep(tree, p, codes, numbers, controller, settings, total, dt, tolerance, max_speed,
                 every, groups, place, budget, q, y, scratch, memory, ws, metrics, levels, function,
                 values, kept):  # fmt: skip
@@ -102,7 +103,7 @@ def euler_sweep(tree, p, codes, numbers, controller, settings, total, dt, tolera
                       memory, ws, metrics, levels, function, values, kept)  # fmt: skip
 
 
-@kernel
+@kernel(*GROUPS)
 def midpoint_sweep(tree, p, codes, numbers, controller, settings, total, dt, tolerance, max_speed,
                    every, groups, place, budget, q, y, scratch, memory, ws, metrics, levels,
                    function, values, kept):  # fmt: skip

@@ -33,11 +33,26 @@ from skodyn.sweep.paths import places, set_values
 from skodyn.sweep.scenario_data import Data, read_data
 from skodyn.sweep.study import Study
 
-__all__ = ["START", "Packer", "Refused", "Variant", "body_parameter", "direct_columns"]
+__all__ = [
+    "START",
+    "Packer",
+    "Refused",
+    "Variant",
+    "body_parameter",
+    "direct_columns",
+    "goes_alone",
+]
 
 START = ("seed", "initial.q_noise", "initial.v_noise")
 _ARRAYS = ("parameters", "numbers", "q", "v")
 _BODY_KEYS = ("mass", "com", "inertia", "translation")
+
+
+def goes_alone(scenario: Scenario) -> bool:
+    """Must even runs with fixed steps go one at a time? A thermostat comes between steps, and the
+    loop of lanes has no code for joints that mimic others.
+    """
+    return scenario.thermostat is not None or bool(scenario.model.mimics)
 
 
 class Variant:
@@ -74,11 +89,8 @@ class Variant:
 
     @property
     def in_lanes(self) -> bool:
-        """Whether runs can go side by side: their steps are the same, with nothing in between, and
-        no joint mimics another, for which the loop of lanes has no code.
-        """
-        s = self.scenario
-        return not s.integrator.adaptive and s.thermostat is None and not s.model.mimics
+        """Whether runs can go side by side: their steps are the same, with nothing in between."""
+        return not self.scenario.integrator.adaptive and not goes_alone(self.scenario)
 
     @cached_property
     def structure(self) -> bytes:

@@ -6,9 +6,10 @@ from skodyn.jit import kernel
 from skodyn.lanes import WIDTH_1, pointer, shift_pointer
 from skodyn.model.layout import NQ
 from skodyn.sweep.sampling import sample
+from skodyn.sweep.signatures import ROWS
 
 
-@kernel
+@kernel(*ROWS)
 def reduce_rows(tree, p, first, dt, t, q, y, ws, metrics, levels, function, values, kept):
     """Take in one row after another; `first` says that the first of them is the start."""
     nq, ny = tree[NQ], y.size // t.size

@@ -16,8 +16,10 @@ from skodyn.sweep.batch import pickled
 from skodyn.sweep.driver import Driver, Progress, Tally
 from skodyn.sweep.engines import open_engine, warm
 from skodyn.sweep.index import Index, IndexWriter, create_index, open_index
+from skodyn.sweep.packing import goes_alone
 from skodyn.sweep.plan import Plan, make_plan, read_plan
 from skodyn.sweep.results import Sweep, logs_folder
+from skodyn.sweep.scenario_data import read_data
 from skodyn.sweep.stored_study import changed_code, record_of, stored_study
 from skodyn.sweep.study import Study
 
@@ -127,7 +129,10 @@ def _drive(
     with IndexWriter(path) as writer:
         chosen = _logs(path, json.loads(writer.text("logs")))
         running = open_engine(
-            engine, workers, scheduler, partial(warm, _methods(study), _one_at_a_time(study))
+            engine,
+            workers,
+            scheduler,
+            partial(warm, _methods(study), goes_alone(read_data(study.data))),
         )
         try:
             tally = Driver(writer, pickled(study), running, chosen, batch_runs).run(progress)
@@ -148,12 +153,6 @@ def _logs(path: Path, wanted: str | list[int]) -> dict[str, Any]:
         "log_failed": wanted == "failed",
         "log_runs": None if wanted == "all" else runs,
     }
-
-
-def _one_at_a_time(study: Study) -> bool:
-    """Whether even runs with fixed steps cannot go side by side (Variant.in_lanes)."""
-    bodies = study.data["model"]["bodies"].values()
-    return "thermostat" in study.data or any("mimic" in body["joint"] for body in bodies)
 
 
 def _methods(study: Study) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ metric does not depend on who sits in the neighbouring lanes.
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import ForeignFunction, helper
 from skodyn.kernels import energy
 from skodyn.kernels.forward_kinematics import POSITION, scatter_positions
 from skodyn.kernels.kinematics import scatter_poses
@@ -30,6 +30,9 @@ ACCUMULATORS = 3
 """Numbers kept for each metric of each run."""
 
 NAN = float("nan")
+
+call_quantity = ForeignFunction("number", "count", "number", "pointer", "pointer", "count", "count")
+"""A person's own quantities: f(which, t, q, v, nq, nv)."""
 
 
 @helper
@@ -62,7 +65,9 @@ def quantity(codes, at, lane, tree, t, q, y, ny, sums, places, function):
         return y[lane * ny + ny - 1]
     if source == PLACE:
         return places[lane * 3 * tree[N_BODIES] + i]
-    return function(i, t, shift_pointer(q, lane * nq), shift_pointer(y, lane * ny), nq, nv)
+    return call_quantity(
+        function, i, t, shift_pointer(q, lane * nq), shift_pointer(y, lane * ny), nq, nv
+    )
 
 
 @helper

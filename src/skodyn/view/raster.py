@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn.jit import helper, kernel
+from skodyn.jit import FLOATS, INTS, MATRIX, NUMBER, RESULT, helper, kernel
 
 __all__ = ["fill_triangles", "paint_floor"]
 
 
-@kernel
+@kernel(FLOATS.of(2), FLOATS.of(2), INTS.of(2), MATRIX, RESULT.of(3))
 def fill_triangles(
     points: NDArray[np.float64],  # (V, 3): x, y in pixels, nearness (1/distance)
     colours: NDArray[np.float64],  # (V, 3)
@@ -65,7 +65,7 @@ def _line(x: float, y: float, cell: float, wide: float) -> float:
     return float(max(0.0, 1.0 - across / wide))
 
 
-@kernel
+@kernel(FLOATS, FLOATS.of(2), NUMBER, FLOATS, *[NUMBER] * 3, FLOATS, FLOATS, RESULT.of(3), MATRIX)
 def paint_floor(
     place: NDArray[np.float64],  # of the eye
     axes: NDArray[np.float64],  # its right, up and back, as rows

@@ -1,0 +1,59 @@
+"""The only door to the compiler: decorators, flags, cache folders, and code that ships ready."""
+
+from __future__ import annotations
+
+from skodyn.jit.flags import COMPILE_FLAGS
+from skodyn.jit.folders import cache_folder, cache_root, clear_cache, kernel_folder, package_version
+from skodyn.jit.foreign import ForeignFunction
+from skodyn.jit.functions import (
+    BEFORE_COMPILING,
+    JIT_DISABLED,
+    KERNELS,
+    Helper,
+    Kernel,
+    brief_kernel,
+    helper,
+    kernel,
+    routine,
+)
+from skodyn.jit.kinds import (
+    COUNT,
+    FLAG,
+    FLOATS,
+    INTS,
+    MATRIX,
+    NUMBER,
+    PLACES,
+    RESULT,
+    Kind,
+)
+from skodyn.jit.meanings import before_compiling
+
+__all__ = [
+    "BEFORE_COMPILING",
+    "COMPILE_FLAGS",
+    "COUNT",
+    "FLAG",
+    "FLOATS",
+    "INTS",
+    "JIT_DISABLED",
+    "KERNELS",
+    "MATRIX",
+    "NUMBER",
+    "PLACES",
+    "RESULT",
+    "ForeignFunction",
+    "Helper",
+    "Kernel",
+    "Kind",
+    "before_compiling",
+    "brief_kernel",
+    "cache_folder",
+    "cache_root",
+    "clear_cache",
+    "helper",
+    "kernel",
+    "kernel_folder",
+    "package_version",
+    "routine",
+]

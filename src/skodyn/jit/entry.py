@@ -1,0 +1,205 @@
+"""Kernels as object code with one form for all: `void entry(int64 *slots, int64 *results)`.
+
+launch.c fills the slots from Python's arguments. What lies between them and the kernel, arrays as
+numba has them, is written here as instructions and vanishes when both are optimised as one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils, compiler
+from numba.core.codegen import CPUCodeLibrary
+from numba.core.compiler import CompilerBase
+from numba.core.compiler_machinery import register_pass
+from numba.core.registry import cpu_target
+from numba.core.typed_passes import NativeLowering
+from numba.np.arrayobj import make_array, populate_array
+
+from skodyn.jit.compiling import learn_meanings, numba_type
+from skodyn.jit.flags import COMPILE_FLAGS
+from skodyn.jit.functions import Kernel
+from skodyn.jit.lean import module_of, optimise, passes, reached
+
+__all__ = ["Emitted", "emit"]
+
+_SLOT = ir.IntType(64)
+_LETTERS = {types.int64: "i", types.float64: "d", types.boolean: "b"}
+
+
+class Emitted(NamedTuple):
+    """A kernel as object code."""
+
+    symbol: str
+    results: str  # a letter for each number that it returns
+    code: bytes
+
+
+class EntryLibrary(CPUCodeLibrary):
+    """A kernel with all it calls; it is not made ready to run in this process."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def finalize(self) -> None:
+        for library in reached(self._linking_libraries):
+            self._final_module.link_in(module_of(library), preserve=True)
+        self._finalized = True
+
+    def _finalize_specific(self) -> None:
+        pass
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class EntryLowering(NativeLowering):
+    """numba's own, into a library of ours and no further."""
+
+    _name = "skodyn_entry_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = EntryLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        return bool(super().run_pass(state))
+
+
+class EntryCompiler(CompilerBase):
+    def define_pipelines(self) -> list[Any]:
+        return [passes("entry", EntryLowering)]
+
+
+def emit(kernel: Kernel, machine: Any) -> Emitted:
+    """Compile a kernel for a target machine."""
+    learn_meanings()
+    assert kernel.signature is not None
+    flags = compiler.Flags()
+    for name in ("no_compile", "no_cpython_wrapper", "no_cfunc_wrapper"):
+        setattr(flags, name, True)
+    flags.error_model = COMPILE_FLAGS["error_model"]
+    flags.nrt = False
+    made = compiler.compile_extra(
+        cpu_target.typing_context,
+        cpu_target.target_context,
+        kernel.py_func,
+        tuple(numba_type(kind) for kind in kernel.signature),
+        None,
+        flags,
+        {},
+        pipeline_class=EntryCompiler,
+    )
+    symbol = "skodyn_" + kernel.name.replace(".", "_").replace(":", "__")
+    made.library.add_ir_module(_entry(made, symbol))
+    made.library.finalize()
+    module = made.library._final_module
+    for function in module.functions:
+        if not function.is_declaration and function.name != symbol:
+            function.linkage = "internal"
+    for variable in module.global_variables:
+        if not variable.is_declaration:
+            variable.linkage = "internal"
+    module.triple = machine.triple
+    module.verify()
+    optimise(module, machine)
+    return Emitted(symbol, _letters(made.signature.return_type), machine.emit_object(module))
+
+
+def _letters(result: Any) -> str:
+    if result == types.none:
+        return ""
+    return "".join(_LETTERS[types.unliteral(part)] for part in _parts(result))
+
+
+def _parts(result: Any) -> tuple[Any, ...]:
+    return tuple(result) if isinstance(result, types.BaseTuple) else (result,)
+
+
+def _entry(made: Any, symbol: str) -> Any:
+    """The function that turns slots into arguments, calls the kernel and puts down its results."""
+    context = made.target_context
+    module = context.create_module(symbol)
+    form = ir.FunctionType(ir.VoidType(), [_SLOT.as_pointer(), _SLOT.as_pointer()])
+    function = ir.Function(module, form, symbol)
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    slots, results = function.args
+    reader = _Slots(context, builder, slots)
+    arguments = [reader.argument(argument) for argument in made.signature.args]
+    called = context.declare_function(module, made.fndesc)
+    _, result = context.call_conv.call_function(
+        builder, called, made.fndesc.restype, made.fndesc.argtypes, arguments
+    )
+    if made.signature.return_type != types.none:
+        _put_down(context, builder, made.signature.return_type, result, results)
+    builder.ret_void()
+    return module
+
+
+class _Slots:
+    """Reads arguments, one after the other."""
+
+    def __init__(self, context: Any, builder: Any, slots: Any) -> None:
+        self.context, self.builder, self.slots = context, builder, slots
+        self.at = 0
+
+    def next(self) -> Any:
+        address = cgutils.gep_inbounds(self.builder, self.slots, self.at)
+        self.at += 1
+        return self.builder.load(address)
+
+    def argument(self, typ: Any) -> Any:
+        if isinstance(typ, types.Array):
+            return self._array(typ)
+        value = self.next()
+        if typ == types.float64:
+            return self.builder.bitcast(value, ir.DoubleType())
+        if typ == types.boolean:
+            return self.builder.icmp_unsigned("!=", value, ir.Constant(_SLOT, 0))
+        return value
+
+    def _array(self, typ: Any) -> Any:
+        """A contiguous array that owns nothing."""
+        builder, context = self.builder, self.context
+        array = make_array(typ)(context, builder)
+        data = builder.inttoptr(self.next(), array.data.type)
+        shape = [self.next() for _ in range(typ.ndim)]
+        size = context.get_abi_sizeof(context.get_data_type(typ.dtype))
+        strides: list[Any] = []
+        step = ir.Constant(_SLOT, size)
+        for length in reversed(shape):
+            strides.insert(0, step)
+            step = builder.mul(step, length)
+        populate_array(
+            array,
+            data=data,
+            shape=cgutils.pack_array(builder, shape),
+            strides=cgutils.pack_array(builder, strides),
+            itemsize=ir.Constant(_SLOT, size),
+            meminfo=None,
+        )
+        return array._getvalue()
+
+
+def _put_down(context: Any, builder: Any, typ: Any, result: Any, results: Any) -> None:
+    parts = _parts(typ)
+    values = (
+        cgutils.unpack_tuple(builder, result, len(parts))
+        if isinstance(typ, types.BaseTuple)
+        else [result]
+    )
+    for i, (part, value) in enumerate(zip(parts, values, strict=True)):
+        plain = types.unliteral(part)
+        value = context.cast(builder, value, part, plain)
+        if plain == types.float64:
+            value = builder.bitcast(value, _SLOT)
+        elif plain == types.boolean:
+            value = builder.zext(value, _SLOT)
+        builder.store(value, cgutils.gep_inbounds(builder, results, i))
+
+
+def machine_for(name: str, features: str = "") -> Any:
+    """LLVM's target machine that makes code for a shared object."""
+    cpu_target.target_context.codegen()  # sets LLVM up
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    return target.create_target_machine(
+        cpu=name, features=features, opt=2, reloc="pic", codemodel="default"
+    )

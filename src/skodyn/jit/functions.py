@@ -1,0 +1,145 @@
+"""What the decorators make of a function: helpers, which kernels call, and kernels, which Python
+calls.
+
+Nothing here needs numba until a kernel has to be compiled: most runs find their kernels in the
+object that was shipped or built before (shipped.py) and never import it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cached_property, update_wrapper
+from typing import Any
+
+from skodyn.jit import shipped
+from skodyn.jit.kinds import Kind
+
+__all__ = ["JIT_DISABLED", "KERNELS", "Helper", "Kernel", "brief_kernel", "helper", "kernel"]
+
+JIT_DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+"""True under NUMBA_DISABLE_JIT=1: kernels then run as plain Python, at lane width 1."""
+
+BEFORE_COMPILING: list[Callable[[str], None]] = []
+"""Called with a kernel's name when it has to be compiled now, which may take seconds."""
+
+KERNELS: dict[str, Kernel] = {}
+"""Every kernel of the package that declares its signature, by "module:name"."""
+
+
+class Helper:
+    """A function for kernels. Compiled, it cannot be called from Python."""
+
+    def __init__(self, function: Callable[..., Any], inline: bool) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self.inline = inline
+
+    def __call__(self, *_args: Any, **_kwargs: Any) -> Any:
+        name = self.py_func.__name__
+        raise TypeError(f"{name} is a helper: kernels can call it, Python can call {name}.py_func.")
+
+    def __reduce__(self) -> Any:
+        # a kernel that closes over helpers is cached by what they are, not by where they lie
+        return _named, (self.py_func.__module__, self.py_func.__qualname__)
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """What numba sees of it; made when a kernel that calls it is compiled."""
+        from skodyn.jit import compiling
+
+        return compiling.helper_dispatcher(self)
+
+
+def _named(module: str, name: str) -> Any:
+    import importlib
+
+    return getattr(importlib.import_module(module), name)
+
+
+class Kernel:
+    """An entry point from Python. `ready` is what to call: shipped code, or what numba compiles."""
+
+    def __init__(
+        self, function: Callable[..., Any], signature: tuple[Kind, ...] | None, keeps_gil: bool
+    ) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self.signature = signature
+        self.keeps_gil = keeps_gil
+
+    @property
+    def name(self) -> str:
+        """How it is found in a shipped object."""
+        return f"{self.py_func.__module__.removeprefix('skodyn.')}:{self.py_func.__qualname__}"
+
+    @cached_property
+    def ready(self) -> Any:
+        """Compiled for the declared signature and for nothing else: other types are turned away."""
+        return (shipped.find(self) if self.signature else None) or self.dispatcher
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """numba's compiled function, loaded from the cache where it is there."""
+        from skodyn.jit import compiling
+
+        return compiling.kernel_dispatcher(self)
+
+    def __call__(self, *args: Any) -> Any:
+        return self.ready(*args)
+
+
+class PlainKernel:
+    """A kernel without the compiler: plain Python."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+        self.ready = function
+
+    def __call__(self, *args: Any) -> Any:
+        return self.ready(*args)
+
+
+def helper(function: Any) -> Any:
+    """A small function that kernels call and LLVM inlines. Compiled, it is for kernels only."""
+    return function if JIT_DISABLED else Helper(function, inline=True)
+
+
+def routine(function: Any) -> Any:
+    """A larger function that kernels call and that is not inlined. For kernels only.
+
+    For what few models need, so that it does not weigh on the others' machine code.
+    """
+    return function if JIT_DISABLED else Helper(function, inline=False)
+
+
+def kernel(*signature: Any) -> Any:
+    """An entry point from Python that releases the GIL: `@kernel(INTS, FLOATS, RESULT)`.
+
+    Without a signature it is compiled for whatever it is called with, and never shipped.
+    """
+    return _entry(signature, keeps_gil=False)
+
+
+def brief_kernel(*signature: Any) -> Any:
+    """An entry point for one state, which keeps the GIL.
+
+    Handing the GIL over and back takes a tenth of a small robot's call. As long as it is kept, no
+    two such calls overlap, so all of them can share one workspace.
+    """
+    return _entry(signature, keeps_gil=True)
+
+
+def _entry(signature: tuple[Any, ...], keeps_gil: bool) -> Any:
+    if len(signature) == 1 and not isinstance(signature[0], Kind):
+        return _made(signature[0], None, keeps_gil)  # @kernel without arguments
+    return lambda function: _made(function, tuple(signature), keeps_gil)
+
+
+def _made(function: Any, signature: tuple[Kind, ...] | None, keeps_gil: bool) -> Any:
+    if JIT_DISABLED:
+        return PlainKernel(function)
+    made = Kernel(function, signature, keeps_gil)
+    if signature is not None and function.__module__.startswith("skodyn."):
+        KERNELS[made.name] = made
+    return made

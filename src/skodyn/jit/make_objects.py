@@ -1,0 +1,23 @@
+"""python -m skodyn.jit.make_objects FOLDER VERSION LEVEL…: what a wheel's build runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from skodyn.jit.build import build_object
+
+
+def main(folder: str, version: str, *levels: str) -> None:
+    for level in levels:
+        path = build_object(Path(folder), int(level), os.cpu_count() or 1, _say, version)
+        print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+
+
+def _say(done: int, total: int, name: str) -> None:
+    print(f"{done} of {total}  {name}", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
