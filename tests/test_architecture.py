@@ -35,7 +35,7 @@ def test_every_package_of_the_house_is_in_a_layer_and_in_the_table():
 
 
 def test_every_file_that_the_page_names_exists():
-    named = set(re.findall(r"\b[a-z_]+/[a-z_/]+(?:\.py)?\b", PAGE))
+    named = set(re.findall(r"\b[a-z_]+/[a-z_/]+(?:\.py|\.c)?\b", PAGE))
     known = {name for name in named if name.split("/")[0] in set().union(*layers())}
     missing = [name for name in known if not (ROOT / "src" / "skodyn" / name).exists()]
     assert len(known) > 10

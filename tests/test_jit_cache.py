@@ -153,7 +153,7 @@ def imports_seen_by_python(module):
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names if alias.name.startswith("skodyn")}
-    return {name for name in names - {"skodyn"} if sources._file(name)}
+    return {name for name in names - {"skodyn"} if name in sources._files()}
 
 
 def every_module():

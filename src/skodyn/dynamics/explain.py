@@ -96,7 +96,7 @@ def read_arguments(
         "f_ext": _optional_table(f_ext, "f_ext", (model.n_bodies, 6), faults),
     }
     if shared:
-        free = np.ascontiguousarray(x, dtype=np.float64)
+        free = np.require(x, np.float64, ("C", "A"))
     else:
         name = str(algorithm.argument)
         tables[name] = _optional_table(x, name, (model.nv,), faults)
@@ -164,7 +164,7 @@ def _real_array(
         given = np.asarray(value)
         if given.dtype.kind not in "fiu":
             raise TypeError
-        return np.ascontiguousarray(given, dtype=np.float64).reshape(given.shape)
+        return np.require(given, np.float64, ("C", "A"))
     except (TypeError, ValueError):
         faults.append(f"{name} is not an array of real numbers; give floats of shape {shape}.")
         return None

@@ -21,7 +21,7 @@ a single state and a batch:
 
 Each lane of a result is bit-identical to the width-1 result for the same input, by construction:
 the operations are the correctly rounded ones of IEEE 754, no fast-math flag lets the compiler
-reorder or fuse them (see jit.py), and sincos uses the same polynomials at both widths.
+reorder or fuse them (see jit/compiling.py), and sincos uses the same polynomials at both widths.
 
 Under NUMBA_DISABLE_JIT=1 these functions run as plain Python at width 1. Python 3.11 has no fma, so
 there `fma(a, b, c)` is `a*b + c` with two roundings: right to rounding, not to the last bit.

@@ -105,7 +105,7 @@ def vector(values: ArrayLike, size: int, name: str) -> Floats:
     if len(bad):
         where = tuple(bad[0].tolist())
         raise StateError(f"{name}{list(where)} is {array[where]}; give finite numbers.")
-    return np.ascontiguousarray(array)
+    return np.require(array, requirements=("C", "A"))
 
 
 def check_q(model: Model, q: ArrayLike) -> Floats:
