@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from skodyn.jit import helper, kernel
-from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, fma, load, sincos, sqrt, store
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, Work, fma, load, sincos, sqrt, store
 
 SAMPLES = 4096  # in and out fit into the second-level cache: this measures arithmetic, not memory
 STEPS = 8
@@ -21,7 +21,7 @@ GOAL = 2.5
 def arithmetic(w, x, out, n):
     """Per sample: 8 steps of one sincos, one square root, one division and 100 fused products."""
     for i in range(n):
-        a = load(w, x, i)
+        a = load(Work(w, x), i)
         b = 0.5 * a
         for _ in range(STEPS):
             s, c = sincos(a)
@@ -31,7 +31,7 @@ def arithmetic(w, x, out, n):
                 s, c = fma(0.25, c, s), fma(-0.25, s, c)
             scale = 1.0 / sqrt(fma(u, u, fma(v, v, 1.0)))
             a, b = fma(u, scale, 1e-3 * s), fma(v, scale, 1e-3 * c)
-        store(w, out, i, a + b)
+        store(Work(w, out), i, a + b)
 
 
 @kernel

@@ -41,7 +41,7 @@ def tilde(x):
     return np.array([[0, -x[2], x[1]], [x[2], 0, -x[0]], [-x[1], x[0], 0]])
 
 
-def shift(l):  # noqa: E741 - the papers' letter
+def shift(l):
     """The rigid transformation φ for the vector l from parent to child (Jain 2012-I eq. 1)."""
     # 2012-I prints this matrix as φ*; eq. 2 there holds only if it is φ, as in the design table.
     return np.block([[np.eye(3), tilde(l)], [np.zeros((3, 3)), np.eye(3)]])

@@ -16,7 +16,7 @@ from skodyn.jit import JIT_DISABLED
 from skodyn.simulate import simulate
 from skodyn.simulate.controllers import ControllerError, SlowControllerWarning
 from skodyn.simulate.elements import JointProperties, Servo, Sinusoid
-from skodyn.simulate.settings import METHODS
+from skodyn.simulate.methods import METHODS
 from test_steppers import flier, start
 
 pytestmark = pytest.mark.skipif(JIT_DISABLED, reason="controllers are compiled, or called back")

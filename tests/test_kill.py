@@ -73,6 +73,14 @@ CASES = {  # method: (duration, lines of the scenario, most steps in a chunk)
 }
 
 
+def written_at(path):
+    """When a file was written; 0 if it is not there, or no more: a run that ends removes it."""
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
 def survive(method, folder, kills, rng):
     """Start a run, kill and resume it so often, let it end; the log and the kills that hit."""
     duration, step, rows, steps = CASES[method]
@@ -83,7 +91,7 @@ def survive(method, folder, kills, rng):
     hits = 0
     saved = checkpoint_path(log)
     for number in range(kills + 1):
-        before = saved.stat().st_mtime_ns if saved.exists() else 0
+        before = written_at(saved)
         slowly = ["-c", COMMAND.format(steps=steps)]
         how = slowly if number < kills else ["-m", "skodyn"]
         process = subprocess.Popen(
@@ -94,7 +102,7 @@ def survive(method, folder, kills, rng):
             blind = hits > 0 and rng.random() < 0.3  # perhaps while it is still starting
             patience = time.monotonic() + (rng.uniform(0.0, 1.5) if blind else 600.0)
             while process.poll() is None and time.monotonic() < patience:
-                if saved.exists() and saved.stat().st_mtime_ns != before:
+                if written_at(saved) not in (0, before):
                     break
                 time.sleep(0.001)
             time.sleep(0.0 if blind else rng.uniform(0.0, 0.25))

@@ -21,14 +21,27 @@ from numba.core import config
 
 from adapters import at_width
 from skodyn import lanes
-from skodyn.jit import cache_folder, helper, kernel
+from skodyn.jit import (
+    COUNT,
+    FLOAT_POINTER,
+    JIT_DISABLED,
+    RESULT,
+    Group,
+    cache_folder,
+    call_part,
+    helper,
+    kernel,
+)
 from skodyn.lanes import (
     LANES,
     WIDTH_1,
     WIDTH_4,
     WIDTH_N,
     WIDTH_N_OWN_PARAMETERS,
+    PartAtWidths,
+    Rows,
     Width,
+    Work,
     absolute,
     all_lanes,
     any_lane,
@@ -42,6 +55,7 @@ from skodyn.lanes import (
     load_rows,
     logarithm,
     parameter,
+    parts_of,
     pointer,
     select,
     shift_pointer,
@@ -51,6 +65,7 @@ from skodyn.lanes import (
     splat,
     splat_columns,
     sqrt,
+    states,
     store,
     store_columns,
     store_four,
@@ -103,31 +118,35 @@ def special_and_random_pairs():
 @helper
 def operations(w, table, out, n):
     for i in range(n):
-        a, b, c = load(w, table, i), load(w, table, n + i), load(w, table, 2 * n + i)
-        store(w, out, i, a + b)
-        store(w, out, n + i, a - b)
-        store(w, out, 2 * n + i, a * b)
-        store(w, out, 3 * n + i, a / b)
-        store(w, out, 4 * n + i, -a)
-        store(w, out, 5 * n + i, 2.5 + a)
-        store(w, out, 6 * n + i, a - 2.5)
-        store(w, out, 7 * n + i, 3 * a)
-        store(w, out, 8 * n + i, a / 3.0)
-        store(w, out, 9 * n + i, 1.0 / a)
-        store(w, out, 10 * n + i, fma(a, b, c))
-        store(w, out, 11 * n + i, fma(2.5, b, -1.0))
-        store(w, out, 12 * n + i, sqrt(a))
-        store(w, out, 13 * n + i, floor(a))
-        store(w, out, 14 * n + i, absolute(a))
-        store(w, out, 15 * n + i, select(a < b, 1.0, 0.0))
-        store(w, out, 16 * n + i, select(a <= b, 1.0, 0.0))
-        store(w, out, 17 * n + i, select(a > b, 1.0, 0.0))
-        store(w, out, 18 * n + i, select(a >= b, 1.0, 0.0))
-        store(w, out, 19 * n + i, select(a == b, 1.0, 0.0))
-        store(w, out, 20 * n + i, select(a != b, 1.0, 0.0))
-        store(w, out, 21 * n + i, select((a < b) & (b < 1.0), a, b))
-        store(w, out, 22 * n + i, select((a < b) | (b < 1.0), a, -2.0))
-        store(w, out, 23 * n + i, select(i % 2 == 0, a, b))
+        a, b, c = (
+            load(Work(w, table), i),
+            load(Work(w, table), n + i),
+            load(Work(w, table), 2 * n + i),
+        )
+        store(Work(w, out), i, a + b)
+        store(Work(w, out), n + i, a - b)
+        store(Work(w, out), 2 * n + i, a * b)
+        store(Work(w, out), 3 * n + i, a / b)
+        store(Work(w, out), 4 * n + i, -a)
+        store(Work(w, out), 5 * n + i, 2.5 + a)
+        store(Work(w, out), 6 * n + i, a - 2.5)
+        store(Work(w, out), 7 * n + i, 3 * a)
+        store(Work(w, out), 8 * n + i, a / 3.0)
+        store(Work(w, out), 9 * n + i, 1.0 / a)
+        store(Work(w, out), 10 * n + i, fma(a, b, c))
+        store(Work(w, out), 11 * n + i, fma(2.5, b, -1.0))
+        store(Work(w, out), 12 * n + i, sqrt(a))
+        store(Work(w, out), 13 * n + i, floor(a))
+        store(Work(w, out), 14 * n + i, absolute(a))
+        store(Work(w, out), 15 * n + i, select(a < b, 1.0, 0.0))
+        store(Work(w, out), 16 * n + i, select(a <= b, 1.0, 0.0))
+        store(Work(w, out), 17 * n + i, select(a > b, 1.0, 0.0))
+        store(Work(w, out), 18 * n + i, select(a >= b, 1.0, 0.0))
+        store(Work(w, out), 19 * n + i, select(a == b, 1.0, 0.0))
+        store(Work(w, out), 20 * n + i, select(a != b, 1.0, 0.0))
+        store(Work(w, out), 21 * n + i, select((a < b) & (b < 1.0), a, b))
+        store(Work(w, out), 22 * n + i, select((a < b) | (b < 1.0), a, -2.0))
+        store(Work(w, out), 23 * n + i, select(i % 2 == 0, a, b))
 
 
 EXPECTED = {
@@ -207,14 +226,18 @@ def test_select_by_one_truth_value_chooses_for_all_lanes(operated, w):
 @helper
 def memory(w, rows, constants, out, back, stride):
     """Row sums of a table by load_rows, weighed by parameters, and the same written as rows."""
-    total = splat(w, 0.0)
+    total = splat(Work(w, out), 0.0)
     for i in range(stride):
-        x = parameter(w, constants, i) * load_rows(w, rows, 0, stride, i)
+        x = parameter(Work(w, constants), constants, i) * load_rows(
+            Work(w, rows), Rows(rows, 0, stride), i
+        )
         total = total + x
-        store_rows(w, back, stride, stride + 1, i, x)
-    store_rows(w, back, stride, stride + 1, stride, 7.0)  # a float is spread over the lanes
-    store(w, out, 0, total)
-    store(w, out, 1, 3.0)
+        store_rows(Work(w, back), Rows(back, stride, stride + 1), i, x)
+    store_rows(
+        Work(w, back), Rows(back, stride, stride + 1), stride, 7.0
+    )  # a float is spread over the lanes
+    store(Work(w, out), 0, total)
+    store(Work(w, out), 1, 3.0)
 
 
 @helper
@@ -265,11 +288,12 @@ def test_pointers_serve_as_well_as_arrays(w):
 @helper
 def four_columns(w, rows, back, stride):
     """Columns 1 to 4 of a table, written behind a gap of two numbers."""
+    work, table = Work(w, rows), Rows(rows, 0, stride)
     x = (
-        load_rows(w, rows, 0, stride, 1), load_rows(w, rows, 0, stride, 2),
-        load_rows(w, rows, 0, stride, 3), load_rows(w, rows, 0, stride, 4),
+        load_rows(work, table, 1), load_rows(work, table, 2),
+        load_rows(work, table, 3), load_rows(work, table, 4),
     )  # fmt: skip
-    store_four(w, back, 2, stride, 1, x)
+    store_four(Work(w, back), Rows(back, 2, stride), 1, x)
 
 
 @WIDTHS
@@ -287,7 +311,7 @@ def shifted_sum(w, numbers, counts):
     """The third number on, added to the integer whose bits the second one has."""
     rest = shift_pointer(pointer(numbers), 2)
     whole = integers(pointer(numbers))
-    store(w, pointer(counts), 0, load(w, rest, 0) + whole[1])
+    store(Work(w, pointer(counts)), 0, load(Work(w, rest), 0) + whole[1])
 
 
 def test_pointers_move_and_can_be_read_as_integers():
@@ -307,10 +331,10 @@ def test_an_array_with_gaps_has_no_pointer():
 def questions(w, x, out, n):
     """One number per group of lanes: any, all, and the last lane of x."""
     for i in range(n):
-        mask = load(w, x, i) > 0.0
+        mask = load(Work(w, x), i) > 0.0
         out[3 * i] = 1.0 if any_lane(mask) else 0.0
         out[3 * i + 1] = 1.0 if all_lanes(mask) else 0.0
-        out[3 * i + 2] = lane_at(load(w, x, i), i % 4)
+        out[3 * i + 2] = lane_at(load(Work(w, x), i), i % 4)
 
 
 @WIDTHS
@@ -338,11 +362,11 @@ def test_lanes_refuse_arrays_that_are_not_flat_contiguous_float64(array):
 @helper
 def summed_columns(w, x, out, n):
     """a·x + 1 for n lanes x behind a lane a, as many at once as fill a register; a − x behind."""
-    a, one = load(w, pointer(x), 0), splat_columns(w, 1.0)
-    for i in range(0, n, columns_at_once(w)):
-        columns = load_columns(w, pointer(x), 1 + i)
-        store_columns(w, pointer(out), i, fma(a, columns, one))
-        store_columns(w, pointer(out), n + i, a - columns)
+    a, one = load(Work(w, pointer(x)), 0), splat_columns(Work(w, pointer(x)), 1.0)
+    for i in range(0, n, columns_at_once(Work(w, pointer(x)))):
+        columns = load_columns(Work(w, pointer(x)), 1 + i)
+        store_columns(Work(w, pointer(out)), i, fma(a, columns, one))
+        store_columns(Work(w, pointer(out)), n + i, a - columns)
 
 
 @WIDTHS
@@ -357,7 +381,7 @@ def test_columns_go_along_with_a_lane(w):
 
 @helper
 def turned_elsewhere(w, x, _out, pitch):
-    turn_square(w, pointer(x), 2 * pitch + 1, 9 * pitch + 2, pitch)
+    turn_square(Work(w, pointer(x)), 2 * pitch + 1, 9 * pitch + 2, pitch)
 
 
 @WIDTHS
@@ -375,9 +399,9 @@ def test_squares_of_four_by_four_lanes_are_transposed(w):
 @helper
 def sincos_of_each(w, x, out, n):
     for i in range(n):
-        s, c = sincos(load(w, x, i))
-        store(w, out, i, s)
-        store(w, out, n + i, c)
+        s, c = sincos(load(Work(w, x), i))
+        store(Work(w, out), i, s)
+        store(Work(w, out), n + i, c)
 
 
 def run_sincos(w, x):
@@ -452,7 +476,7 @@ def test_sincos_is_within_two_ulp_of_the_exact_values(name):
 
 @helper
 def tabulated(w, x, out, n):
-    if single(w):
+    if single(Work(w, out)):
         sincos_table(n, pointer(x), pointer(out), shift_pointer(pointer(out), n))
 
 
@@ -488,7 +512,7 @@ def test_sincos_of_nan_and_infinity_is_nan_and_leaves_other_lanes_alone(w):
 @helper
 def logarithms(w, x, out, n):
     for i in range(n):
-        store(w, out, i, logarithm(load(w, x, i)))
+        store(Work(w, out), i, logarithm(load(Work(w, x), i)))
 
 
 @WIDTHS
@@ -511,14 +535,14 @@ def test_logarithm_is_within_one_ulp_and_has_its_limits(w):
 def chain(w, x, out, n):
     """A long chain in which every rounding feeds the next; large values stay large."""
     for i in range(n):
-        start = load(w, x, i)
+        start = load(Work(w, x), i)
         y = start
         for _ in range(12):
             s, c = sincos(y)
             turned = fma(s, start, c * y) / sqrt(fma(y, y, 1.0))
             kept = select(s < c, y - 0.125 * c, y + s)
             y = fma(0.75, turned, kept) - floor(4.0 * s) / (absolute(c) + 0.5)
-        store(w, out, i, y)
+        store(Work(w, out), i, y)
 
 
 def run_chain(w, x):
@@ -582,8 +606,8 @@ def test_one_source_compiles_at_either_width_and_is_cached_on_disk(entry):
 @helper
 def arithmetic(w, table, out, n):
     for i in range(n):
-        a, b = load(w, table, i), load(w, table, n + i)
-        store(w, out, i, fma(a, b, a * a) / b)
+        a, b = load(Work(w, table), i), load(Work(w, table), n + i)
+        store(Work(w, out), i, fma(a, b, a * a) / b)
 
 
 @pytest.mark.parametrize(
@@ -600,6 +624,42 @@ def test_lanes_compile_to_packed_instructions_where_the_cpu_has_them(w, feature,
     for instruction in (r"\bvmulpd\b", r"\bvfn?m(add|sub)\d*pd\b", r"\bvdivpd\b"):
         assert bool(re.search(f"{instruction}.*{register}", assembly)) == has_it, instruction
     assert not re.search(r"\bv?(mul|div)sd\b", assembly)  # nothing is done one lane at a time
+
+
+# ---- parts ------------------------------------------------------------------------------------
+
+
+@helper
+def doubled(work, rows, column):
+    """Column by two; how many states there are."""
+    store_rows(work, rows, column, 2.0 * load_rows(work, rows, column))
+    return states(work)
+
+
+DOUBLED = parts_of(doubled, Group(Rows, (FLOAT_POINTER, COUNT, COUNT)), COUNT)
+
+
+@kernel(COUNT, RESULT)
+def call_doubled(address, x):
+    return call_part(address, Work(WIDTH_1, pointer(x)), Rows(pointer(x), 1, 2), 1)
+
+
+@kernel(COUNT, RESULT)
+def call_doubled_in_lanes(address, x):
+    work = Work(WIDTH_N_OWN_PARAMETERS, pointer(x))
+    return call_part(address, work, Rows(pointer(x), 1, 2), 1)
+
+
+def test_a_part_gets_what_a_helper_would_by_its_address():
+    assert isinstance(DOUBLED, PartAtWidths)
+    for width, call in ((WIDTH_1, call_doubled), (WIDTH_N_OWN_PARAMETERS, call_doubled_in_lanes)):
+        if JIT_DISABLED and width is not WIDTH_1:
+            continue
+        x = np.arange(2.0 * LANES + 3.0)
+        expected = x.copy()
+        expected[2 : 2 + 2 * width.lanes : 2] *= 2.0
+        assert call(DOUBLED.address(width), x) == width.lanes
+        assert (x == expected).all()
 
 
 def test_every_public_name_of_lanes_is_used_here():

@@ -16,12 +16,8 @@ import pytest
 import adapters
 import naive
 import skodyn as sk
-from skodyn.jit import JIT_DISABLED
-from skodyn.kernels.mimics import mimic_lanes
-from skodyn.kernels.workspace import workspace_lanes
-from skodyn.lanes import LANES
 from skodyn.model.drawing import describe
-from skodyn.simulate import fixed_step, session
+from skodyn.simulate import session
 from skodyn.simulate.elements import (
     Forces,
     JointProperties,
@@ -31,8 +27,9 @@ from skodyn.simulate.elements import (
     Wrench,
 )
 from skodyn.simulate.force_tables import pack_forces
+from skodyn.simulate.methods import METHODS
 from skodyn.simulate.session import Plan
-from skodyn.simulate.settings import METHODS, IntegratorSettings
+from skodyn.simulate.settings import IntegratorSettings
 from test_derivatives import along_directions, by_speed, central, near
 
 EPS = np.finfo(float).eps
@@ -565,36 +562,6 @@ def test_an_interrupted_run_resumes_to_the_same_bits(tmp_path):
     assert run.trajectory.joint_names == model.independent_joints
     with pytest.raises(sk.SkodynError, match="no joint 'finger2'"):
         run.trajectory.joint("finger2")
-
-
-@pytest.mark.slow  # the compiler takes minutes over lanes of mimic joints, which no run uses yet
-@pytest.mark.skipif(JIT_DISABLED, reason="lanes need the compiler")
-def test_lanes_have_the_bits_of_one():
-    model = gripper()
-    forces = Forces(joints=FORCES.joints, elements=FORCES.elements)
-    tables = pack_forces(model, forces)
-    rng = np.random.default_rng(5)
-    states = [model.random_state(rng) for _ in range(LANES)]
-    nq, ny = model.nq, model.nv + tables.n_integrals
-    results = []
-    kernels = (fixed_step.euler_run, fixed_step.euler_run_lanes)
-    for lanes, kernel in zip((1, LANES), kernels, strict=True):
-        rows = []
-        for group in range(0, LANES, lanes):
-            chosen = states[group : group + lanes]
-            q = np.concatenate([s[0] for s in chosen])
-            y = np.concatenate([np.pad(s[1], (0, tables.n_integrals)) for s in chosen])
-            size = workspace_lanes(model.n_bodies, model.nq, model.nv) + mimic_lanes(model)
-            status = kernel(
-                model.kernel_tree, model.parameters, tables.codes, tables.numbers,
-                0, np.zeros(0), 0, 25, 2e-3, 1e-14, np.inf, 1000, q, y,
-                np.zeros(lanes * (nq + ny)), np.zeros(lanes * 1000), np.zeros(lanes * size),
-                np.zeros(0), np.zeros(0),
-            )[2]  # fmt: skip
-            assert status == 0
-            rows.append(np.hstack((q.reshape(lanes, nq), y.reshape(lanes, ny))))
-        results.append(np.vstack(rows))
-    assert (results[0] == results[1]).all()
 
 
 def test_gravity_compensation_on_a_mimic_joint_is_refused():

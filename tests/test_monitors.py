@@ -12,8 +12,9 @@ from skodyn.cli import main
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.simulate import Forces, JointProperties, PointSpring, Servo, Wrench, simulate
 from skodyn.simulate.engine import Engine
+from skodyn.simulate.methods import METHODS
 from skodyn.simulate.monitors import momentum_obstacle, snapshot, turning_obstacle
-from skodyn.simulate.settings import METHODS, IntegratorSettings
+from skodyn.simulate.settings import IntegratorSettings
 
 ACCOUNTS = ("linear_momentum_imbalance", "angular_momentum_imbalance", "momentum_note")
 

@@ -25,7 +25,8 @@ from skodyn.simulate.elements import (
     TorqueTable,
     Wrench,
 )
-from skodyn.simulate.settings import METHODS, IntegratorSettings
+from skodyn.simulate.methods import METHODS
+from skodyn.simulate.settings import IntegratorSettings
 from skodyn.simulate.thermostat import AndersenThermostat
 
 ROOT = Path(__file__).parent.parent

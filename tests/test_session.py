@@ -22,8 +22,9 @@ from skodyn.simulate import loop, session, simulate
 from skodyn.simulate.controllers import SlowControllerWarning
 from skodyn.simulate.elements import Forces, JointProperties, PointSpring, TorqueTable
 from skodyn.simulate.engine import Engine
+from skodyn.simulate.methods import METHODS
 from skodyn.simulate.session import Plan, checkpoint_path
-from skodyn.simulate.settings import METHODS, IntegratorSettings
+from skodyn.simulate.settings import IntegratorSettings
 from test_steppers import FORCES, flier, start
 
 CHANNELS = ("energy", "momentum", "poses", "vdot", "tau")

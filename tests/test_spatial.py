@@ -21,7 +21,7 @@ from numpy.testing import assert_allclose
 import naive
 from adapters import at_width
 from skodyn.jit import helper
-from skodyn.lanes import WIDTH_1, WIDTH_N, load, sincos, sqrt, store
+from skodyn.lanes import WIDTH_1, WIDTH_N, Work, load, sincos, sqrt, store
 from skodyn.spatial import articulated, inertia, linear3, motion, rotations
 
 TOLERANCE = 1e-13
@@ -69,15 +69,15 @@ def samples():
 @helper
 def three(w, x, row, n, i):
     return (
-        load(w, x, row * n + i),
-        load(w, x, (row + 1) * n + i),
-        load(w, x, (row + 2) * n + i),
+        load(Work(w, x), row * n + i),
+        load(Work(w, x), (row + 1) * n + i),
+        load(Work(w, x), (row + 2) * n + i),
     )
 
 
 @helper
 def four(w, x, row, n, i):
-    return (load(w, x, row * n + i), *three(w, x, row + 1, n, i))
+    return (load(Work(w, x), row * n + i), *three(w, x, row + 1, n, i))
 
 
 @helper
@@ -93,15 +93,15 @@ def nine(w, x, row, n, i):
 @helper
 def put1(w, out, row, n, i, value):
     """Store a number in a row of the result and return the next free row; the others likewise."""
-    store(w, out, row * n + i, value)
+    store(Work(w, out), row * n + i, value)
     return row + 1
 
 
 @helper
 def put3(w, out, row, n, i, v):
-    store(w, out, row * n + i, v[0])
-    store(w, out, (row + 1) * n + i, v[1])
-    store(w, out, (row + 2) * n + i, v[2])
+    store(Work(w, out), row * n + i, v[0])
+    store(Work(w, out), (row + 1) * n + i, v[1])
+    store(Work(w, out), (row + 2) * n + i, v[2])
     return row + 3
 
 
@@ -146,7 +146,7 @@ def put_articulated(w, out, row, n, i, p):
 def linear3_kernel(w, x, out, n):
     for i in range(n):
         a, b, c = three(w, x, A, n, i), three(w, x, B, n, i), three(w, x, C, n, i)
-        k, m, o = load(w, x, K * n + i), nine(w, x, M, n, i), nine(w, x, N, n, i)
+        k, m, o = load(Work(w, x), K * n + i), nine(w, x, M, n, i), nine(w, x, N, n, i)
         s, t, r = six(w, x, S, n, i), six(w, x, T, n, i), nine(w, x, R, n, i)
         row = put1(w, out, 0, n, i, linear3.dot(a, b))
         row = put3(w, out, row, n, i, linear3.cross(a, b))
@@ -210,7 +210,7 @@ def inertia_kernel(w, x, out, n):
         a, b = three(w, x, A, n, i), three(w, x, B, n, i)
         c, r = three(w, x, C, n, i), nine(w, x, R, n, i)
         h, s, t = three(w, x, D, n, i), six(w, x, S, n, i), six(w, x, T, n, i)
-        m = load(w, x, K * n + i)
+        m = load(Work(w, x), K * n + i)
         body, other = (m, h, s), (2.0 * m, a, t)
         row = put_inertia(w, out, 0, n, i, inertia.rotate_inertia(r, body))
         row = put_spatial(w, out, row, n, i, inertia.apply_inertia(body, (b, c)))
@@ -228,7 +228,7 @@ def articulated_kernel(w, x, out, n):
         a, b, c = three(w, x, A, n, i), three(w, x, B, n, i), three(w, x, C, n, i)
         s, t, h = six(w, x, S, n, i), six(w, x, T, n, i), three(w, x, D, n, i)
         p, q = (s, nine(w, x, M, n, i), t), (t, nine(w, x, N, n, i), s)
-        k = load(w, x, K * n + i)
+        k = load(Work(w, x), K * n + i)
         row = put_articulated(w, out, 0, n, i, articulated.articulated_from_inertia((k, h, s)))
         row = put_articulated(w, out, row, n, i, articulated.add_articulated(p, q))
         row = put_articulated(

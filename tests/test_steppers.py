@@ -6,21 +6,13 @@ import numpy as np
 import pytest
 
 import skodyn as sk
-from skodyn.jit import JIT_DISABLED
-from skodyn.kernels.workspace import workspace_lanes
-from skodyn.lanes import LANES
-from skodyn.simulate import fixed_step
+from skodyn.kernels.status import OUT_OF_BOUNDS, decode
 from skodyn.simulate.elements import Forces, JointProperties, Servo
 from skodyn.simulate.engine import Engine
-from skodyn.simulate.force_tables import pack_forces
-from skodyn.simulate.settings import METHODS, IntegratorSettings
+from skodyn.simulate.methods import METHODS
+from skodyn.simulate.settings import IntegratorSettings
 
 ORDERS = {"semi_implicit_euler": 1, "implicit_midpoint": 2, "rk4": 4}
-KERNELS = {
-    "semi_implicit_euler": (fixed_step.euler_run, fixed_step.euler_run_lanes),
-    "implicit_midpoint": (fixed_step.midpoint_run, fixed_step.midpoint_run_lanes),
-    "rk4": (fixed_step.rk4_run, fixed_step.rk4_run_lanes),
-}
 
 
 def flier() -> sk.Model:
@@ -148,38 +140,6 @@ def test_a_run_goes_on_from_its_memory_with_the_same_bits(method):
         assert (second.y == whole.y).all()
 
 
-SLOW_TO_COMPILE = ("implicit_midpoint",)  # its lanes in a sweep are tested in test_sweep_lanes.py
-
-
-@pytest.mark.skipif(JIT_DISABLED, reason="lanes need the compiler")
-@pytest.mark.parametrize(
-    "method",
-    [pytest.param(m, marks=[pytest.mark.slow] * (m in SLOW_TO_COMPILE)) for m in KERNELS],
-)
-def test_every_lane_has_the_bits_of_a_run_alone(method):
-    model = flier()
-    tables = pack_forces(model, FORCES)
-    nq, ny = model.nq, model.nv + tables.n_integrals
-    states = [start(model, seed) for seed in range(LANES)]
-    results = []
-    for lanes, kernel in zip((1, LANES), KERNELS[method], strict=True):
-        loop = kernel
-        for group in range(0, LANES, lanes):
-            q = np.concatenate([s[0] for s in states[group : group + lanes]])
-            y = np.concatenate(
-                [np.pad(s[1], (0, tables.n_integrals)) for s in states[group : group + lanes]]
-            )
-            done, _, status = loop(
-                model.kernel_tree, model.parameters, tables.codes, tables.numbers, 0,
-                np.zeros(0), 0, 100, 2e-3, 1e-14, np.inf, 10**9, q, y,
-                np.zeros(lanes * (nq + ny)), np.zeros(lanes * (40 * (nq + ny) + 6 * 4 + 50)),
-                np.zeros(lanes * workspace_lanes(4, model.nq, model.nv)), np.zeros(0), np.zeros(0),
-            )  # fmt: skip
-            assert (done, status) == (100, 0)
-            results.append(np.hstack((q.reshape(lanes, nq), y.reshape(lanes, ny))))
-    assert (np.concatenate(results[:-1]) == results[-1]).all()
-
-
 def test_a_step_that_cannot_converge_is_reported_and_not_taken():
     run = engine("implicit_midpoint", 0.5, forces=FORCES)
     before = run.q.copy(), run.y.copy()
@@ -203,7 +163,7 @@ def test_a_step_that_rounding_keeps_from_its_tolerance_is_taken():
 def test_a_velocity_beyond_its_bound_stops_the_run_at_that_step():
     run = engine("rk4", 1e-2, 10.0, max_speed=8.0)
     block = run.advance(1000)
-    assert block.status % 8 == fixed_step.OUT_OF_BOUNDS
+    assert decode(block.status)[0] == OUT_OF_BOUNDS
     assert np.abs(run.v).max() <= 8.0
     assert 0 < run.step < 1000
 

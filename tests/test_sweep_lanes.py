@@ -10,10 +10,9 @@ import pytest
 
 import skodyn as sk
 from skodyn.jit import JIT_DISABLED
-from skodyn.kernels.status import decode
+from skodyn.kernels.status import OUT_OF_BOUNDS, decode
 from skodyn.simulate.elements import Forces, JointProperties, PointSpring, Servo, TorqueTable
 from skodyn.simulate.engine import Engine
-from skodyn.simulate.fixed_step import OUT_OF_BOUNDS
 from skodyn.simulate.force_tables import pack_forces
 from skodyn.simulate.settings import IntegratorSettings
 from skodyn.sweep import lane_batch

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from skodyn.jit import build, folders, shipped
+from skodyn.jit import Part, build, folders, shipped
 
 __all__ = ["missing", "precompile"]
 
@@ -36,7 +36,7 @@ def precompile(progress: Progress, workers: int = 1) -> Path | None:
 
 def fill_numba_cache(progress: Progress, workers: int = 1) -> None:
     """Have numba compile each kernel, or find it in its cache."""
-    names = build.longest_first(build.all_kernels())
+    names = build.in_order(build.all_kernels())
     if workers == 1:
         for done, name in enumerate(names, start=1):
             progress(done, len(names), compile_one(name))
@@ -50,5 +50,6 @@ def fill_numba_cache(progress: Progress, workers: int = 1) -> None:
 
 def compile_one(name: str) -> str:
     """Compile a kernel with numba, or load it from its cache."""
-    _ = build.all_kernels()[name].dispatcher
+    kernel = build.all_kernels()[name]
+    _ = kernel.address if isinstance(kernel, Part) else kernel.dispatcher
     return name

@@ -22,7 +22,7 @@ from skodyn.dynamics import explain
 from skodyn.jit import JIT_DISABLED
 from skodyn.kernels.compliance import SCRATCH_LANES
 from skodyn.kernels.finite_rows import finite_rows
-from skodyn.kernels.workspace import pack_block, workspace_lanes
+from skodyn.kernels.workspace import PackedModel, pack_block, workspace_lanes
 from skodyn.lanes import LANES
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model import layout
@@ -248,9 +248,9 @@ def _run_lanes(
 ) -> tuple[int, int]:
     """A register full of states at a time, on several threads."""
     kernel, flat, tables = algorithm.ready_batch, result.reshape(-1), inputs.tables()
+    packed = PackedModel(model.kernel_tree, model.parameters)
     free, rows, finite = _free_workspaces(algorithm, model), inputs.rows, finite_rows.ready
-    q, v, x, f_ext, _ = tables
-    of_states = q, v, NOTHING if inputs.x_is_shared else x, f_ext
+    of_states = tables.q, tables.v, NOTHING if inputs.x_is_shared else tables.x, tables.f_ext
 
     def work(start: int, stop: int) -> tuple[int, int]:
         if not finite(start, stop, rows, *of_states):
@@ -259,9 +259,7 @@ def _run_lanes(
             workspace = free.pop()
         except IndexError:  # other threads have them all
             workspace = line_zeros(LANES * _lanes(model, algorithm))
-        status, row = kernel(
-            model.kernel_tree, model.parameters, start, stop, *tables, flat, workspace
-        )
+        status, row = kernel(packed, start, stop, tables, flat, workspace)
         free.append(workspace)
         return int(status), int(row)
 

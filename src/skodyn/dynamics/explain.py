@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from skodyn.conventions import JointKind
 from skodyn.errors import DynamicsError, StateError
+from skodyn.kernels.entries import Tables
 from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, SINGULAR, decode
 from skodyn.lanes import LANES
 from skodyn.model.columns import Floats
@@ -55,9 +56,9 @@ class Inputs:
             _row(self.f_ext, row, self.rows),
         )
 
-    def tables(self) -> tuple[Floats, Floats, Floats, Floats, int]:
+    def tables(self) -> Tables:
         """The arguments of all states, flat, and the length of a row of f_ext."""
-        return (
+        return Tables(
             self.q.reshape(-1),
             self.v.reshape(-1),
             self.x.reshape(-1),

@@ -1,7 +1,8 @@
 """Compile all kernels into one shared object, on all cores.
 
-Each worker process takes kernels from a queue, those that took longest first, and hands back object
-code; the C compiler then links it. `skodyn cache warm` and the wheel's build both end here.
+Worker processes make object code of one kernel after another; the C compiler then links it. A
+helper is lowered once in each process and for each width, so one process begins with kernels of one
+state, the next with those of batches. `skodyn cache warm` and the wheel's build both end here.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, wait
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from skodyn.jit.folders import package_version
+from skodyn.jit.folders import package_version, put_in_one_stroke
 from skodyn.jit.functions import KERNELS, Kernel
-from skodyn.jit.shipped import FORM, object_path, signature_codes, source_digest
+from skodyn.jit.shipped import FORM, object_path, source_digest
 from skodyn.sources import dependencies, file_of, modules_with
 
-__all__ = ["all_kernels", "build_object", "linker", "longest_first"]
+__all__ = ["all_kernels", "build_object", "in_order", "linker"]
 
 Progress = Callable[[int, int, str], None]
 
@@ -42,7 +43,7 @@ def build_object(
 
     version: of the package that will ship it; the installed one's unless given.
     """
-    names = longest_first(all_kernels())
+    names = all_kernels()
     path = object_path(folder, level)
     with tempfile.TemporaryDirectory(prefix="skodyn-build-") as work:
         made = _emit_all(names, level, Path(work), workers, progress)
@@ -51,54 +52,85 @@ def build_object(
         _link([Path(work) / entry["file"] for entry in made.values()], library)
         listed = _listed(made, library, version or package_version())
         # the object first: without its list it is not looked at
-        _put(library.read_bytes(), path)
-        _put(json.dumps(listed, indent=1).encode(), path.with_suffix(".json"))
+        put_in_one_stroke(library.read_bytes(), path)
+        put_in_one_stroke(json.dumps(listed, indent=1).encode(), path.with_suffix(".json"))
     return path
 
 
 @cache
 def all_kernels() -> dict[str, Kernel]:
     """Every kernel of the package; the modules that declare them are imported."""
-    for module in modules_with(b"kernel("):
-        if not module.startswith("skodyn.jit."):
-            importlib.import_module(module)
+    for words in (b"kernel(", b"one_state(", b"parts_of("):
+        for module in modules_with(words):
+            if not module.startswith("skodyn.jit."):
+                importlib.import_module(module)
     return KERNELS
 
 
-def _put(data: bytes, path: Path) -> None:
-    """Write a file in one stroke: a reader sees the old one or the new one."""
-    waiting = path.with_name(f".{path.name}.{os.getpid()}")
-    waiting.write_bytes(data)
-    waiting.replace(path)
+COMMON = ("forward_dynamics:", "energy", "explicit", "finite_rows", "forward_kinematics")
+"""What most runs need."""
 
 
-def longest_first(names: Iterable[str]) -> list[str]:
-    """Loops hold whole simulations, derivatives most of the rest: nobody should wait for them."""
-    order = ("sweep.lane", "simulate.", "derivatives", "coupled", "_batch")
+def in_order(names: Iterable[str], worker: int = 0) -> list[str]:
+    """How a worker goes through the kernels: those of its own width first, common ones in front.
 
-    def rank(name: str) -> int:
-        return next((i for i, word in enumerate(order) if word in name), len(order))
+    Even workers begin with kernels of one state, odd ones with those of batches and lanes.
+    """
 
-    return sorted(names, key=lambda name: (rank(name), name))
+    def rank(name: str) -> tuple[int, int, str]:
+        wide = name.endswith(("_batch", "_sweep", "_own"))
+        common = any(word in name for word in COMMON)
+        return int(wide != bool(worker % 2)), int(not common), name
+
+    return sorted(names, key=rank)
 
 
 def _emit_all(
-    names: list[str], level: int, work: Path, workers: int, progress: Progress
+    names: Iterable[str], level: int, work: Path, workers: int, progress: Progress
 ) -> dict[str, dict[str, Any]]:
     made: dict[str, dict[str, Any]] = {}
     before = {name: os.environ.get(name) for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")}
     os.environ |= _processor_of(level)
     try:
         context = multiprocessing.get_context("spawn")
+        names = list(names)
         with ProcessPoolExecutor(workers, mp_context=context) as pool:
-            tasks = {pool.submit(_emit_one, name, level, str(work)): name for name in names}
-            for done, task in enumerate(as_completed(tasks), start=1):
-                made[tasks[task]] = task.result()
-                progress(done, len(names), tasks[task])
+            tasks = [
+                pool.submit(_emit_share, in_order(names, worker), level, str(work))
+                for worker in range(workers)
+            ]
+            _watch(tasks, names, work, progress)
+        for task in tasks:
+            made |= task.result()
     finally:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
     return dict(sorted(made.items()))
+
+
+def _watch(tasks: list[Any], names: list[str], work: Path, progress: Progress) -> None:
+    """Tell of every kernel that has been made, until all workers are done."""
+    told: set[str] = set()
+    finished = False
+    while not finished:
+        finished = not wait(tasks, timeout=0.2).not_done
+        for path in sorted(work.glob("*.o"), key=lambda path: path.stat().st_mtime):
+            if path.name not in told:
+                told.add(path.name)
+                progress(len(told), len(names), path.stem)
+
+
+def _emit_share(names: list[str], level: int, work: str) -> dict[str, dict[str, Any]]:
+    """In a worker: every kernel of the list that no other worker has begun."""
+    return {name: _emit_one(name, level, work) for name in names if _claim(name, work)}
+
+
+def _claim(name: str, work: str) -> bool:
+    try:
+        (Path(work) / f"{name}.claim").touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
 
 
 def _processor_of(level: int) -> dict[str, str]:
@@ -114,10 +146,10 @@ def _emit_one(name: str, level: int, work: str) -> dict[str, Any]:
     kernel = all_kernels()[name]
     emitted = emit(kernel, machine_for(f"x86-64-v{level}"))
     file = emitted.symbol + ".o"
-    (Path(work) / file).write_bytes(emitted.code)
+    put_in_one_stroke(emitted.code, Path(work) / file)
     return {
         "symbol": emitted.symbol,
-        "signature": signature_codes(kernel),
+        "signature": kernel.codes,
         "results": emitted.results,
         "module": kernel.py_func.__module__,
         "file": file,

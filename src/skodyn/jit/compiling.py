@@ -20,15 +20,17 @@ from typing import Any
 import numba
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
+from numba.core.datamodel import models
 from numba.core.typing.templates import AbstractTemplate, signature
 from numba.extending import lower_builtin, typeof_impl
 
 from skodyn.jit import lean
 from skodyn.jit.flags import COMPILE_FLAGS
 from skodyn.jit.folders import kernel_folder
-from skodyn.jit.foreign import ForeignFunction
+from skodyn.jit.foreign import ForeignFunction, PartCall
 from skodyn.jit.functions import BEFORE_COMPILING, Helper, Kernel
-from skodyn.jit.kinds import Kind
+from skodyn.jit.kinds import Group, Kind
 from skodyn.jit.meanings import MEANINGS
 
 __all__ = ["c_signature", "helper_dispatcher", "kernel_dispatcher", "numba_type"]
@@ -51,11 +53,19 @@ def learn_meanings() -> None:
         importlib.import_module(module)
 
 
-def numba_type(kind: Kind) -> Any:
+def numba_type(kind: Kind | Group) -> Any:
     """numba's type for a kind of argument."""
+    if isinstance(kind, Group):
+        return types.BaseTuple.from_types(
+            [numba_type(member) for member in kind.members], kind.noun
+        )
+    if not isinstance(kind, Kind):
+        return numba.typeof(kind)
     number = {"float64": types.float64, "int64": types.int64, "bool": types.boolean}[kind.dtype]
     if kind.dimensions == 0:
         return number
+    if kind.dimensions < 0:
+        return types.CPointer(number)
     return types.Array(number, kind.dimensions, "C", readonly=not kind.writable)
 
 
@@ -85,9 +95,7 @@ def kernel_dispatcher(kernel: Kernel) -> Any:
             **COMPILE_FLAGS,
         )(kernel.py_func)
     if kernel.signature is not None:
-        if not any(
-            kernel_folder(kernel.py_func.__module__).rglob(f"*{kernel.py_func.__name__}-*.nbc")
-        ):
+        if not _is_cached(kernel):
             for tell in BEFORE_COMPILING:
                 tell(kernel.name)
         dispatcher.compile(tuple(numba_type(kind) for kind in kernel.signature))
@@ -157,3 +165,64 @@ def _foreign_template(function: ForeignFunction) -> Any:
 
     lower_builtin(write, types.int64, *called.args)(write)
     return Template
+
+
+# ---- parts ------------------------------------------------------------------------------------
+
+SLOT = ir.IntType(64)
+
+
+def is_empty(context: Any, typ: Any) -> bool:
+    """Does a value of this type say nothing that its type does not, as a lane width?"""
+    return isinstance(context.data_model_manager[typ], models.OpaqueModel)
+
+
+def slots_of(context: Any, builder: Any, typ: Any, value: Any) -> Iterator[Any]:
+    """A value as numbers of eight bytes, members of tuples one after the other."""
+    if isinstance(typ, types.BaseTuple):
+        for i, member in enumerate(typ):
+            yield from slots_of(context, builder, member, builder.extract_value(value, i))
+    elif is_empty(context, typ):
+        return
+    elif isinstance(typ, types.CPointer):
+        yield builder.ptrtoint(value, SLOT)
+    elif isinstance(typ, types.Float):
+        yield builder.bitcast(context.cast(builder, value, typ, types.float64), SLOT)
+    elif typ == types.boolean:
+        yield builder.zext(value, SLOT)
+    else:
+        yield context.cast(builder, value, typ, types.int64)
+
+
+def _write_call_of_part(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    given = [
+        slot
+        for typ, value in zip(sig.args[1:], args[1:], strict=True)
+        for slot in slots_of(context, builder, typ, value)
+    ]
+    slots = cgutils.alloca_once(builder, ir.ArrayType(SLOT, len(given)))
+    result = cgutils.alloca_once(builder, SLOT)
+    for i, slot in enumerate(given):
+        builder.store(slot, cgutils.gep_inbounds(builder, slots, 0, i))
+    form = ir.FunctionType(ir.VoidType(), [SLOT.as_pointer(), SLOT.as_pointer()])
+    address = builder.inttoptr(args[0], form.as_pointer())
+    builder.call(address, [cgutils.gep_inbounds(builder, slots, 0, 0), result])
+    return builder.load(result)
+
+
+class _PartTemplate(AbstractTemplate):
+    key = PartCall
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(types.int64, *args)
+
+    def get_impl_key(self, sig: Any) -> Any:
+        return _write_call_of_part
+
+
+lower_builtin(_write_call_of_part, types.VarArg(types.Any))(_write_call_of_part)
+
+
+@typeof_impl.register(PartCall)
+def _typeof_part_call(value: PartCall, _context: Any) -> Any:
+    return types.Function(_PartTemplate)

@@ -1,11 +1,13 @@
 """Kernels as object code with one form for all: `void entry(int64 *slots, int64 *results)`.
 
-launch.c fills the slots from Python's arguments. What lies between them and the kernel, arrays as
-numba has them, is written here as instructions and vanishes when both are optimised as one.
+launch.c fills the slots from Python's arguments, `call_part` from a kernel's. What lies between
+them and the kernel, arrays and tuples as numba has them, is written here as instructions and
+vanishes when both are optimised as one.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
@@ -19,14 +21,14 @@ from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
 from numba.np.arrayobj import make_array, populate_array
 
-from skodyn.jit.compiling import learn_meanings, numba_type
+from skodyn.jit.compiling import SLOT as _SLOT
+from skodyn.jit.compiling import is_empty, learn_meanings, numba_type
 from skodyn.jit.flags import COMPILE_FLAGS
 from skodyn.jit.functions import Kernel
 from skodyn.jit.lean import module_of, optimise, passes, reached
 
-__all__ = ["Emitted", "emit"]
+__all__ = ["Emitted", "emit", "machine_for", "symbol_of"]
 
-_SLOT = ir.IntType(64)
 _LETTERS = {types.int64: "i", types.float64: "d", types.boolean: "b"}
 
 
@@ -88,7 +90,7 @@ def emit(kernel: Kernel, machine: Any) -> Emitted:
         {},
         pipeline_class=EntryCompiler,
     )
-    symbol = "skodyn_" + kernel.name.replace(".", "_").replace(":", "__")
+    symbol = symbol_of(kernel)
     made.library.add_ir_module(_entry(made, symbol))
     made.library.finalize()
     module = made.library._final_module
@@ -102,6 +104,10 @@ def emit(kernel: Kernel, machine: Any) -> Emitted:
     module.verify()
     optimise(module, machine)
     return Emitted(symbol, _letters(made.signature.return_type), machine.emit_object(module))
+
+
+def symbol_of(kernel: Kernel) -> str:
+    return "skodyn_" + re.sub(r"\W", "_", kernel.name.replace(":", "__"))
 
 
 def _letters(result: Any) -> str:
@@ -147,9 +153,17 @@ class _Slots:
         return self.builder.load(address)
 
     def argument(self, typ: Any) -> Any:
+        if isinstance(typ, types.BaseTuple):
+            return self.context.make_tuple(
+                self.builder, typ, [self.argument(member) for member in typ]
+            )
+        if is_empty(self.context, typ):
+            return self.context.get_dummy_value()
         if isinstance(typ, types.Array):
             return self._array(typ)
         value = self.next()
+        if isinstance(typ, types.CPointer):
+            return self.builder.inttoptr(value, self.context.get_value_type(typ))
         if typ == types.float64:
             return self.builder.bitcast(value, ir.DoubleType())
         if typ == types.boolean:
@@ -196,10 +210,11 @@ def _put_down(context: Any, builder: Any, typ: Any, result: Any, results: Any) -
         builder.store(value, cgutils.gep_inbounds(builder, results, i))
 
 
-def machine_for(name: str, features: str = "") -> Any:
-    """LLVM's target machine that makes code for a shared object."""
+def machine_for(name: str, features: str = "", jit: bool = False) -> Any:
+    """LLVM's target machine that makes code for a shared object, or for this process alone."""
     cpu_target.target_context.codegen()  # sets LLVM up
     target = llvm.Target.from_triple(llvm.get_process_triple())
+    model = "jitdefault" if jit else "default"
     return target.create_target_machine(
-        cpu=name, features=features, opt=2, reloc="pic", codemodel="default"
+        cpu=name, features=features, opt=2, reloc="pic", codemodel=model, jit=jit
     )

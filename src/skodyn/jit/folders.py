@@ -18,7 +18,14 @@ from pathlib import Path
 
 from skodyn.sources import dependency_hash, source_hash
 
-__all__ = ["cache_folder", "cache_root", "clear_cache", "kernel_folder", "package_version"]
+__all__ = [
+    "cache_folder",
+    "cache_root",
+    "clear_cache",
+    "kernel_folder",
+    "package_version",
+    "put_in_one_stroke",
+]
 
 
 @cache
@@ -78,3 +85,11 @@ def clear_cache() -> int:
     count = sum(1 for path in root.rglob("*") if path.is_file()) if root.exists() else 0
     shutil.rmtree(root, ignore_errors=True)
     return count
+
+
+def put_in_one_stroke(data: bytes, path: Path) -> None:
+    """Write a file; a reader sees the old one or the new one, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    waiting = path.with_name(f".{path.name}.{os.getpid()}")
+    waiting.write_bytes(data)
+    waiting.replace(path)

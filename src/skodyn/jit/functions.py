@@ -13,9 +13,23 @@ from functools import cached_property, update_wrapper
 from typing import Any
 
 from skodyn.jit import shipped
-from skodyn.jit.kinds import Kind
+from skodyn.jit.kinds import Group, Kind
 
-__all__ = ["JIT_DISABLED", "KERNELS", "Helper", "Kernel", "brief_kernel", "helper", "kernel"]
+__all__ = [
+    "JIT_DISABLED",
+    "KERNELS",
+    "Helper",
+    "Kernel",
+    "Part",
+    "brief_kernel",
+    "helper",
+    "kernel",
+    "part",
+    "plain",
+    "routine",
+]
+
+Signature = tuple[Kind | Group, ...]
 
 JIT_DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 """True under NUMBA_DISABLE_JIT=1: kernels then run as plain Python, at lane width 1."""
@@ -61,7 +75,7 @@ class Kernel:
     """An entry point from Python. `ready` is what to call: shipped code, or what numba compiles."""
 
     def __init__(
-        self, function: Callable[..., Any], signature: tuple[Kind, ...] | None, keeps_gil: bool
+        self, function: Callable[..., Any], signature: Signature | None, keeps_gil: bool
     ) -> None:
         update_wrapper(self, function)
         self.py_func = function
@@ -73,10 +87,16 @@ class Kernel:
         """How it is found in a shipped object."""
         return f"{self.py_func.__module__.removeprefix('skodyn.')}:{self.py_func.__qualname__}"
 
+    @property
+    def codes(self) -> str:
+        """The signature as launch.c reads it."""
+        return "".join(kind.code for kind in self.signature or ())
+
     @cached_property
     def ready(self) -> Any:
         """Compiled for the declared signature and for nothing else: other types are turned away."""
-        return (shipped.find(self) if self.signature else None) or self.dispatcher
+        found = shipped.find(self) if self.signature else None
+        return found or _fitted(self.dispatcher, self.signature or ())
 
     @cached_property
     def dispatcher(self) -> Any:
@@ -89,12 +109,49 @@ class Kernel:
         return self.ready(*args)
 
 
+def _fitted(dispatcher: Any, signature: Signature) -> Any:
+    """numba's dispatcher; where a kernel takes groups, behind a look at what is in them."""
+    if not any(isinstance(kind, Group) for kind in signature):
+        return dispatcher
+
+    def call(*given: Any) -> Any:
+        pairs = zip(signature, given, strict=True)
+        return dispatcher(*(kind.fit(value) for kind, value in pairs))
+
+    return call
+
+
+class Part(Kernel):
+    """What few models need of a kernel: code of its own, compiled when a model first needs it.
+
+    Kernels call it by its address (`call_part`), which is data: where nobody needs it, there is
+    none, and neither the compiler nor the processor sees it.
+    """
+
+    codes = ""  # it is not called from Python
+    suffix = ""
+
+    @property
+    def name(self) -> str:
+        return f"{super().name}_{self.suffix}" if self.suffix else super().name
+
+    @cached_property
+    def address(self) -> Any:
+        """Where its code lies in this process: shipped, or else compiled here and kept on disk."""
+        found = shipped.address_of(self)
+        if found is None:
+            from skodyn.jit import in_process
+
+            found = in_process.address_of(self)
+        return found
+
+
 class PlainKernel:
     """A kernel without the compiler: plain Python."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         update_wrapper(self, function)
-        self.ready = function
+        self.ready = self.address = function
 
     def __call__(self, *args: Any) -> Any:
         return self.ready(*args)
@@ -111,6 +168,11 @@ def routine(function: Any) -> Any:
     For what few models need, so that it does not weigh on the others' machine code.
     """
     return function if JIT_DISABLED else Helper(function, inline=False)
+
+
+def plain(function: Any) -> Any:
+    """A helper that calls no other, as Python calls it: sizes that both sides must agree on."""
+    return getattr(function, "py_func", function)
 
 
 def kernel(*signature: Any) -> Any:
@@ -130,16 +192,31 @@ def brief_kernel(*signature: Any) -> Any:
     return _entry(signature, keeps_gil=True)
 
 
+def part(function: Any, signature: Signature, suffix: str = "") -> Any:
+    """A helper as a part of kernels, with these kinds of arguments; see Part.
+
+    suffix: tells parts of one helper with different signatures apart.
+    """
+    if JIT_DISABLED:
+        return PlainKernel(function)
+    made = Part(function.py_func, signature, keeps_gil=False)
+    made.suffix = suffix
+    return _listed(made)
+
+
 def _entry(signature: tuple[Any, ...], keeps_gil: bool) -> Any:
-    if len(signature) == 1 and not isinstance(signature[0], Kind):
+    if len(signature) == 1 and not isinstance(signature[0], Kind | Group):
         return _made(signature[0], None, keeps_gil)  # @kernel without arguments
     return lambda function: _made(function, tuple(signature), keeps_gil)
 
 
-def _made(function: Any, signature: tuple[Kind, ...] | None, keeps_gil: bool) -> Any:
+def _made(function: Any, signature: Signature | None, keeps_gil: bool) -> Any:
     if JIT_DISABLED:
         return PlainKernel(function)
-    made = Kernel(function, signature, keeps_gil)
-    if signature is not None and function.__module__.startswith("skodyn."):
+    return _listed(Kernel(function, signature, keeps_gil))
+
+
+def _listed(made: Kernel) -> Kernel:
+    if made.signature is not None and made.py_func.__module__.startswith("skodyn."):
         KERNELS[made.name] = made
     return made

@@ -1,7 +1,8 @@
 /* Calls kernels that were compiled ahead of time.
 
    A kernel in a shared object has one form: void entry(int64_t *slots, int64_t *results). A number
-   takes a slot, an array one for its address and one for each of its lengths. `load` makes a Python
+   takes a slot, an array one for its address and one for each of its lengths; a tuple's members
+   follow one another. `load` makes a Python
    callable of it that checks every argument against the declared signature, as numba's dispatcher
    does, and raises TypeError for anything else: a wrong type, order of bytes, number of dimensions,
    a copy that would be needed, or an array that must be written and is read-only. */
@@ -14,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MOST_ARGUMENTS 40
+#define MOST_ARGUMENTS 48
 #define MOST_SLOTS 128
 #define MOST_RESULTS 4
 
@@ -23,10 +24,11 @@ typedef void (*Entry)(int64_t *slots, int64_t *results);
 typedef struct {
     PyObject_HEAD
     Entry entry;
-    int count;
+    int count;   /* of arguments */
+    int members[MOST_ARGUMENTS]; /* of an argument that is a tuple; 0 for any other */
     int releases_gil;
     char kind[MOST_ARGUMENTS]; /* d, i, b; upper case: the kernel writes to it */
-    int dimensions[MOST_ARGUMENTS];
+    int dimensions[MOST_ARGUMENTS]; /* of arguments, members of tuples counted one by one */
     char results[MOST_RESULTS + 1];
     char name[96];
 } Launcher;
@@ -137,12 +139,23 @@ static PyObject *launch(PyObject *object, PyObject *const *arguments, Py_ssize_t
                      count);
         return NULL;
     }
-    for (int i = 0; i < self->count; i++) {
-        int used = self->dimensions[i] ? read_array(self, i, arguments[i], slots + at)
-                                       : read_number(self, i, arguments[i], slots + at);
-        if (used < 0)
-            return NULL;
-        at += used;
+    for (int i = 0, leaf = 0; i < self->count; i++) {
+        const int members = self->members[i];
+        PyObject *const *given = arguments + i;
+        if (members) {
+            if (!PyTuple_Check(*given) || PyTuple_GET_SIZE(*given) != members) {
+                refuse(self, leaf, "is not a tuple of the right length");
+                return NULL;
+            }
+            given = ((PyTupleObject *)*given)->ob_item;
+        }
+        for (int m = 0; m < (members ? members : 1); m++, leaf++) {
+            int used = self->dimensions[leaf] ? read_array(self, leaf, given[m], slots + at)
+                                              : read_number(self, leaf, given[m], slots + at);
+            if (used < 0)
+                return NULL;
+            at += used;
+        }
     }
     if (self->releases_gil) {
         Py_BEGIN_ALLOW_THREADS
@@ -165,21 +178,56 @@ static PyTypeObject LauncherType = {
     .tp_doc = "What a call needs to know of a kernel.",
 };
 
+/* "d1I0(d1d1)i0": a letter and a digit for each argument, members of a tuple in brackets */
 static int read_signature(Launcher *self, const char *codes)
 {
-    int slots = 0;
-    const size_t length = strlen(codes);
-    if (length % 2 || length / 2 > MOST_ARGUMENTS)
-        return -1;
-    self->count = (int)(length / 2);
-    for (int i = 0; i < self->count; i++) {
-        self->kind[i] = codes[2 * i];
-        self->dimensions[i] = codes[2 * i + 1] - '0';
-        if (!strchr("dibDIB", self->kind[i]) || self->dimensions[i] < 0 || self->dimensions[i] > 9)
+    int slots = 0, leaves = 0, inside = 0;
+    self->count = 0;
+    for (const char *at = codes; *at;) {
+        if (*at == '(' || *at == ')') {
+            if (inside == (*at == '('))
+                return -1;
+            inside = *at == '(';
+            if (inside && self->count < MOST_ARGUMENTS)
+                self->members[self->count] = 0;
+            else
+                self->count++;
+            at++;
+            continue;
+        }
+        if (leaves == MOST_ARGUMENTS || self->count >= MOST_ARGUMENTS || !strchr("dibDIB", at[0])
+            || at[1] < '0' || at[1] > '9')
             return -1;
-        slots += 1 + self->dimensions[i];
+        self->kind[leaves] = at[0];
+        self->dimensions[leaves] = at[1] - '0';
+        slots += 1 + self->dimensions[leaves++];
+        if (inside)
+            self->members[self->count]++;
+        else
+            self->members[self->count++] = 0;
+        at += 2;
     }
-    return slots <= MOST_SLOTS ? 0 : -1;
+    return slots <= MOST_SLOTS && !inside ? 0 : -1;
+}
+
+static void *find_symbol(const char *path, const char *symbol)
+{
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *found = object ? dlsym(object, symbol) : NULL;
+    if (!object)
+        PyErr_Format(PyExc_OSError, "%s", dlerror());
+    else if (!found)
+        PyErr_Format(PyExc_OSError, "%s has no %s", path, symbol);
+    return found;
+}
+
+static PyObject *address(PyObject *module, PyObject *arguments)
+{
+    const char *path, *symbol;
+    if (!PyArg_ParseTuple(arguments, "ss", &path, &symbol))
+        return NULL;
+    void *found = find_symbol(path, symbol);
+    return found ? PyLong_FromVoidPtr(found) : NULL;
 }
 
 static PyObject *load(PyObject *module, PyObject *arguments)
@@ -189,12 +237,9 @@ static PyObject *load(PyObject *module, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "sssssp", &path, &symbol, &codes, &results, &name,
                           &releases_gil))
         return NULL;
-    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!object)
-        return PyErr_Format(PyExc_OSError, "%s", dlerror());
-    void *entry = dlsym(object, symbol);
+    void *entry = find_symbol(path, symbol);
     if (!entry)
-        return PyErr_Format(PyExc_OSError, "%s has no %s", path, symbol);
+        return NULL;
     Launcher *self = PyObject_New(Launcher, &LauncherType);
     if (!self)
         return NULL;
@@ -242,6 +287,7 @@ static PyObject *has_avx512(PyObject *module, PyObject *nothing)
 static PyMethodDef methods[] = {
     {"load", load, METH_VARARGS,
      "load(path, symbol, signature, results, name, releases_gil): a kernel of a shared object."},
+    {"address", address, METH_VARARGS, "address(path, symbol): where a symbol of an object lies."},
     {"level", level, METH_NOARGS, "x86-64-v3 or v4 as 3 or 4; 0 for any other processor."},
     {"has_avx512", has_avx512, METH_NOARGS, "Does a register hold eight doubles?"},
     {NULL, NULL, 0, NULL},

@@ -21,11 +21,21 @@ from skodyn.jit import processor
 from skodyn.jit.folders import cache_folder, package_version
 
 if TYPE_CHECKING:
-    from skodyn.jit.functions import Kernel
+    from skodyn.jit.functions import Kernel, Part
 
-__all__ = ["FORM", "Shipped", "find", "level", "object_path", "opened", "read", "why_not"]
+__all__ = [
+    "FORM",
+    "Shipped",
+    "address_of",
+    "find",
+    "level",
+    "object_path",
+    "opened",
+    "read",
+    "why_not",
+]
 
-FORM = 1
+FORM = 2
 """Version of what lies between launch.c and an object; an object of another one is not used."""
 
 _PACKAGE = Path(__file__).parent.parent
@@ -55,18 +65,23 @@ def find(kernel: Kernel) -> Any:
         return None
     from skodyn.jit import launch  # type: ignore[attr-defined]
 
-    entry, codes = shipped.listed["kernels"][kernel.name], signature_codes(kernel)
-    if entry["signature"] != codes:
+    entry = shipped.listed["kernels"][kernel.name]
+    if entry["signature"] != kernel.codes:
         return None
     return launch.load(
-        str(shipped.path), entry["symbol"], codes, entry["results"], kernel.name,
+        str(shipped.path), entry["symbol"], kernel.codes, entry["results"], kernel.name,
         not kernel.keeps_gil,
     )  # fmt: skip
 
 
-def signature_codes(kernel: Kernel) -> str:
-    """The signature as launch.c reads it."""
-    return "".join(kind.code for kind in kernel.signature or ())
+def address_of(part: Part) -> int | None:
+    """Where a part lies in the object, or None if it must be compiled."""
+    shipped = opened()
+    if shipped is None or not shipped.holds(part.name):
+        return None
+    from skodyn.jit import launch  # type: ignore[attr-defined]
+
+    return int(launch.address(str(shipped.path), shipped.listed["kernels"][part.name]["symbol"]))
 
 
 @cache

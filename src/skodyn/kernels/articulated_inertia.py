@@ -67,48 +67,48 @@ def yield_column(p, h):
 
 
 @helper
-def yield_turn(w, tree, parameters, k, z, p, ws):
+def yield_turn(work, model, k, z, p):
     """(P⁺, u, 1/d, sound) for a joint that turns about the unit vector z; stores u and 1/d."""
-    n, dof = body_count(tree), entry(tree, k, V_START)
+    n, dof = body_count(model), entry(model, k, V_START)
     u = multiply_sym_vector(p[0], z), multiply_vector_transposed(p[1], z)
-    d = dot(z, u[0]) + armature(w, parameters, n, dof)
+    d = dot(z, u[0]) + armature(work, model, dof)
     pivot = 1.0 / d
     slot = dof_slot(n, dof)
-    store6(w, ws, slot + GAIN, u)
-    store(w, ws, slot + PIVOT, pivot)
+    store6(work, slot + GAIN, u)
+    store(work, slot + PIVOT, pivot)
     size = p[0][0] + p[0][3] + p[0][5]
     return subtract_rank_one(p, u, pivot), u, pivot, all_lanes(d > SINGULAR_PIVOT * size)
 
 
 @helper
-def yield_joint(w, tree, parameters, k, r, p, ws):
+def yield_joint(work, model, k, r, p):
     """(P⁺, sound): let every degree of freedom of joint k yield; store u and 1/d of each."""
-    n = body_count(tree)
+    n = body_count(model)
     sound = True
-    if entry(tree, k, KIND) == REVOLUTE:
-        p_plus, _, _, sound = yield_turn(w, tree, parameters, k, column(r, 2), p, ws)
+    if entry(model, k, KIND) == REVOLUTE:
+        p_plus, _, _, sound = yield_turn(work, model, k, column(r, 2), p)
         return p_plus, sound
-    for d_back in range(entry(tree, k, N_DOF)):
-        i = entry(tree, k, N_DOF) - 1 - d_back
-        h = joint_column(w, tree, parameters, k, i, r, ws)
-        dof = entry(tree, k, V_START) + i
+    for d_back in range(entry(model, k, N_DOF)):
+        i = entry(model, k, N_DOF) - 1 - d_back
+        h = joint_column(work, model, k, i, r)
+        dof = entry(model, k, V_START) + i
         u, d, size = yield_column(p, h)
-        d = d + armature(w, parameters, n, dof)
+        d = d + armature(work, model, dof)
         pivot = 1.0 / d
         slot = dof_slot(n, dof)
-        store6(w, ws, slot + GAIN, u)
-        store(w, ws, slot + PIVOT, pivot)
+        store6(work, slot + GAIN, u)
+        store(work, slot + PIVOT, pivot)
         p = subtract_rank_one(p, u, pivot)
         sound = sound and all_lanes(d > SINGULAR_PIVOT * size)
     return p, sound
 
 
 @helper
-def joint_trouble(w, tree, k, ws):
+def joint_trouble(work, model, k):
     """The status for a joint that is not sound: too little inertia, or too much for a double."""
-    for d_back in range(entry(tree, k, N_DOF)):
-        dof = entry(tree, k, V_START) + entry(tree, k, N_DOF) - 1 - d_back
-        size = absolute(load(w, ws, dof_slot(body_count(tree), dof) + PIVOT))
+    for d_back in range(entry(model, k, N_DOF)):
+        dof = entry(model, k, V_START) + entry(model, k, N_DOF) - 1 - d_back
+        size = absolute(load(work, dof_slot(body_count(model), dof) + PIVOT))
         if not all_lanes(size > 0.0):  # d was infinite or NaN
             return failure(NOT_FINITE, k)
         if not all_lanes(size < _INFINITY):
@@ -117,56 +117,56 @@ def joint_trouble(w, tree, k, ws):
 
 
 @helper
-def gathered_inertia(w, tree, k, inertia, ws):
+def gathered_inertia(work, model, k, inertia):
     """P(k): the body's own inertia and what its children have passed inward."""
-    if entry(tree, k, SUBTREE_END) > k + 1:  # it has children, and k + 1 has just come by
-        passed = load_articulated(w, ws, sum_slot(tree, -1) + INERTIA)
+    if entry(model, k, SUBTREE_END) > k + 1:  # it has children, and k + 1 has just come by
+        passed = load_articulated(work, sum_slot(model, -1) + INERTIA)
         return add_inertia_to_articulated(passed, inertia)
     return articulated_from_inertia(inertia)
 
 
 @helper
-def kept_inertia(w, tree, k, inertia, ws):
+def kept_inertia(work, model, k, inertia):
     """P(k) after a gather that was told to keep the sums."""
-    if entry(tree, k, SUBTREE_END) > k + 1:
-        passed = load_articulated(w, ws, sum_slot(tree, k) + INERTIA)
+    if entry(model, k, SUBTREE_END) > k + 1:
+        passed = load_articulated(work, sum_slot(model, k) + INERTIA)
         return add_inertia_to_articulated(passed, inertia)
     return articulated_from_inertia(inertia)
 
 
 @helper
-def pass_inertia_inward(w, tree, k, p_plus, keep, ws):
+def pass_inertia_inward(work, model, k, p_plus, keep):
     """Add φ P⁺ φ* to the parent's sum; its last child comes first and starts it.
 
     The first child comes last, right before its parent: the sum is then carried in one place that
     stays in the fastest cache, and `keep` says whether the parent's record should have it too.
     """
-    parent = entry(tree, k, PARENT)
+    parent = entry(model, k, PARENT)
     if parent < 0:
         return
-    shifted = shift_articulated(p_plus, load3(w, ws, body_slot(k) + ARM))
-    slot = sum_slot(tree, parent) + INERTIA
-    if entry(tree, k, SUBTREE_END) != entry(tree, parent, SUBTREE_END):
-        shifted = add_articulated(shifted, load_articulated(w, ws, slot))
-    store_articulated(w, ws, carried_slot(tree, k, parent) + INERTIA, shifted)
+    shifted = shift_articulated(p_plus, load3(work, body_slot(k) + ARM))
+    slot = sum_slot(model, parent) + INERTIA
+    if entry(model, k, SUBTREE_END) != entry(model, parent, SUBTREE_END):
+        shifted = add_articulated(shifted, load_articulated(work, slot))
+    store_articulated(work, carried_slot(model, k, parent) + INERTIA, shifted)
     if keep and parent == k - 1:
-        store_articulated(w, ws, slot, shifted)
+        store_articulated(work, slot, shifted)
 
 
 @helper
-def gather_articulated_inertias(w, tree, parameters, keep, ws):
+def gather_articulated_inertias(work, model, keep):
     """P, and u and 1/d of every degree of freedom; poses must be in the workspace.
 
     `keep` leaves behind what kept_inertia needs.
     """
-    n = body_count(tree)
+    n = body_count(model)
     status = OK
     for back in range(n):
         k = n - 1 - back
-        r = load_matrix(w, ws, body_slot(k) + ROTATION)
-        p = gathered_inertia(w, tree, k, body_inertia(w, parameters, k, r), ws)
-        p_plus, sound = yield_joint(w, tree, parameters, k, r, p, ws)
-        pass_inertia_inward(w, tree, k, p_plus, keep, ws)
+        r = load_matrix(work, body_slot(k) + ROTATION)
+        p = gathered_inertia(work, model, k, body_inertia(work, model, k, r))
+        p_plus, sound = yield_joint(work, model, k, r, p)
+        pass_inertia_inward(work, model, k, p_plus, keep)
         if status == OK and not sound:
-            status = joint_trouble(w, tree, k, ws)
+            status = joint_trouble(work, model, k)
     return status

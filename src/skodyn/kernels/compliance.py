@@ -12,13 +12,13 @@ base-to-tips scatter. Any other block is, by the four cases of Algorithm 4.3,
 
 from __future__ import annotations
 
-from skodyn.jit import brief_kernel, helper, kernel
-from skodyn.kernels.jacobian import point_arm
+from skodyn.jit import helper
+from skodyn.kernels.entries import batch, one_state
+from skodyn.kernels.jacobian import body_of, node_count, point_arm
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.mass_matrix_solve import prepare
 from skodyn.kernels.residuals import yield_force
-from skodyn.kernels.signatures import BATCH, one_state
-from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
+from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,
     GAIN,
@@ -37,20 +37,15 @@ from skodyn.kernels.workspace import (
     store6,
     store_articulated,
     sum_slot,
-    unpack,
 )
 from skodyn.lanes import (
-    LANES,
-    WIDTH_1,
-    WIDTH_N,
     absolute,
     all_lanes,
     load,
-    pointer,
     splat,
     store_rows,
 )
-from skodyn.model.layout import N_DOF, NQ, PARENT, SUBTREE_END, V_START
+from skodyn.model.layout import N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import (
     apply_articulated,
     shift_articulated,
@@ -72,7 +67,7 @@ def swap_blocks(y):
 
 
 @helper
-def shift_compliance(y, l):  # noqa: E741
+def shift_compliance(y, l):
     """φ*·Y·φ, which is φ·(swapped Y)·φ* with the arm reversed, swapped back."""
     return swap_blocks(shift_articulated(swap_blocks(y), negate(l)))
 
@@ -105,120 +100,99 @@ def _difference(a, b):
 
 
 @helper
-def scatter_compliances(w, tree, p, ws):
+def scatter_compliances(work, model):
     """Υ(k) of every body, into INERTIA: what the gather kept there is no longer needed."""
-    n = body_count(tree)
-    zero = splat(w, 0.0)
+    n = body_count(model)
+    zero = splat(work, 0.0)
     none = (zero, zero, zero, zero, zero, zero)
-    store_articulated(w, ws, sum_slot(tree, -1) + INERTIA, (none, (*none, zero, zero, zero), none))
+    store_articulated(work, sum_slot(model, -1) + INERTIA, (none, (*none, zero, zero, zero), none))
     for k in range(n):
         slot = body_slot(k)
-        r = load_matrix(w, ws, slot + ROTATION)
-        y = load_articulated(w, ws, sum_slot(tree, entry(tree, k, PARENT)) + INERTIA)
-        y = shift_compliance(y, load3(w, ws, slot + ARM))
-        for i in range(entry(tree, k, N_DOF)):
-            record = dof_slot(n, entry(tree, k, V_START) + i)
-            h = joint_column(w, tree, p, k, i, r, ws)
-            y = yield_compliance(y, h, load6(w, ws, record + GAIN), load(w, ws, record + PIVOT))
-        store_articulated(w, ws, sum_slot(tree, k) + INERTIA, y)
+        r = load_matrix(work, slot + ROTATION)
+        y = load_articulated(work, sum_slot(model, entry(model, k, PARENT)) + INERTIA)
+        y = shift_compliance(y, load3(work, slot + ARM))
+        for i in range(entry(model, k, N_DOF)):
+            record = dof_slot(n, entry(model, k, V_START) + i)
+            h = joint_column(work, model, k, i, r)
+            y = yield_compliance(y, h, load6(work, record + GAIN), load(work, record + PIVOT))
+        store_articulated(work, sum_slot(model, k) + INERTIA, y)
 
 
 @helper
-def common_ancestor(tree, i, j):
+def common_ancestor(model, i, j):
     """The closest body that carries both, possibly one of them; −1 is the ground."""
-    while i >= 0 and not (i <= j < entry(tree, i, SUBTREE_END)):
-        i = entry(tree, i, PARENT)
+    while i >= 0 and not (i <= j < entry(model, i, SUBTREE_END)):
+        i = entry(model, i, PARENT)
     return i
 
 
 @helper
-def unit_force(w, i):
+def unit_force(work, i):
     """The i-th of the six unit forces."""
-    one, zero = splat(w, 1.0), splat(w, 0.0)
+    one, zero = splat(work, 1.0), splat(work, 0.0)
     x = one if i % 3 == 0 else zero
     y = one if i % 3 == 1 else zero
     z = one if i % 3 == 2 else zero
-    return ((x, y, z), zero3(w)) if i < 3 else (zero3(w), (x, y, z))
+    return ((x, y, z), zero3(work)) if i < 3 else (zero3(work), (x, y, z))
 
 
 @helper
-def carry_forces_inward(w, tree, p, node, x, stop, at, ws):
+def carry_forces_inward(work, model, nodes, node, stop, at):
     """ψ(stop, k)·φ(k, point) on the six unit forces, into scratch at `at`."""
     for i in range(6):
-        k = int(x[4 * node])
-        f = shift_force(point_arm(w, k, x, node, ws), unit_force(w, i))
+        k = body_of(nodes, node)
+        f = shift_force(point_arm(work, k, nodes, node), unit_force(work, i))
         while k != stop:
-            r = load_matrix(w, ws, body_slot(k) + ROTATION)
-            f = yield_force(w, tree, p, k, r, f, ws)
-            f = shift_force(load3(w, ws, body_slot(k) + ARM), f)
-            k = entry(tree, k, PARENT)
-        store6(w, ws, at + 6 * i, f)
+            r = load_matrix(work, body_slot(k) + ROTATION)
+            f = yield_force(work, model, k, r, f)
+            f = shift_force(load3(work, body_slot(k) + ARM), f)
+            k = entry(model, k, PARENT)
+        store6(work, at + 6 * i, f)
 
 
 @helper
-def write_block(w, tree, p, a, b, nodes, x, first, out, ws):
+def write_block(work, model, nodes, a, b, out):
     """Ω between nodes a and b, and its transpose; are all its numbers finite?"""
-    stride = 36 * nodes * nodes
-    left, right = free_slot(tree), free_slot(tree) + 36
-    c = common_ancestor(tree, int(x[4 * a]), int(x[4 * b]))
+    length = 6 * node_count(nodes)
+    left, right = free_slot(model), free_slot(model) + 36
+    c = common_ancestor(model, body_of(nodes, a), body_of(nodes, b))
     if c >= 0:
-        carry_forces_inward(w, tree, p, a, x, c, left, ws)
-        carry_forces_inward(w, tree, p, b, x, c, right, ws)
+        carry_forces_inward(work, model, nodes, a, c, left)
+        carry_forces_inward(work, model, nodes, b, c, right)
     sound = True
     for j in range(6):
         for i in range(6):
-            value = splat(w, 0.0)
+            value = splat(work, 0.0)
             if c >= 0:
-                y = load_articulated(w, ws, sum_slot(tree, c) + INERTIA)
-                carried = apply_articulated(y, load6(w, ws, right + 6 * j))
-                value = dot_spatial(load6(w, ws, left + 6 * i), carried)
+                y = load_articulated(work, sum_slot(model, c) + INERTIA)
+                carried = apply_articulated(y, load6(work, right + 6 * j))
+                value = dot_spatial(load6(work, left + 6 * i), carried)
             row, column = 6 * a + i, 6 * b + j
-            store_rows(w, out, first, stride, row * 6 * nodes + column, value)
-            store_rows(w, out, first, stride, column * 6 * nodes + row, value)
+            store_rows(work, out, row * length + column, value)
+            store_rows(work, out, column * length + row, value)
             sound = sound and all_lanes(absolute(value) < _INFINITY)
     return sound
 
 
 @helper
-def sweep(w, tree, p, row, nq, q, x, nodes, out, ws):
-    """The (6·nodes)² compliance of the states that begin at `row`."""
-    status = prepare(w, tree, p, q, row * nq, nq, ws)
-    scatter_compliances(w, tree, p, ws)
-    first = row * 36 * nodes * nodes
-    for a in range(nodes):
-        for b in range(a, nodes):
-            sound = write_block(w, tree, p, a, b, nodes, x, first, out, ws)
+def sweep(work, model, given, out):
+    """The (6·nodes)² compliance; x holds the nodes."""
+    nodes = given.x
+    status = prepare(work, model, given.q)
+    scatter_compliances(work, model)
+    for a in range(node_count(nodes)):
+        for b in range(a, node_count(nodes)):
+            sound = write_block(work, model, nodes, a, b, out)
             if status == OK and not sound:
-                status = failure(NOT_FINITE, int(x[4 * a]))
+                status = failure(NOT_FINITE, body_of(nodes, a))
     return status
 
 
-@brief_kernel(*one_state(1, dimensions=2))
-def compliance(block, q, x, out):
-    """One state."""
-    tree, p, ws = unpack(block)
-    sizes = (
-        x.size % 4 == 0
-        and out.size == 36 * (x.size // 4) ** 2
-        and out.shape[0] == 6 * (x.size // 4)
-    )
-    if not (sizes and coordinates_fit(tree, q) and finite(x)):
-        return BAD_INPUT
-    return sweep(
-        WIDTH_1, tree, p, 0, tree[NQ], pointer(q), pointer(x),
-        x.size // 4, pointer(out), ws,
-    )  # fmt: skip
+@helper
+def shape(model, count):
+    """Six rows and columns for each node, of which x has four numbers."""
+    return (6 * (count // 4), 6 * (count // 4)) if count % 4 == 0 else (-1, 1)
 
 
-@kernel(*BATCH)
-def compliance_batch(tree, p, start, stop, q, _v, x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
-    for row in range(start, stop, LANES):
-        first = min(row, stop - LANES)
-        status = sweep(
-            WIDTH_N, pointer(tree), pointer(p), first, tree[NQ], pointer(q), pointer(x),
-            x.size // 4, pointer(out), pointer(ws),
-        )  # fmt: skip
-        if status != OK:
-            return status, first
-    return OK, 0
+compliance = one_state("compliance", sweep, shape, "q x", dimensions=2)
+compliance_batch = batch("compliance_batch", sweep, shape, shared_x=True)

@@ -27,7 +27,7 @@ from skodyn.jit import helper, routine
 from skodyn.kernels.mass_matrix_solve import solve
 from skodyn.kernels.mimics import (
     coupled,
-    full_tree,
+    full_model,
     mimic_count,
     multiplier,
     scratch_slot,
@@ -35,15 +35,16 @@ from skodyn.kernels.mimics import (
 )
 from skodyn.kernels.status import NOT_FINITE, OK, SINGULAR, failure
 from skodyn.lanes import (
+    Rows,
     absolute,
     all_lanes,
     fma,
     load,
     load_rows,
     logarithm,
-    shift_pointer,
     splat,
     sqrt,
+    states,
     store,
     store_rows,
 )
@@ -53,12 +54,12 @@ _INFINITY = float("inf")
 
 
 @helper
-def _places(tree):
+def _places(model):
     """Lanes where 𝓜⁻¹E, L, B, the factor of BᵀB, z and u begin."""
-    s = source_count(tree)
-    k = s + mimic_count(tree)
-    answers = scratch_slot(tree)
-    factor = answers + k * full_tree(tree)[NV]
+    s = source_count(model)
+    k = s + mimic_count(model)
+    answers = scratch_slot(model)
+    factor = answers + k * full_model(model).tree[NV]
     basis = factor + k * k
     inner = basis + k * s
     z = inner + s * s
@@ -66,136 +67,142 @@ def _places(tree):
 
 
 @routine
-def cholesky(w, at, n, ws):
+def cholesky(work, at, n):
     """Factor the lower triangle of an n × n matrix in place; is it positive definite?"""
     sound = True
     for i in range(n):
         for j in range(i + 1):
-            x = load(w, ws, at + i * n + j)
+            x = load(work, at + i * n + j)
             for c in range(j):
-                x = fma(-load(w, ws, at + i * n + c), load(w, ws, at + j * n + c), x)
+                x = fma(-load(work, at + i * n + c), load(work, at + j * n + c), x)
             if i == j:
                 sound = sound and all_lanes(x > 0.0)
-                store(w, ws, at + i * n + i, 1.0 / sqrt(x))
+                store(work, at + i * n + i, 1.0 / sqrt(x))
             else:
-                store(w, ws, at + i * n + j, x * load(w, ws, at + j * n + j))
+                store(work, at + i * n + j, x * load(work, at + j * n + j))
     return sound
 
 
 @routine
-def solve_lower(w, at, n, x, step, ws):
+def solve_lower(work, at, n, x, step):
     """x ← L⁻¹x in place; elements lie `step` lanes apart."""
     for i in range(n):
-        value = load(w, ws, x + i * step)
+        value = load(work, x + i * step)
         for c in range(i):
-            value = fma(-load(w, ws, at + i * n + c), load(w, ws, x + c * step), value)
-        store(w, ws, x + i * step, value * load(w, ws, at + i * n + i))
+            value = fma(-load(work, at + i * n + c), load(work, x + c * step), value)
+        store(work, x + i * step, value * load(work, at + i * n + i))
 
 
 @routine
-def solve_upper(w, at, n, x, ws):
+def solve_upper(work, at, n, x):
     """x ← L⁻ᵀx in place."""
     for back in range(n):
         i = n - 1 - back
-        value = load(w, ws, x + i)
+        value = load(work, x + i)
         for c in range(i + 1, n):
-            value = fma(-load(w, ws, at + c * n + i), load(w, ws, x + c), value)
-        store(w, ws, x + i, value * load(w, ws, at + i * n + i))
+            value = fma(-load(work, at + c * n + i), load(work, x + c), value)
+        store(work, x + i, value * load(work, at + i * n + i))
+
+
+@helper
+def answer_row(work, full, answers, c):
+    """Row c of 𝓜⁻¹E, one for each state."""
+    nv = full.tree[NV]
+    return Rows(work.lanes, states(work) * (answers + c * nv), nv)
 
 
 @routine
-def unit_answers(w, lanes, tree, p, k, answers, ws):
+def unit_answers(work, model, k, answers):
     """𝓜⁻¹E, one row per coupled joint; each is solved for in its own place."""
-    full = full_tree(tree)
-    nv = full[NV]
+    full = full_model(model)
     status = OK
     for c in range(k):
-        row = shift_pointer(ws, lanes * (answers + c * nv))
-        for i in range(nv):
-            store_rows(w, row, 0, nv, i, splat(w, 0.0))
-        store_rows(w, row, 0, nv, coupled(tree, c, COUPLED_DOF), splat(w, 1.0))
-        answer = solve(w, full, p, row, 0, nv, row, ws)
+        row = answer_row(work, full, answers, c)
+        for i in range(full.tree[NV]):
+            store_rows(work, row, i, splat(work, 0.0))
+        store_rows(work, row, coupled(model, c, COUPLED_DOF), splat(work, 1.0))
+        answer = solve(work, full, row, row)
         status = status if status != OK else answer
     return status
 
 
 @routine
-def factor_couplings(w, lanes, tree, p, ws):
+def factor_couplings(work, model):
     """All that does not depend on a right-hand side; articulated inertias must be there."""
-    s = source_count(tree)
-    k = s + mimic_count(tree)
-    nv = full_tree(tree)[NV]
-    answers, factor, basis, inner, _, _ = _places(tree)
-    status = unit_answers(w, lanes, tree, p, k, answers, ws)
+    s = source_count(model)
+    k = s + mimic_count(model)
+    full = full_model(model)
+    answers, factor, basis, inner, _, _ = _places(model)
+    status = unit_answers(work, model, k, answers)
     for a in range(k):
         for b in range(a + 1):
-            row = shift_pointer(ws, lanes * (answers + b * nv))
-            x = load_rows(w, row, 0, nv, coupled(tree, a, COUPLED_DOF))
-            store(w, ws, factor + a * k + b, x)
-    sound = cholesky(w, factor, k, ws)
+            row = answer_row(work, full, answers, b)
+            x = load_rows(work, row, coupled(model, a, COUPLED_DOF))
+            store(work, factor + a * k + b, x)
+    sound = cholesky(work, factor, k)
     for g in range(s):
         for a in range(k):
-            mine = coupled(tree, a, FOLLOWS) == g
-            value = multiplier(w, tree, p, a) if mine else splat(w, 0.0)
-            store(w, ws, basis + a * s + g, value)
-        solve_lower(w, factor, k, basis + g, s, ws)
+            mine = coupled(model, a, FOLLOWS) == g
+            value = multiplier(work, model, a) if mine else splat(work, 0.0)
+            store(work, basis + a * s + g, value)
+        solve_lower(work, factor, k, basis + g, s)
     for g in range(s):
         for h in range(g + 1):
-            x = splat(w, 0.0)
+            x = splat(work, 0.0)
             for a in range(k):
-                x = fma(load(w, ws, basis + a * s + g), load(w, ws, basis + a * s + h), x)
-            store(w, ws, inner + g * s + h, x)
-    sound = cholesky(w, inner, s, ws) and sound
+                x = fma(load(work, basis + a * s + g), load(work, basis + a * s + h), x)
+            store(work, inner + g * s + h, x)
+    sound = cholesky(work, inner, s) and sound
     if status == OK and not sound:
-        status = failure(SINGULAR, coupled(tree, 0, COUPLED_BODY))
+        status = failure(SINGULAR, coupled(model, 0, COUPLED_BODY))
     return status
 
 
 @routine
-def couple_accelerations(w, lanes, tree, p, x, stride, ws):
+def couple_accelerations(work, model, x):
     """From free accelerations to coupled ones, in place; rows over the full tree."""
-    s = source_count(tree)
-    k = s + mimic_count(tree)
-    nv = full_tree(tree)[NV]
-    answers, factor, basis, inner, z, u = _places(tree)
+    s = source_count(model)
+    k = s + mimic_count(model)
+    full = full_model(model)
+    answers, factor, basis, inner, z, u = _places(model)
     for a in range(k):
-        store(w, ws, z + a, load_rows(w, x, 0, stride, coupled(tree, a, COUPLED_DOF)))
-    solve_lower(w, factor, k, z, 1, ws)
+        store(work, z + a, load_rows(work, x, coupled(model, a, COUPLED_DOF)))
+    solve_lower(work, factor, k, z, 1)
     for g in range(s):
-        total = splat(w, 0.0)
+        total = splat(work, 0.0)
         for a in range(k):
-            total = fma(load(w, ws, basis + a * s + g), load(w, ws, z + a), total)
-        store(w, ws, u + g, total)
-    solve_lower(w, inner, s, u, 1, ws)
-    solve_upper(w, inner, s, u, ws)
+            total = fma(load(work, basis + a * s + g), load(work, z + a), total)
+        store(work, u + g, total)
+    solve_lower(work, inner, s, u, 1)
+    solve_upper(work, inner, s, u)
     for a in range(k):
-        left = -load(w, ws, z + a)
+        left = -load(work, z + a)
         for g in range(s):
-            left = fma(load(w, ws, basis + a * s + g), load(w, ws, u + g), left)
-        store(w, ws, z + a, left)
-    solve_upper(w, factor, k, z, ws)
+            left = fma(load(work, basis + a * s + g), load(work, u + g), left)
+        store(work, z + a, left)
+    solve_upper(work, factor, k, z)
     for a in range(k):
-        row, force = shift_pointer(ws, lanes * (answers + a * nv)), load(w, ws, z + a)
-        for i in range(nv):
-            moved = fma(force, load_rows(w, row, 0, nv, i), load_rows(w, x, 0, stride, i))
-            store_rows(w, x, 0, stride, i, moved)
+        row, force = answer_row(work, full, answers, a), load(work, z + a)
+        for i in range(full.tree[NV]):
+            moved = fma(force, load_rows(work, row, i), load_rows(work, x, i))
+            store_rows(work, x, i, moved)
     sound = True
     for a in range(k):  # exactly, whatever rounding has done
-        value = multiplier(w, tree, p, a) * load(w, ws, u + coupled(tree, a, FOLLOWS))
-        store_rows(w, x, 0, stride, coupled(tree, a, COUPLED_DOF), value)
+        value = multiplier(work, model, a) * load(work, u + coupled(model, a, FOLLOWS))
+        store_rows(work, x, coupled(model, a, COUPLED_DOF), value)
         sound = sound and all_lanes(absolute(value) < _INFINITY)
-    return OK if sound else failure(NOT_FINITE, coupled(tree, 0, COUPLED_BODY))
+    return OK if sound else failure(NOT_FINITE, coupled(model, 0, COUPLED_BODY))
 
 
 @helper
-def coupling_logdet(w, tree, ws):
+def coupling_logdet(work, model):
     """log det Λ + log det G_CᵀΛ⁻¹G_C, from the factors."""
-    s = source_count(tree)
-    k = s + mimic_count(tree)
-    _, factor, _, inner, _, _ = _places(tree)
-    total = splat(w, 0.0)
+    s = source_count(model)
+    k = s + mimic_count(model)
+    _, factor, _, inner, _, _ = _places(model)
+    total = splat(work, 0.0)
     for a in range(k):
-        total = total - 2.0 * logarithm(load(w, ws, factor + a * k + a))
+        total = total - 2.0 * logarithm(load(work, factor + a * k + a))
     for g in range(s):
-        total = total - 2.0 * logarithm(load(w, ws, inner + g * s + g))
+        total = total - 2.0 * logarithm(load(work, inner + g * s + g))
     return total

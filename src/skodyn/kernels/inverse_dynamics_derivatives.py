@@ -15,9 +15,13 @@ a related pair costs 27 multiplications for four numbers, and no other pair is v
 
 from __future__ import annotations
 
-from skodyn.jit import brief_kernel, helper, kernel
+from typing import Any, NamedTuple
+
+from skodyn.jit import helper
+from skodyn.kernels.entries import batch, is_given, one_state
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.matrices import (
+    Matrix,
     clear_unrelated_pairs,
     columns_of,
     deliver_lanes,
@@ -46,8 +50,7 @@ from skodyn.kernels.screws import (
     screw_lanes,
     turns_with_child,
 )
-from skodyn.kernels.signatures import BATCH, one_state
-from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, failure, finite, state_fits
+from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     body_count,
     entry,
@@ -56,10 +59,10 @@ from skodyn.kernels.workspace import (
     load6,
     load_inertia,
     load_matrix,
-    unpack,
+    velocity_count,
 )
-from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer
-from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
+from skodyn.lanes import Rows
+from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia
 from skodyn.spatial.linear3 import dot
 from skodyn.spatial.motion import add_spatial, cross_force, dot_spatial
@@ -70,124 +73,121 @@ def derivative_lanes(n_bodies: int, nv: int) -> int:
     return screw_lanes(n_bodies, nv) + 2 * matrix_lanes(nv)
 
 
+class Derivatives(NamedTuple):
+    """The two matrices, or where they are to be written."""
+
+    by_q: Matrix
+    by_v: Matrix
+
+
+class Carried(NamedTuple):
+    """What a degree of freedom carries to its ancestors."""
+
+    weight: Any  # Mᶜ S
+    turning: Any  # Bᶜ* S
+    push: Any  # Eᶜ* S
+    bracket: Any  # the first; inside a spherical or free joint without S ×* fᶜ
+    by_speed: Any  # the third
+
+
 @helper
-def carried(w, tree, k, i, pushed, ws):
-    """What degree of freedom i of body k carries to its ancestors: (Mᶜ S, Bᶜ* S, Eᶜ* S, first
-    bracket without and with S ×* fᶜ, third bracket).
-    """
-    at, of = screw_body(tree, k), screw_dof(tree, i)
-    inertia = load_inertia(w, ws, at + COMPOSITE)
-    b, p2 = load_matrix(w, ws, at + TURNING), load3(w, ws, at + MOMENTUM)
-    s, second = load6(w, ws, of + SCREW), load6(w, ws, of + SECOND)
+def carried(work, model, k, i, pushed):
+    """What degree of freedom i of body k carries: to ancestors, and within its own joint."""
+    at, of = screw_body(model, k), screw_dof(model, i)
+    inertia = load_inertia(work, at + COMPOSITE)
+    b, p2 = load_matrix(work, at + TURNING), load3(work, at + MOMENTUM)
+    s, second = load6(work, of + SCREW), load6(work, of + SECOND)
     weight = apply_inertia(inertia, s)
     turning = apply_turning_transposed(b, p2, s)
-    bracket = apply_turning(b, p2, load3(w, ws, of + FIRST))
+    bracket = apply_turning(b, p2, load3(work, of + FIRST))
     bracket = add_spatial(bracket, apply_inertia(inertia, second))
-    push = zero3(w)
+    push = zero3(work)
     if pushed:
-        n, f = load_matrix(w, ws, at + PUSH), load3(w, ws, at + PUSH_FORCE)
+        n, f = load_matrix(work, at + PUSH), load3(work, at + PUSH_FORCE)
         push = apply_turning_transposed(n, f, s)
         bracket = add_spatial(bracket, apply_turning(n, f, s[0]))
-    turned = add_spatial(bracket, cross_force(s, load6(w, ws, at + FORCE_SUM)))
+    turned = add_spatial(bracket, cross_force(s, load6(work, at + FORCE_SUM)))
     by_speed = apply_turning(b, p2, s[0])
-    by_speed = add_spatial(by_speed, apply_inertia(inertia, load6(w, ws, of + BOTH)))
-    return weight, turning, push, bracket, turned, by_speed
+    by_speed = add_spatial(by_speed, apply_inertia(inertia, load6(work, of + BOTH)))
+    own = bracket if turns_with_child(model, k) else turned
+    return (
+        Carried(weight, turning, push, turned, by_speed),
+        Carried(weight, turning, push, own, by_speed),
+    )
 
 
 @helper
-def write_pair(w, tree, a, d, load_on, down, across, dq, dq_first, dv, dv_first, stride, ws):
-    """All four derivatives of an ancestor a and a degree of freedom d.
-
-    Row i, column j of a matrix is element i·down + j·across.
-    """
-    weight, turning, push, bracket, by_speed = load_on
-    of = screw_dof(tree, a)
-    s, second = load6(w, ws, of + SCREW), load6(w, ws, of + SECOND)
-    both = load6(w, ws, of + BOTH)
-    inward = dot_spatial(weight, second) + dot(turning, load3(w, ws, of + FIRST))
-    put(w, dq, dq_first, stride, d * down + a * across, inward + dot(push, s[0]))
-    put(w, dq, dq_first, stride, a * down + d * across, dot_spatial(s, bracket))
-    rate = dot_spatial(weight, both) + dot(turning, s[0])
-    put(w, dv, dv_first, stride, d * down + a * across, rate)
-    put(w, dv, dv_first, stride, a * down + d * across, dot_spatial(s, by_speed))
+def write_pair(work, model, a, d, load_on, derivatives):
+    """All four derivatives of an ancestor a and a degree of freedom d."""
+    of = screw_dof(model, a)
+    s, second = load6(work, of + SCREW), load6(work, of + SECOND)
+    both = load6(work, of + BOTH)
+    inward = dot_spatial(load_on.weight, second) + dot(load_on.turning, load3(work, of + FIRST))
+    put(work, derivatives.by_q, d, a, inward + dot(load_on.push, s[0]))
+    put(work, derivatives.by_q, a, d, dot_spatial(s, load_on.bracket))
+    rate = dot_spatial(load_on.weight, both) + dot(load_on.turning, s[0])
+    put(work, derivatives.by_v, d, a, rate)
+    put(work, derivatives.by_v, a, d, dot_spatial(s, load_on.by_speed))
 
 
 @helper
-def gather_pairs(w, tree, pushed, down, across, dq, dq_first, dv, dv_first, stride, ws):
+def gather_pairs(work, model, pushed, derivatives):
     """Tips to base: the sums, and every related pair."""
-    n = body_count(tree)
+    n = body_count(model)
     status = OK
     for back in range(n):
         k = n - 1 - back
-        for e in range(entry(tree, k, N_DOF)):
-            d = entry(tree, k, V_START) + e
-            weight, turning, push, bracket, turned, by_speed = carried(w, tree, k, d, pushed, ws)
-            if status == OK and not (finite_spatial(turned) and finite_spatial(by_speed)):
+        for e in range(entry(model, k, N_DOF)):
+            d = entry(model, k, V_START) + e
+            load_on, own = carried(work, model, k, d, pushed)
+            sound = finite_spatial(load_on.bracket) and finite_spatial(load_on.by_speed)
+            if status == OK and not sound:
                 status = failure(NOT_FINITE, k)
-            own = bracket if turns_with_child(tree, k) else turned
-            for a in range(entry(tree, k, V_START), d + 1):
-                write_pair(
-                    w, tree, a, d, (weight, turning, push, own, by_speed), down, across, dq,
-                    dq_first, dv, dv_first, stride, ws,
-                )  # fmt: skip
-            inner = entry(tree, k, PARENT)
+            for a in range(entry(model, k, V_START), d + 1):
+                write_pair(work, model, a, d, own, derivatives)
+            inner = entry(model, k, PARENT)
             while inner >= 0:
-                for c in range(entry(tree, inner, N_DOF)):
-                    write_pair(
-                        w, tree, entry(tree, inner, V_START) + c, d,
-                        (weight, turning, push, turned, by_speed), down, across, dq, dq_first,
-                        dv, dv_first, stride, ws,
-                    )  # fmt: skip
-                inner = entry(tree, inner, PARENT)
-        pass_sums_inward(w, tree, k, pushed, ws)
+                for c in range(entry(model, inner, N_DOF)):
+                    a = entry(model, inner, V_START) + c
+                    write_pair(work, model, a, d, load_on, derivatives)
+                inner = entry(model, inner, PARENT)
+        pass_sums_inward(work, model, k, pushed)
     return status
 
 
 @helper
-def sweep(w, tree, p, row, q, v, vdot, f_ext, f_stride, out, ws):
-    """Both matrices of the states that begin at `row`: rows of 2·nv² numbers."""
-    nv = tree[NV]
-    size = nv * nv
-    stride = 2 * size
-    first = scatter_screws(
-        w, tree, p, q, row * tree[NQ], v, row * nv, vdot, row * nv, f_ext, row * f_stride,
-        f_stride, ws,
-    )  # fmt: skip
-    to, by_q = row * stride, matrix_slot(tree)
-    by_v = by_q + nv * columns_of(nv)
-    dq, dq_first, step, down = place_to_write(w, nv, out, to, stride, ws, by_q)
-    dv, dv_first, step, down = place_to_write(w, nv, out, to + size, stride, ws, by_v)
-    clear_unrelated_pairs(w, tree, dq, dq_first, step, down, nv)
-    clear_unrelated_pairs(w, tree, dv, dv_first, step, down, nv)
-    second = gather_pairs(w, tree, f_stride > 0, down, 1, dq, dq_first, dv, dv_first, step, ws)
-    deliver_lanes(w, nv, ws, by_q, out, to, stride)
-    deliver_lanes(w, nv, ws, by_v, out, to + size, stride)
+def matrix_of(nv, out, n):
+    """The rows of matrix n where a state has several, one behind the other."""
+    return Rows(out.data, out.first + n * nv * nv, out.stride)
+
+
+@helper
+def sweep(work, model, given, out):
+    """Both matrices: rows of 2·nv² numbers."""
+    nv = velocity_count(model)
+    first = scatter_screws(work, model, given)
+    by_q, by_v = matrix_of(nv, out, 0), matrix_of(nv, out, 1)
+    q_at = matrix_slot(model)
+    v_at = q_at + nv * columns_of(nv)
+    derivatives = Derivatives(
+        place_to_write(work, nv, by_q, q_at), place_to_write(work, nv, by_v, v_at)
+    )
+    clear_unrelated_pairs(work, model, derivatives.by_q)
+    clear_unrelated_pairs(work, model, derivatives.by_v)
+    second = gather_pairs(work, model, is_given(given.f_ext), derivatives)
+    deliver_lanes(work, nv, q_at, by_q)
+    deliver_lanes(work, nv, v_at, by_v)
     return first if first != OK else second
 
 
-@brief_kernel(*one_state(3, dimensions=3))
-def inverse_dynamics_derivatives(block, q, v, vdot, f_ext, out):
-    """One state."""
-    tree, p, ws = unpack(block)
-    nv = tree[NV]
-    sizes = v.size == nv and vdot.size == nv and out.size == 2 * nv * nv and out.shape[0] == 2
-    if not (sizes and state_fits(tree, q, v, f_ext) and finite(vdot)):
-        return BAD_INPUT
-    return sweep(
-        WIDTH_1, tree, p, 0, pointer(q), pointer(v), pointer(vdot), pointer(f_ext), f_ext.size,
-        pointer(out), ws,
-    )  # fmt: skip
+@helper
+def shape(model, count):
+    """Two matrices, nv × nv; an acceleration for each degree of freedom."""
+    nv = velocity_count(model)
+    return (2, nv * nv) if count == nv else (-1, 1)
 
 
-@kernel(*BATCH)
-def inverse_dynamics_derivatives_batch(tree, p, start, stop, q, v, vdot, f_ext, f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
-    for row in range(start, stop, LANES):
-        first = min(row, stop - LANES)
-        status = sweep(
-            WIDTH_N, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(vdot),
-            pointer(f_ext), f_stride, pointer(out), pointer(ws),
-        )  # fmt: skip
-        if status != OK:
-            return status, first
-    return OK, 0
+inverse_dynamics_derivatives = one_state(
+    "inverse_dynamics_derivatives", sweep, shape, "q v x f", dimensions=3
+)
+inverse_dynamics_derivatives_batch = batch("inverse_dynamics_derivatives_batch", sweep, shape)

@@ -7,11 +7,11 @@ at the point, with r from the ancestor's origin to the point: arms added up on t
 
 from __future__ import annotations
 
-from skodyn.jit import brief_kernel, helper, kernel
+from skodyn.jit import helper
+from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import scatter_poses, scatter_rates
-from skodyn.kernels.signatures import BATCH, one_state
-from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
+from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
@@ -28,123 +28,97 @@ from skodyn.kernels.workspace import (
     load_matrix,
     store6,
     store_row3,
-    unpack,
+    velocity_count,
 )
-from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer, store_rows
-from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
+from skodyn.lanes import store_rows
+from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.linear3 import add, add_cross, cross, multiply_vector
 from skodyn.spatial.motion import add_spatial, shift_motion
 
 
 @helper
-def point_arm(w, k, x, node, ws):
-    """From the origin of body k to the point of `node` in x, world axes."""
-    r = load_matrix(w, ws, body_slot(k) + ROTATION)
-    return multiply_vector(r, (x[4 * node + 1], x[4 * node + 2], x[4 * node + 3]))
+def node_count(nodes):
+    """How many points x holds: a body and three coordinates each."""
+    return nodes.stride // 4
 
 
 @helper
-def write_column(w, out, first, nv, dof, h):
+def body_of(nodes, i):
+    return int(nodes.data[4 * i])
+
+
+@helper
+def point_arm(work, k, nodes, i):
+    """From the origin of body k to point i, world axes."""
+    x = nodes.data
+    r = load_matrix(work, body_slot(k) + ROTATION)
+    return multiply_vector(r, (x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]))
+
+
+@helper
+def write_column(work, out, nv, dof, h):
     """Column `dof` of a 6 × nv matrix, one per state."""
-    stride = 6 * nv
     for part in range(2):
         for i in range(3):
-            store_rows(w, out, first, stride, (3 * part + i) * nv + dof, h[part][i])
+            store_rows(work, out, (3 * part + i) * nv + dof, h[part][i])
 
 
 @helper
-def sweep(w, tree, p, row, nq, nv, q, x, out, ws):
-    """J, 6 × nv, of the states that begin at `row`."""
-    status = scatter_poses(w, tree, p, q, row * nq, nq, ws)
-    first, stride = row * 6 * nv, 6 * nv
-    for i in range(stride):
-        store_rows(w, out, first, stride, i, 0.0)
-    k = int(x[0])
-    arm = point_arm(w, k, x, 0, ws)
+def sweep(work, model, given, out):
+    """J, 6 × nv."""
+    nv = velocity_count(model)
+    status = scatter_poses(work, model, given.q)
+    for i in range(6 * nv):
+        store_rows(work, out, i, 0.0)
+    k = body_of(given.x, 0)
+    arm = point_arm(work, k, given.x, 0)
     while k >= 0:
-        r = load_matrix(w, ws, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + ROTATION)
         if status == OK and not finite3(arm):
             status = failure(NOT_FINITE, k)
-        for i in range(entry(tree, k, N_DOF)):
-            u, t = joint_column(w, tree, p, k, i, r, ws)
-            write_column(w, out, first, nv, entry(tree, k, V_START) + i, (u, add_cross(t, u, arm)))
-        arm = add(arm, load3(w, ws, body_slot(k) + ARM))
-        k = entry(tree, k, PARENT)
+        for i in range(entry(model, k, N_DOF)):
+            u, t = joint_column(work, model, k, i, r)
+            column = u, add_cross(t, u, arm)
+            write_column(work, out, nv, entry(model, k, V_START) + i, column)
+        arm = add(arm, load3(work, body_slot(k) + ARM))
+        k = entry(model, k, PARENT)
     return status
 
 
 @helper
-def sweep_bias(w, tree, p, row, nq, nv, q, v, x, out, ws):
+def sweep_bias(work, model, given, out):
     """J̇·v: the acceleration of the point when v̇ = 0."""
-    status = scatter_rates(w, tree, p, q, row * nq, nq, v, row * nv, nv, ws)
-    zero = zero3(w)
-    store6(w, ws, MOTION, (zero, zero))
-    for k in range(body_count(tree)):
+    status = scatter_rates(work, model, given.q, given.v)
+    zero = zero3(work)
+    store6(work, MOTION, (zero, zero))
+    for k in range(body_count(model)):
         slot = body_slot(k)
-        inner = load6(w, ws, body_slot(entry(tree, k, PARENT)) + MOTION)
-        carried = shift_motion(load3(w, ws, slot + ARM), inner)
-        store6(w, ws, slot + MOTION, add_spatial(carried, load6(w, ws, slot + CORIOLIS)))
-    k = int(x[0])
-    arm = point_arm(w, k, x, 0, ws)
-    omega = load3(w, ws, body_slot(k) + OMEGA)
-    alpha = shift_motion(arm, load6(w, ws, body_slot(k) + MOTION))
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
+        carried = shift_motion(load3(work, slot + ARM), inner)
+        store6(work, slot + MOTION, add_spatial(carried, load6(work, slot + CORIOLIS)))
+    k = body_of(given.x, 0)
+    arm = point_arm(work, k, given.x, 0)
+    omega = load3(work, body_slot(k) + OMEGA)
+    alpha = shift_motion(arm, load6(work, body_slot(k) + MOTION))
     linear = add_cross(alpha[1], omega, cross(omega, arm))
-    store_row3(w, out, row * 6, 6, 0, alpha[0])
-    store_row3(w, out, row * 6, 6, 3, linear)
+    store_row3(work, out, 0, alpha[0])
+    store_row3(work, out, 3, linear)
     if status == OK and not finite_spatial((alpha[0], linear)):
         status = failure(NOT_FINITE, k)
     return status
 
 
-@brief_kernel(*one_state(1, dimensions=2))
-def jacobian(block, q, x, out):
-    """One state."""
-    tree, p, ws = unpack(block)
-    sizes = x.size == 4 and out.size == 6 * tree[NV] and out.shape[0] == 6
-    if not (sizes and coordinates_fit(tree, q) and finite(x)):
-        return BAD_INPUT
-    return sweep(
-        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(x),
-        pointer(out), ws,
-    )  # fmt: skip
+@helper
+def shape(model, count):
+    return (6, velocity_count(model)) if count == 4 else (-1, 1)
 
 
-@kernel(*BATCH)
-def jacobian_batch(tree, p, start, stop, q, _v, x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
-    for row in range(start, stop, LANES):
-        first = min(row, stop - LANES)
-        status = sweep(
-            WIDTH_N, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(x),
-            pointer(out), pointer(ws),
-        )  # fmt: skip
-        if status != OK:
-            return status, first
-    return OK, 0
+@helper
+def shape_of_bias(model, count):
+    return (6, 1) if count == 4 else (-1, 1)
 
 
-@brief_kernel(*one_state(2))
-def jacobian_dot_v(block, q, v, x, out):
-    """One state."""
-    tree, p, ws = unpack(block)
-    sizes = v.size == tree[NV] and x.size == 4 and out.size == 6
-    if not (sizes and coordinates_fit(tree, q) and finite(v) and finite(x)):
-        return BAD_INPUT
-    return sweep_bias(
-        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(v),
-        pointer(x), pointer(out), ws,
-    )  # fmt: skip
-
-
-@kernel(*BATCH)
-def jacobian_dot_v_batch(tree, p, start, stop, q, v, x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
-    for row in range(start, stop, LANES):
-        first = min(row, stop - LANES)
-        status = sweep_bias(
-            WIDTH_N, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q), pointer(v),
-            pointer(x), pointer(out), pointer(ws),
-        )  # fmt: skip
-        if status != OK:
-            return status, first
-    return OK, 0
+jacobian = one_state("jacobian", sweep, shape, "q x", dimensions=2)
+jacobian_batch = batch("jacobian_batch", sweep, shape, shared_x=True)
+jacobian_dot_v = one_state("jacobian_dot_v", sweep_bias, shape_of_bias, "q v x")
+jacobian_dot_v_batch = batch("jacobian_dot_v_batch", sweep_bias, shape_of_bias, shared_x=True)

@@ -10,13 +10,13 @@ Both are written, six numbers each per body; they agree to rounding.
 
 from __future__ import annotations
 
-from skodyn.jit import brief_kernel, helper, kernel
-from skodyn.kernels import forward_dynamics as fd
+from skodyn.jit import helper
 from skodyn.kernels.articulated_inertia import kept_inertia
-from skodyn.kernels.kinematics import body_inertia
+from skodyn.kernels.entries import batch, one_state
+from skodyn.kernels.forward_dynamics import add_outer_force, gather_residuals, scatter_accelerations
+from skodyn.kernels.kinematics import body_inertia, scatter_rates
 from skodyn.kernels.residuals import add_scaled_spatial, kept_force
-from skodyn.kernels.signatures import BATCH, one_state
-from skodyn.kernels.status import BAD_INPUT, OK, finite, state_fits
+from skodyn.kernels.status import first_trouble
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
@@ -33,10 +33,10 @@ from skodyn.kernels.workspace import (
     load6,
     load_matrix,
     store_row3,
-    unpack,
+    velocity_count,
 )
-from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, load, pointer
-from skodyn.model.layout import N_DOF, NV, PARENT, V_START
+from skodyn.lanes import load
+from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.articulated import add_applied_articulated, apply_articulated, subtract_rank_one
 from skodyn.spatial.motion import add_spatial, shift_motion, subtract_spatial
 
@@ -44,67 +44,49 @@ ROW = 12
 
 
 @helper
-def both_sides(w, tree, p, k, f_ext, f_first, f_stride, ws):
+def both_sides(work, model, k, f_ext):
     """f(k) from P and z, and from P⁺ and z⁺."""
     slot = body_slot(k)
-    inertia = body_inertia(w, p, k, load_matrix(w, ws, slot + ROTATION))
-    big_p = kept_inertia(w, tree, k, inertia, ws)
-    a = load6(w, ws, slot + CORIOLIS)
-    f = kept_force(w, tree, k, ws)
-    f = fd.add_outer_force(w, k, f, inertia, f_ext, f_first, f_stride, ws)
+    inertia = body_inertia(work, model, k, load_matrix(work, slot + ROTATION))
+    big_p = kept_inertia(work, model, k, inertia)
+    a = load6(work, slot + CORIOLIS)
+    f = kept_force(work, model, k)
+    f = add_outer_force(work, k, f, inertia, f_ext)
     z = add_applied_articulated(f, big_p, a)
-    motion = subtract_spatial(load6(w, ws, slot + MOTION), a)
+    motion = subtract_spatial(load6(work, slot + MOTION), a)
     outboard = add_spatial(apply_articulated(big_p, motion), z)
-    for d_back in range(entry(tree, k, N_DOF)):
-        i = entry(tree, k, N_DOF) - 1 - d_back
-        record = dof_slot(body_count(tree), entry(tree, k, V_START) + i)
-        u, pivot = load6(w, ws, record + GAIN), load(w, ws, record + PIVOT)
+    for d_back in range(entry(model, k, N_DOF)):
+        i = entry(model, k, N_DOF) - 1 - d_back
+        record = dof_slot(body_count(model), entry(model, k, V_START) + i)
+        u, pivot = load6(work, record + GAIN), load(work, record + PIVOT)
         big_p = subtract_rank_one(big_p, u, pivot)
-        z = add_scaled_spatial(z, load(w, ws, record + RESIDUE) * pivot, u)
-    inner = load6(w, ws, body_slot(entry(tree, k, PARENT)) + MOTION)
-    alpha_plus = shift_motion(load3(w, ws, slot + ARM), inner)
+        z = add_scaled_spatial(z, load(work, record + RESIDUE) * pivot, u)
+    inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
+    alpha_plus = shift_motion(load3(work, slot + ARM), inner)
     return outboard, add_spatial(apply_articulated(big_p, alpha_plus), z)
 
 
 @helper
-def sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, out, ws):
-    """v̇ and both forms of f for the states that begin at `row`: rows of nv + 12·n numbers."""
-    n, nv = body_count(tree), tree[NV]
-    stride = nv + ROW * n
-    status = fd.sweep(w, tree, p, row, q, v, tau, f_ext, f_stride, out, stride, True, ws)
-    for k in range(n):
-        outboard, inboard = both_sides(w, tree, p, k, f_ext, row * f_stride, f_stride, ws)
-        at = nv + ROW * k
-        store_row3(w, out, row * stride, stride, at, outboard[0])
-        store_row3(w, out, row * stride, stride, at + 3, outboard[1])
-        store_row3(w, out, row * stride, stride, at + 6, inboard[0])
-        store_row3(w, out, row * stride, stride, at + 9, inboard[1])
-    return status
+def sweep(work, model, given, out):
+    """v̇, then both forms of f of every body; x holds tau."""
+    first = scatter_rates(work, model, given.q, given.v)
+    second = gather_residuals(work, model, given.x, given.f_ext, True)
+    third = scatter_accelerations(work, model, out)
+    for k in range(body_count(model)):
+        outboard, inboard = both_sides(work, model, k, given.f_ext)
+        at = velocity_count(model) + ROW * k
+        store_row3(work, out, at, outboard[0])
+        store_row3(work, out, at + 3, outboard[1])
+        store_row3(work, out, at + 6, inboard[0])
+        store_row3(work, out, at + 9, inboard[1])
+    return first_trouble(first, second, third)
 
 
-@brief_kernel(*one_state(3))
-def joint_forces(block, q, v, tau, f_ext, out):
-    """One state."""
-    tree, p, ws = unpack(block)
-    nv = tree[NV]
-    sizes = v.size == nv and tau.size == nv and out.size == nv + ROW * body_count(tree)
-    if not (sizes and state_fits(tree, q, v, f_ext) and finite(tau)):
-        return BAD_INPUT
-    return sweep(
-        WIDTH_1, tree, p, 0, pointer(q), pointer(v), pointer(tau),
-        pointer(f_ext), f_ext.size, pointer(out), ws,
-    )  # fmt: skip
+@helper
+def shape(model, count):
+    nv = velocity_count(model)
+    return (nv + ROW * body_count(model), 1) if count == nv else (-1, 1)
 
 
-@kernel(*BATCH)
-def joint_forces_batch(tree, p, start, stop, q, v, tau, f_ext, f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
-    for row in range(start, stop, LANES):
-        first = min(row, stop - LANES)
-        status = sweep(
-            WIDTH_N, pointer(tree), pointer(p), first, pointer(q), pointer(v), pointer(tau),
-            pointer(f_ext), f_stride, pointer(out), pointer(ws),
-        )  # fmt: skip
-        if status != OK:
-            return status, first
-    return OK, 0
+joint_forces = one_state("joint_forces", sweep, shape, "q v x f")
+joint_forces_batch = batch("joint_forces_batch", sweep, shape)

@@ -62,8 +62,8 @@ SPHERICAL, FREE = int(JointKind.SPHERICAL), int(JointKind.FREE)
 
 
 @helper
-def zero3(w):
-    zero = splat(w, 0.0)
+def zero3(work):
+    zero = splat(work, 0.0)
     return (zero, zero, zero)
 
 
@@ -74,80 +74,81 @@ def is_unit(p):
 
 
 @helper
-def joint_pose(w, tree, p, k, parent_rotation, q, q_first, nq, ws):
+def joint_pose(work, model, k, parent_rotation, q):
     """(R, l, sound): the child's rotation, the arm from the parent's origin, valid coordinates?
 
     Joints with several degrees of freedom also leave their columns of H* in the workspace.
     """
     constants = body_parameters(k)
-    i = entry(tree, k, Q_START)
-    kind = entry(tree, k, KIND)
-    r = multiply(parent_rotation, parameter_matrix(w, p, constants + PLACE_ROTATION))
-    l = multiply_vector(parent_rotation, parameter3(w, p, constants + PLACE_TRANSLATION))  # noqa: E741
+    i = entry(model, k, Q_START)
+    kind = entry(model, k, KIND)
+    r = multiply(parent_rotation, parameter_matrix(work, model, constants + PLACE_ROTATION))
+    l = multiply_vector(parent_rotation, parameter3(work, model, constants + PLACE_TRANSLATION))
     sound = True
     if kind == REVOLUTE:
-        s, c = turn_of(w, tree, q, q_first, nq, i, ws)
+        s, c = turn_of(work, model, q, i)
         r = turn_about_z(r, s, c)
     elif kind == PRISMATIC:
-        l = add_scaled(l, load_rows(w, q, q_first, nq, i), column(r, 2))  # noqa: E741
+        l = add_scaled(l, load_rows(work, q, i), column(r, 2))
     elif kind == HELICAL:
-        angle = load_rows(w, q, q_first, nq, i)
-        l = add_scaled(l, parameter(w, p, constants + PITCH) * angle, column(r, 2))  # noqa: E741
-        s, c = turn_of(w, tree, q, q_first, nq, i, ws)
+        angle = load_rows(work, q, i)
+        pitch = parameter(work, model.parameters, constants + PITCH)
+        l = add_scaled(l, pitch * angle, column(r, 2))
+        s, c = turn_of(work, model, q, i)
         r = turn_about_z(r, s, c)
     elif kind == SERIES:
-        r, l = _series_pose(w, tree, p, k, r, l, q, q_first, nq, ws)  # noqa: E741
+        r, l = _series_pose(work, model, k, r, l, q)
     elif kind == SPHERICAL:
-        turn = row4(w, q, q_first, nq, i)
+        turn = row4(work, q, i)
         sound = is_unit(turn)
         r = multiply(r, quaternion_matrix(turn))
-        _angular_columns(w, tree, k, r, ws)
+        _angular_columns(work, model, k, r)
     elif kind == FREE:
-        turn = row4(w, q, q_first, nq, i)
+        turn = row4(work, q, i)
         sound = is_unit(turn)
-        l = add(l, multiply_vector(r, row3(w, q, q_first, nq, i + 4)))  # noqa: E741
+        l = add(l, multiply_vector(r, row3(work, q, i + 4)))
         r = multiply(r, quaternion_matrix(turn))
-        _angular_columns(w, tree, k, r, ws)
-        _linear_columns(w, tree, k, r, ws)
+        _angular_columns(work, model, k, r)
+        _linear_columns(work, model, k, r)
     return r, l, sound
 
 
 @helper
-def _series_pose(w, tree, p, k, r, l, q, q_first, nq, ws):  # noqa: E741
+def _series_pose(work, model, k, r, l, q):
     """A product of exponentials of constant twists [u; t], one per degree of freedom."""
-    n = body_count(tree)
-    for d in range(entry(tree, k, N_DOF)):
-        dof = entry(tree, k, V_START) + d
+    n = body_count(model)
+    for d in range(entry(model, k, N_DOF)):
+        dof = entry(model, k, V_START) + d
         constants = dof_parameters(n, dof) + TWIST
-        u, t = parameter3(w, p, constants), parameter3(w, p, constants + 3)
+        u, t = parameter3(work, model, constants), parameter3(work, model, constants + 3)
         shift = multiply_vector(r, t)
-        store6(w, ws, dof_slot(n, dof) + COLUMN, (multiply_vector(r, u), shift))
-        i = entry(tree, k, Q_START) + d
-        amount = load_rows(w, q, q_first, nq, i)
-        l = add_scaled(l, amount, shift)  # noqa: E741
-        s, c = turn_of(w, tree, q, q_first, nq, i, ws)
+        store6(work, dof_slot(n, dof) + COLUMN, (multiply_vector(r, u), shift))
+        i = entry(model, k, Q_START) + d
+        amount = load_rows(work, q, i)
+        l = add_scaled(l, amount, shift)
+        s, c = turn_of(work, model, q, i)
         turns = absolute(u[0]) + absolute(u[1]) + absolute(u[2])  # zero for a translation
-        if all_lanes(splat(w, 0.0) < turns):
+        if all_lanes(splat(work, 0.0) < turns):
             r = multiply(r, axis_angle_matrix(u, s, c))
     return r, l
 
 
 @helper
-def _angular_columns(w, tree, k, r, ws):
-    n = body_count(tree)
-    zero = zero3(w)
+def _angular_columns(work, model, k, r):
+    n = body_count(model)
+    zero = zero3(work)
     for d in range(3):
-        slot = dof_slot(n, entry(tree, k, V_START) + d) + COLUMN
-        store6(w, ws, slot, (_pick_column(r, d), zero))
+        slot = dof_slot(n, entry(model, k, V_START) + d) + COLUMN
+        store6(work, slot, (_pick_column(r, d), zero))
 
 
 @helper
-def _linear_columns(w, tree, k, r, ws):
-    n = body_count(tree)
-    zero = zero3(w)
+def _linear_columns(work, model, k, r):
+    n = body_count(model)
+    zero = zero3(work)
     for d in range(3):
-        slot = dof_slot(n, entry(tree, k, V_START) + 3 + d) + COLUMN
-        store6(w, ws, slot, (zero, _pick_column(r, d)))
+        slot = dof_slot(n, entry(model, k, V_START) + 3 + d) + COLUMN
+        store6(work, slot, (zero, _pick_column(r, d)))
 
 
 @helper
@@ -161,42 +162,44 @@ def _pick_column(r, d):
 
 
 @helper
-def joint_column(w, tree, p, k, d, r, ws):
+def joint_column(work, model, k, d, r):
     """Column d of H*(k) in world axes, given the body's rotation."""
-    kind = entry(tree, k, KIND)
-    z, zero = column(r, 2), zero3(w)
+    kind = entry(model, k, KIND)
+    z, zero = column(r, 2), zero3(work)
     if kind == REVOLUTE:
         return z, zero
     if kind == PRISMATIC:
         return zero, z
     if kind == HELICAL:
-        return z, scale(splat(w, 1.0) * parameter(w, p, body_parameters(k) + PITCH), z)
-    return load6(w, ws, dof_slot(body_count(tree), entry(tree, k, V_START) + d) + COLUMN)
+        return z, scale(
+            splat(work, 1.0) * parameter(work, model.parameters, body_parameters(k) + PITCH), z
+        )
+    return load6(work, dof_slot(body_count(model), entry(model, k, V_START) + d) + COLUMN)
 
 
 @helper
-def relative_velocity(w, tree, p, k, r, v, v_first, nv, ws):
+def relative_velocity(work, model, k, r, v):
     """(Δω, Δv, c_ω, c_v): H*(k)·v(k), and the joint's own velocity product."""
-    kind, i = entry(tree, k, KIND), entry(tree, k, V_START)
-    zero = zero3(w)
+    kind, i = entry(model, k, KIND), entry(model, k, V_START)
+    zero = zero3(work)
     spin, slide, turn_product, slide_product = zero, zero, zero, zero
     if kind == REVOLUTE:
-        spin = scale(load_rows(w, v, v_first, nv, i), column(r, 2))
+        spin = scale(load_rows(work, v, i), column(r, 2))
     elif kind == PRISMATIC:
-        slide = scale(load_rows(w, v, v_first, nv, i), column(r, 2))
+        slide = scale(load_rows(work, v, i), column(r, 2))
     elif kind == HELICAL:
-        spin = scale(load_rows(w, v, v_first, nv, i), column(r, 2))
-        slide = scale(parameter(w, p, body_parameters(k) + PITCH), spin)
+        spin = scale(load_rows(work, v, i), column(r, 2))
+        slide = scale(parameter(work, model.parameters, body_parameters(k) + PITCH), spin)
     elif kind == SPHERICAL:
-        spin = multiply_vector(r, row3(w, v, v_first, nv, i))
+        spin = multiply_vector(r, row3(work, v, i))
     elif kind == FREE:
-        spin = multiply_vector(r, row3(w, v, v_first, nv, i))
-        slide = multiply_vector(r, row3(w, v, v_first, nv, i + 3))
+        spin = multiply_vector(r, row3(work, v, i))
+        slide = multiply_vector(r, row3(work, v, i + 3))
         slide_product = cross(spin, slide)
     elif kind == SERIES:
-        for d in range(entry(tree, k, N_DOF)):
-            u, t = load6(w, ws, dof_slot(body_count(tree), i + d) + COLUMN)
-            rate = load_rows(w, v, v_first, nv, i + d)
+        for d in range(entry(model, k, N_DOF)):
+            u, t = load6(work, dof_slot(body_count(model), i + d) + COLUMN)
+            rate = load_rows(work, v, i + d)
             turn_product = add_cross(turn_product, spin, scale(rate, u))
             spin = add_scaled(spin, rate, u)
             slide = add_scaled(slide, rate, t)
@@ -204,7 +207,7 @@ def relative_velocity(w, tree, p, k, r, v, v_first, nv, ws):
 
 
 @helper
-def coriolis_acceleration(parent_omega, l, motion):  # noqa: E741
+def coriolis_acceleration(parent_omega, l, motion):
     """a(k) from the parent's angular velocity, the arm and relative_velocity's answer."""
     spin, slide, turn_product, slide_product = motion
     moving = add_scaled(cross(parent_omega, l), 2.0, slide)

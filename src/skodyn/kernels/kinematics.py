@@ -39,78 +39,76 @@ from skodyn.spatial.linear3 import add
 
 
 @helper
-def begin_scatter(w, tree, q, q_first, nq, ws):
+def begin_scatter(work, model, q):
     """What placing a first body needs: turns of joints, and in record 0 the ground's motion."""
-    prepare_turns(w, tree, q, q_first, nq, ws)
-    one, zero = splat(w, 1.0), splat(w, 0.0)
-    store_matrix(w, ws, ROTATION, (one, zero, zero, zero, one, zero, zero, zero, one))
-    store3(w, ws, OMEGA, (zero, zero, zero))
+    prepare_turns(work, model, q)
+    one, zero = splat(work, 1.0), splat(work, 0.0)
+    store_matrix(work, ROTATION, (one, zero, zero, zero, one, zero, zero, zero, one))
+    store3(work, OMEGA, (zero, zero, zero))
 
 
 @helper
-def ground_acceleration(w, p):
+def ground_acceleration(work, model):
     """Gravity as an upward acceleration of the ground."""
-    g = parameter3(w, p, GRAVITY)
-    zero = splat(w, 0.0)
-    return zero3(w), (zero - g[0], zero - g[1], zero - g[2])
+    g = parameter3(work, model, GRAVITY)
+    zero = splat(work, 0.0)
+    return zero3(work), (zero - g[0], zero - g[1], zero - g[2])
 
 
 @helper
-def body_inertia(w, p, k, r):
+def body_inertia(work, model, k, r):
     """M(k) as (m, h, J) about the body origin, in world axes."""
     i = body_parameters(k)
     inertia = (
-        splat(w, parameter(w, p, i + MASS)),
-        parameter3(w, p, i + FIRST_MOMENT),
-        parameter_sym(w, p, i + SECOND_MOMENT),
+        splat(work, parameter(work, model.parameters, i + MASS)),
+        parameter3(work, model, i + FIRST_MOMENT),
+        parameter_sym(work, model, i + SECOND_MOMENT),
     )
     return rotate_inertia(r, inertia)
 
 
 @helper
-def place_body(w, tree, p, k, q, q_first, nq, ws):
+def place_body(work, model, k, q):
     """Store and return (R, l) of body k; the parent must have been placed."""
-    r, l, sound = joint_pose(  # noqa: E741
-        w, tree, p, k, load_matrix(w, ws, body_slot(entry(tree, k, PARENT)) + ROTATION),
-        q, q_first, nq, ws,
-    )  # fmt: skip
+    outer = load_matrix(work, body_slot(entry(model, k, PARENT)) + ROTATION)
+    r, l, sound = joint_pose(work, model, k, outer, q)
     slot = body_slot(k)
-    store_matrix(w, ws, slot + ROTATION, r)
-    store3(w, ws, slot + ARM, l)
+    store_matrix(work, slot + ROTATION, r)
+    store3(work, slot + ARM, l)
     return r, l, sound
 
 
 @helper
-def scatter_poses(w, tree, p, q, q_first, nq, ws):
+def scatter_poses(work, model, q):
     """R and l of every body."""
-    begin_scatter(w, tree, q, q_first, nq, ws)
+    begin_scatter(work, model, q)
     status = OK
-    for k in range(body_count(tree)):
-        _, _, sound = place_body(w, tree, p, k, q, q_first, nq, ws)
+    for k in range(body_count(model)):
+        _, _, sound = place_body(work, model, k, q)
         if not sound:
             status = failure(NOT_UNIT, k)
     return status
 
 
 @helper
-def move_body(w, tree, p, k, r, l, v, v_first, nv, ws):  # noqa: E741
+def move_body(work, model, k, r, l, v):
     """Store ω(k); return (ω, a(k))."""
-    parent_omega = load3(w, ws, body_slot(entry(tree, k, PARENT)) + OMEGA)
-    motion = relative_velocity(w, tree, p, k, r, v, v_first, nv, ws)
+    parent_omega = load3(work, body_slot(entry(model, k, PARENT)) + OMEGA)
+    motion = relative_velocity(work, model, k, r, v)
     omega = add(parent_omega, motion[0])
-    store3(w, ws, body_slot(k) + OMEGA, omega)
+    store3(work, body_slot(k) + OMEGA, omega)
     return omega, coriolis_acceleration(parent_omega, l, motion)
 
 
 @helper
-def scatter_rates(w, tree, p, q, q_first, nq, v, v_first, nv, ws):
+def scatter_rates(work, model, q, v):
     """R, l, ω and a(k) of every body."""
-    begin_scatter(w, tree, q, q_first, nq, ws)
+    begin_scatter(work, model, q)
     status = OK
-    for k in range(body_count(tree)):
-        r, l, sound = place_body(w, tree, p, k, q, q_first, nq, ws)  # noqa: E741
-        _, a = move_body(w, tree, p, k, r, l, v, v_first, nv, ws)
-        store6(w, ws, body_slot(k) + CORIOLIS, a)
+    for k in range(body_count(model)):
+        r, l, sound = place_body(work, model, k, q)
+        _, a = move_body(work, model, k, r, l, v)
+        store6(work, body_slot(k) + CORIOLIS, a)
         if not sound:
             status = failure(NOT_UNIT, k)
     return status

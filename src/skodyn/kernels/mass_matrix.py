@@ -6,7 +6,8 @@ R(k)·h are carried inward along its ancestors, so that only related pairs are v
 
 from __future__ import annotations
 
-from skodyn.jit import brief_kernel, helper, kernel
+from skodyn.jit import helper
+from skodyn.kernels.entries import batch, one_state, square
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_poses
 from skodyn.kernels.matrices import (
@@ -16,8 +17,7 @@ from skodyn.kernels.matrices import (
     place_to_write,
     put,
 )
-from skodyn.kernels.signatures import BATCH, one_state
-from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
+from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,
     INERTIA,
@@ -33,122 +33,94 @@ from skodyn.kernels.workspace import (
     load_matrix,
     store_inertia,
     sum_slot,
-    unpack,
+    velocity_count,
 )
-from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, load, pointer
-from skodyn.model.layout import KIND, N_DOF, NQ, NV, PARENT, SUBTREE_END, V_START
+from skodyn.lanes import load
+from skodyn.model.layout import KIND, N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.inertia import add_inertia, apply_inertia, shift_inertia
 from skodyn.spatial.linear3 import column, cross, dot, multiply_sym_vector
 from skodyn.spatial.motion import dot_spatial, shift_force
 
 
 @helper
-def gather_composite_inertia(w, tree, p, k, r, ws):
+def gather_composite_inertia(work, model, k, r):
     """R(k) = M(k) + Σ φ R(j) φ*, Algorithm 4.1; passes it inward."""
     slot = body_slot(k)
-    composite = body_inertia(w, p, k, r)
-    if entry(tree, k, SUBTREE_END) > k + 1:
-        composite = add_inertia(composite, load_inertia(w, ws, sum_slot(tree, -1) + INERTIA))
-    parent = entry(tree, k, PARENT)
+    composite = body_inertia(work, model, k, r)
+    if entry(model, k, SUBTREE_END) > k + 1:
+        composite = add_inertia(composite, load_inertia(work, sum_slot(model, -1) + INERTIA))
+    parent = entry(model, k, PARENT)
     if parent >= 0:
-        shifted = shift_inertia(composite, load3(w, ws, slot + ARM))
-        inner = sum_slot(tree, parent) + INERTIA
-        if entry(tree, k, SUBTREE_END) != entry(tree, parent, SUBTREE_END):
-            shifted = add_inertia(shifted, load_inertia(w, ws, inner))
+        shifted = shift_inertia(composite, load3(work, slot + ARM))
+        inner = sum_slot(model, parent) + INERTIA
+        if entry(model, k, SUBTREE_END) != entry(model, parent, SUBTREE_END):
+            shifted = add_inertia(shifted, load_inertia(work, inner))
         # the first child comes right before its parent: its sum is carried, see articulated_inertia
-        store_inertia(w, ws, sum_slot(tree, -1) + INERTIA if parent == k - 1 else inner, shifted)
+        store_inertia(work, sum_slot(model, -1) + INERTIA if parent == k - 1 else inner, shifted)
     return composite
 
 
 @helper
-def put_pair(w, table, first, stride, down, i, j, x):
+def put_pair(work, mass, i, j, x):
     """Both triangles."""
-    put(w, table, first, stride, i * down + j, x)
-    put(w, table, first, stride, j * down + i, x)
+    put(work, mass, i, j, x)
+    put(work, mass, j, i, x)
 
 
 @helper
-def project(w, tree, p, j, f, dof, table, first, stride, down, ws):
+def project(work, model, j, f, dof, mass):
     """H(j)·f for every degree of freedom of body j, into the row and column of `dof`."""
     slot = body_slot(j)
-    if entry(tree, j, KIND) == REVOLUTE:
+    if entry(model, j, KIND) == REVOLUTE:
         z = (
-            load(w, ws, slot + ROTATION + 2),
-            load(w, ws, slot + ROTATION + 5),
-            load(w, ws, slot + ROTATION + 8),
+            load(work, slot + ROTATION + 2),
+            load(work, slot + ROTATION + 5),
+            load(work, slot + ROTATION + 8),
         )
-        put_pair(w, table, first, stride, down, dof, entry(tree, j, V_START), dot(z, f[0]))
+        put_pair(work, mass, dof, entry(model, j, V_START), dot(z, f[0]))
         return
-    r = load_matrix(w, ws, slot + ROTATION)
-    for i in range(entry(tree, j, N_DOF)):
-        x = dot_spatial(joint_column(w, tree, p, j, i, r, ws), f)
-        put_pair(w, table, first, stride, down, dof, entry(tree, j, V_START) + i, x)
+    r = load_matrix(work, slot + ROTATION)
+    for i in range(entry(model, j, N_DOF)):
+        x = dot_spatial(joint_column(work, model, j, i, r), f)
+        put_pair(work, mass, dof, entry(model, j, V_START) + i, x)
 
 
 @helper
-def add_armature(w, p, n, dof, table, first, stride, down):
-    """A rotor's inertia, on the diagonal."""
-    own = get(w, table, first, stride, dof * down + dof)
-    put(w, table, first, stride, dof * down + dof, own + armature(w, p, n, dof))
-
-
-@helper
-def composite_force(w, tree, p, k, i, r, composite, ws):
+def composite_force(work, model, k, i, r, composite):
     """R(k)·h for column i of H*(k); half of it is zero for a rotation."""
-    if entry(tree, k, KIND) == REVOLUTE:
+    if entry(model, k, KIND) == REVOLUTE:
         z = column(r, 2)
         return multiply_sym_vector(composite[2], z), cross(z, composite[1])
-    return apply_inertia(composite, joint_column(w, tree, p, k, i, r, ws))
+    return apply_inertia(composite, joint_column(work, model, k, i, r))
 
 
 @helper
-def sweep(w, tree, p, row, nq, nv, q, mass, ws):
-    """𝓜 of the states that begin at `row`."""
-    status = scatter_poses(w, tree, p, q, row * nq, nq, ws)
-    n, size, at = body_count(tree), nv * nv, free_slot(tree)
-    table, first, stride, down = place_to_write(w, nv, mass, row * size, size, ws, at)
-    clear_unrelated_pairs(w, tree, table, first, stride, down, nv)
+def sweep(work, model, given, out):
+    """𝓜."""
+    status = scatter_poses(work, model, given.q)
+    n, nv, at = body_count(model), velocity_count(model), free_slot(model)
+    mass = place_to_write(work, nv, out, at)
+    clear_unrelated_pairs(work, model, mass)
     for back in range(n):
         k = n - 1 - back
-        r = load_matrix(w, ws, body_slot(k) + ROTATION)
-        composite = gather_composite_inertia(w, tree, p, k, r, ws)
-        for i in range(entry(tree, k, N_DOF)):
-            dof = entry(tree, k, V_START) + i
-            f = composite_force(w, tree, p, k, i, r, composite, ws)
+        r = load_matrix(work, body_slot(k) + ROTATION)
+        composite = gather_composite_inertia(work, model, k, r)
+        for i in range(entry(model, k, N_DOF)):
+            dof = entry(model, k, V_START) + i
+            f = composite_force(work, model, k, i, r, composite)
             if status == OK and not finite_spatial(f):
                 status = failure(NOT_FINITE, k)
-            project(w, tree, p, k, f, dof, table, first, stride, down, ws)
-            add_armature(w, p, n, dof, table, first, stride, down)
+            project(work, model, k, f, dof, mass)
+            rotor = armature(work, model, dof)  # on the diagonal
+            put(work, mass, dof, dof, get(work, mass, dof, dof) + rotor)
             inner = k
-            while entry(tree, inner, PARENT) >= 0:
-                f = shift_force(load3(w, ws, body_slot(inner) + ARM), f)
-                inner = entry(tree, inner, PARENT)
-                project(w, tree, p, inner, f, dof, table, first, stride, down, ws)
-    deliver_lanes(w, nv, ws, at, mass, row * size, size)
+            while entry(model, inner, PARENT) >= 0:
+                f = shift_force(load3(work, body_slot(inner) + ARM), f)
+                inner = entry(model, inner, PARENT)
+                project(work, model, inner, f, dof, mass)
+    deliver_lanes(work, nv, at, out)
     return status
 
 
-@brief_kernel(*one_state(0, dimensions=2))
-def mass_matrix(block, q, mass):
-    """One state."""
-    tree, p, ws = unpack(block)
-    if not (coordinates_fit(tree, q) and mass.size == tree[NV] ** 2 and mass.shape[0] == tree[NV]):
-        return BAD_INPUT
-    return sweep(
-        WIDTH_1, tree, p, 0, tree[NQ], tree[NV], pointer(q), pointer(mass),
-        ws,
-    )  # fmt: skip
-
-
-@kernel(*BATCH)
-def mass_matrix_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, mass, ws):
-    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
-    for row in range(start, stop, LANES):
-        first = min(row, stop - LANES)
-        status = sweep(
-            WIDTH_N, pointer(tree), pointer(p), first, tree[NQ], tree[NV], pointer(q),
-            pointer(mass), pointer(ws),
-        )  # fmt: skip
-        if status != OK:
-            return status, first
-    return OK, 0
+mass_matrix = one_state("mass_matrix", sweep, square, "q", dimensions=2)
+mass_matrix_batch = batch("mass_matrix_batch", sweep, square)

@@ -15,14 +15,14 @@ the later ones have yielded; in a spherical or free joint after all of them.
 
 from __future__ import annotations
 
-from skodyn.jit import brief_kernel, helper, kernel
+from skodyn.jit import helper
 from skodyn.kernels.articulated_inertia import gather_articulated_inertias, kept_inertia
 from skodyn.kernels.compliance import shift_compliance, yield_compliance
+from skodyn.kernels.entries import batch, one_state, per_dof
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_poses
 from skodyn.kernels.screws import turns_with_child
-from skodyn.kernels.signatures import BATCH, one_state
-from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure
+from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,
     GAIN,
@@ -39,22 +39,18 @@ from skodyn.kernels.workspace import (
     load_matrix,
     store_articulated,
     sum_slot,
-    unpack,
+    velocity_count,
 )
 from skodyn.lanes import (
-    LANES,
-    WIDTH_1,
-    WIDTH_N,
     absolute,
     all_lanes,
     fma,
     load,
     load_rows,
-    pointer,
     splat,
     store_rows,
 )
-from skodyn.model.layout import N_DOF, NQ, NV, PARENT, V_START
+from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.articulated import subtract_rank_one
 from skodyn.spatial.linear3 import add, add_matrix, dot, multiply, transpose
 
@@ -85,83 +81,64 @@ def turning_trace(y, p):
 
 
 @helper
-def yielded(w, tree, k, i, p, ws):
+def yielded(work, model, k, i, p):
     """P after the degrees of freedom i and later of joint k have yielded."""
-    for back in range(entry(tree, k, N_DOF) - i):
-        d = entry(tree, k, N_DOF) - 1 - back
-        record = dof_slot(body_count(tree), entry(tree, k, V_START) + d)
-        p = subtract_rank_one(p, load6(w, ws, record + GAIN), load(w, ws, record + PIVOT))
+    for back in range(entry(model, k, N_DOF) - i):
+        d = entry(model, k, N_DOF) - 1 - back
+        record = dof_slot(body_count(model), entry(model, k, V_START) + d)
+        p = subtract_rank_one(p, load6(work, record + GAIN), load(work, record + PIVOT))
     return p
 
 
 @helper
-def joint_gradient(w, tree, p, k, y, factor, out, first, stride, ws):
+def joint_gradient(work, model, k, y, factor, out):
     """Υ(k); adds factor times the derivative to `out` for every degree of freedom of joint k."""
-    n, status = body_count(tree), OK
-    r = load_matrix(w, ws, body_slot(k) + ROTATION)
-    big_p = kept_inertia(w, tree, k, body_inertia(w, p, k, r), ws)
-    with_child = turns_with_child(tree, k)
+    n, status = body_count(model), OK
+    r = load_matrix(work, body_slot(k) + ROTATION)
+    big_p = kept_inertia(work, model, k, body_inertia(work, model, k, r))
+    with_child = turns_with_child(model, k)
     before = y
-    for i in range(entry(tree, k, N_DOF)):
-        dof = entry(tree, k, V_START) + i
+    for i in range(entry(model, k, N_DOF)):
+        dof = entry(model, k, V_START) + i
         record = dof_slot(n, dof)
-        h = joint_column(w, tree, p, k, i, r, ws)
-        a, b = turning_trace(before, yielded(w, tree, k, 0 if with_child else i, big_p, ws))
+        h = joint_column(work, model, k, i, r)
+        a, b = turning_trace(before, yielded(work, model, k, 0 if with_child else i, big_p))
         x = -2.0 * (dot(a, h[0]) + dot(b, h[1]))
-        x = fma(factor, x, load_rows(w, out, first, stride, dof))
-        store_rows(w, out, first, stride, dof, x)
+        x = fma(factor, x, load_rows(work, out, dof))
+        store_rows(work, out, dof, x)
         if status == OK and not all_lanes(absolute(x) < _INFINITY):
             status = failure(NOT_FINITE, k)
-        y = yield_compliance(y, h, load6(w, ws, record + GAIN), load(w, ws, record + PIVOT))
+        y = yield_compliance(y, h, load6(work, record + GAIN), load(work, record + PIVOT))
         if not with_child:
             before = y
     return y, status
 
 
 @helper
-def add_gradient(w, tree, p, q, q_first, factor, out, first, stride, ws):
+def add_gradient(work, model, q, factor, out):
     """Add factor·∇ log det 𝓜 to rows of nv numbers."""
-    status = scatter_poses(w, tree, p, q, q_first, tree[NQ], ws)
-    answer = gather_articulated_inertias(w, tree, p, True, ws)
+    status = scatter_poses(work, model, q)
+    answer = gather_articulated_inertias(work, model, True)
     status = status if status != OK else answer
-    zero = splat(w, 0.0)
+    zero = splat(work, 0.0)
     none = (zero, zero, zero, zero, zero, zero)
-    store_articulated(w, ws, sum_slot(tree, -1) + INERTIA, (none, (*none, zero, zero, zero), none))
-    for k in range(body_count(tree)):
-        y = load_articulated(w, ws, sum_slot(tree, entry(tree, k, PARENT)) + INERTIA)
-        y = shift_compliance(y, load3(w, ws, body_slot(k) + ARM))
-        y, answer = joint_gradient(w, tree, p, k, y, factor, out, first, stride, ws)
+    store_articulated(work, sum_slot(model, -1) + INERTIA, (none, (*none, zero, zero, zero), none))
+    for k in range(body_count(model)):
+        y = load_articulated(work, sum_slot(model, entry(model, k, PARENT)) + INERTIA)
+        y = shift_compliance(y, load3(work, body_slot(k) + ARM))
+        y, answer = joint_gradient(work, model, k, y, factor, out)
         status = status if status != OK else answer
-        store_articulated(w, ws, sum_slot(tree, k) + INERTIA, y)  # P(k) has done its work
+        store_articulated(work, sum_slot(model, k) + INERTIA, y)  # P(k) has done its work
     return status
 
 
 @helper
-def sweep(w, tree, p, row, q, out, ws):
-    """∇ log det 𝓜 of the states that begin at `row`."""
-    nv = tree[NV]
-    for i in range(nv):
-        store_rows(w, out, row * nv, nv, i, splat(w, 0.0))
-    return add_gradient(w, tree, p, q, row * tree[NQ], 1.0, out, row * nv, nv, ws)
+def sweep(work, model, given, out):
+    """∇ log det 𝓜."""
+    for i in range(velocity_count(model)):
+        store_rows(work, out, i, splat(work, 0.0))
+    return add_gradient(work, model, given.q, 1.0, out)
 
 
-@brief_kernel(*one_state(0))
-def mass_matrix_logdet_gradient(block, q, out):
-    """One state."""
-    tree, p, ws = unpack(block)
-    if not (coordinates_fit(tree, q) and out.size == tree[NV]):
-        return BAD_INPUT
-    return sweep(WIDTH_1, tree, p, 0, pointer(q), pointer(out), ws)
-
-
-@kernel(*BATCH)
-def mass_matrix_logdet_gradient_batch(tree, p, start, stop, q, _v, _x, _f_ext, _f_stride, out, ws):
-    """Rows start … stop − 1 of flat tables, a register full at a time; the last may overlap."""
-    for row in range(start, stop, LANES):
-        first = min(row, stop - LANES)
-        status = sweep(
-            WIDTH_N, pointer(tree), pointer(p), first, pointer(q), pointer(out), pointer(ws)
-        )
-        if status != OK:
-            return status, first
-    return OK, 0
+mass_matrix_logdet_gradient = one_state("mass_matrix_logdet_gradient", sweep, per_dof, "q")
+mass_matrix_logdet_gradient_batch = batch("mass_matrix_logdet_gradient_batch", sweep, per_dof)

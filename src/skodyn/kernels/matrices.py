@@ -8,30 +8,43 @@ is written where it belongs at once.
 
 from __future__ import annotations
 
-from skodyn.jit import helper
-from skodyn.kernels.workspace import body_count, entry
-from skodyn.lanes import load, load_rows, single, splat, store, store_four, store_rows
+from typing import NamedTuple
+
+from skodyn.jit import helper, plain
+from skodyn.kernels.workspace import body_count, entry, velocity_count
+from skodyn.lanes import Rows, Work, load, load_rows, single, splat, store, store_four, store_rows
 from skodyn.model.layout import SUBTREE_END
 
 
-@helper
-def put(w, table, first, stride, i, x):
-    """Element i of rows that lie `stride` apart; stride 0 means lanes side by side.
+class Matrix(NamedTuple):
+    """Where a sweep writes a matrix, one for each state.
 
-    One state has one row, and no need to ask.
+    Rows of numbers; with stride 0, lanes of a workspace that begin at rows.first. Row i and column
+    j are at i·down + j·across.
     """
-    if not single(w) and stride == 0:
-        store(w, table, first + i, x)
-    else:
-        store_rows(w, table, first, stride, i, x)
+
+    rows: Rows
+    down: int
+    across: int
 
 
 @helper
-def get(w, table, first, stride, i):
+def put(work, matrix, i, j, x):
+    """Write an element. One state has one row, and no need to ask."""
+    rows, at = matrix.rows, i * matrix.down + j * matrix.across
+    if not single(work) and rows.stride == 0:
+        store(Work(work.width, rows.data), rows.first + at, x)
+    else:
+        store_rows(work, rows, at, x)
+
+
+@helper
+def get(work, matrix, i, j):
     """What `put` has written."""
-    if not single(w) and stride == 0:
-        return load(w, table, first + i)
-    return load_rows(w, table, first, stride, i)
+    rows, at = matrix.rows, i * matrix.down + j * matrix.across
+    if not single(work) and rows.stride == 0:
+        return load(Work(work.width, rows.data), rows.first + at)
+    return load_rows(work, rows, at)
 
 
 @helper
@@ -42,7 +55,7 @@ def columns_of(nv):
 
 def matrix_lanes(nv: int) -> int:
     """How many lanes such a matrix needs."""
-    return nv * ((nv + 3) // 4 * 4)
+    return nv * int(plain(columns_of)(nv))
 
 
 @helper
@@ -52,16 +65,16 @@ def element_slot(nv, at, down, across, f):
 
 
 @helper
-def deliver_matrix(w, nv, ws, at, down, across, out, first, stride):
+def deliver_matrix(work, nv, at, down, across, out):
     """From lanes, row i and column j at i·down + j·across, to rows of nv × nv numbers.
 
     They are written four at a time, those at the end of a row with the first of the next; but rows
     of one state are copied.
     """
-    if single(w) and across == 1:
+    if single(work) and across == 1:
         for i in range(nv):
             for j in range(nv):
-                store(w, out, first + i * nv + j, load(w, ws, at + i * down + j))
+                store_rows(work, out, i * nv + j, load(work, at + i * down + j))
         return
     whole, row, j = nv * nv // 4 * 4, at, 0
     for f in range(0, whole, 4):
@@ -75,35 +88,36 @@ def deliver_matrix(w, nv, ws, at, down, across, out, first, stride):
         while j >= nv:
             j -= nv
             row += down
-        x = (load(w, ws, a), load(w, ws, b), load(w, ws, c), load(w, ws, d))
-        store_four(w, out, first, stride, f, x)
+        x = (load(work, a), load(work, b), load(work, c), load(work, d))
+        store_four(work, out, f, x)
     for f in range(whole, nv * nv):
-        x = load(w, ws, element_slot(nv, at, down, across, f))
-        store_rows(w, out, first, stride, f, x)
+        x = load(work, element_slot(nv, at, down, across, f))
+        store_rows(work, out, f, x)
 
 
 @helper
-def place_to_write(w, nv, out, first, stride, ws, at):
-    """(table, first, stride, length of a row) for `put`; rows of numbers, or lanes from `at` on."""
-    if single(w):
-        return out, first, stride, nv
-    return ws, at, 0, columns_of(nv)
+def place_to_write(work, nv, out, at):
+    """The matrix to `put` elements in: rows of numbers at once, or lanes from `at` on."""
+    if single(work):
+        return Matrix(out, nv, 1)
+    return Matrix(Rows(work.lanes, at, 0), columns_of(nv), 1)
 
 
 @helper
-def deliver_lanes(w, nv, ws, at, out, first, stride):
+def deliver_lanes(work, nv, at, out):
     """Take a matrix from where `place_to_write` has had it written."""
-    if not single(w):
-        deliver_matrix(w, nv, ws, at, columns_of(nv), 1, out, first, stride)
+    if not single(work):
+        deliver_matrix(work, nv, at, columns_of(nv), 1, out)
 
 
 @helper
-def clear_unrelated_pairs(w, tree, table, first, stride, columns, nv):
-    """Zero an nv × nv matrix, its rows `columns` apart, if the tree branches."""
-    n = body_count(tree)
+def clear_unrelated_pairs(work, model, matrix):
+    """Zero an nv × nv matrix if the tree branches."""
+    n, nv = body_count(model), velocity_count(model)
     branched = False
     for k in range(n):
-        branched = branched or entry(tree, k, SUBTREE_END) != n
+        branched = branched or entry(model, k, SUBTREE_END) != n
     if branched:
-        for i in range(nv * columns):
-            put(w, table, first, stride, i, splat(w, 0.0))
+        for i in range(nv):
+            for j in range(matrix.down):
+                put(work, matrix, i, j, splat(work, 0.0))

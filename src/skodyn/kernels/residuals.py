@@ -38,66 +38,66 @@ def add_scaled_spatial(a, s, b):
 
 
 @helper
-def take_residue(w, tree, p, k, r, z, tau, v_first, nv, ws):
+def take_residue(work, model, k, r, z, tau):
     """z⁺ from z, with 𝒯 given; stores ε of every degree of freedom of joint k."""
-    for d_back in range(entry(tree, k, N_DOF)):
-        i = entry(tree, k, N_DOF) - 1 - d_back
-        dof = entry(tree, k, V_START) + i
-        h = joint_column(w, tree, p, k, i, r, ws)
-        epsilon = load_rows(w, tau, v_first, nv, dof) - dot_spatial(h, z)
-        record = dof_slot(body_count(tree), dof)
-        store(w, ws, record + RESIDUE, epsilon)
-        ratio = epsilon * load(w, ws, record + PIVOT)
-        z = add_scaled_spatial(z, ratio, load6(w, ws, record + GAIN))
+    for d_back in range(entry(model, k, N_DOF)):
+        i = entry(model, k, N_DOF) - 1 - d_back
+        dof = entry(model, k, V_START) + i
+        h = joint_column(work, model, k, i, r)
+        epsilon = load_rows(work, tau, dof) - dot_spatial(h, z)
+        record = dof_slot(body_count(model), dof)
+        store(work, record + RESIDUE, epsilon)
+        ratio = epsilon * load(work, record + PIVOT)
+        z = add_scaled_spatial(z, ratio, load6(work, record + GAIN))
     return z
 
 
 @helper
-def answer_acceleration(w, tree, k, i, alpha, ws):
+def answer_acceleration(work, model, k, i, alpha):
     """v̇ of degree of freedom i of joint k, given α as far as the joint's earlier ones made it."""
-    record = dof_slot(body_count(tree), entry(tree, k, V_START) + i)
-    u = load6(w, ws, record + GAIN)
-    return (load(w, ws, record + RESIDUE) - dot_spatial(u, alpha)) * load(w, ws, record + PIVOT)
+    record = dof_slot(body_count(model), entry(model, k, V_START) + i)
+    u = load6(work, record + GAIN)
+    return (load(work, record + RESIDUE) - dot_spatial(u, alpha)) * load(work, record + PIVOT)
 
 
 @helper
-def yield_force(w, tree, p, k, r, f, ws):
+def yield_force(work, model, k, r, f):
     """τ̄(k)·f: what of a force passes joint k when the joint is left free."""
-    for d_back in range(entry(tree, k, N_DOF)):
-        i = entry(tree, k, N_DOF) - 1 - d_back
-        h = joint_column(w, tree, p, k, i, r, ws)
-        record = dof_slot(body_count(tree), entry(tree, k, V_START) + i)
-        ratio = -(dot_spatial(h, f) * load(w, ws, record + PIVOT))
-        f = add_scaled_spatial(f, ratio, load6(w, ws, record + GAIN))
+    for d_back in range(entry(model, k, N_DOF)):
+        i = entry(model, k, N_DOF) - 1 - d_back
+        h = joint_column(work, model, k, i, r)
+        record = dof_slot(body_count(model), entry(model, k, V_START) + i)
+        ratio = -(dot_spatial(h, f) * load(work, record + PIVOT))
+        f = add_scaled_spatial(f, ratio, load6(work, record + GAIN))
     return f
 
 
 @helper
-def passed_force(w, tree, k, ws):
+def passed_force(work, model, k):
     """What the children of body k have passed inward; k + 1 has just come by."""
-    if entry(tree, k, SUBTREE_END) > k + 1:
-        return load6(w, ws, sum_slot(tree, -1) + FORCE)
-    return zero3(w), zero3(w)
+    if entry(model, k, SUBTREE_END) > k + 1:
+        return load6(work, sum_slot(model, -1) + FORCE)
+    return zero3(work), zero3(work)
 
 
 @helper
-def kept_force(w, tree, k, ws):
+def kept_force(work, model, k):
     """The same after a gather that was told to keep the sums."""
-    if entry(tree, k, SUBTREE_END) > k + 1:
-        return load6(w, ws, sum_slot(tree, k) + FORCE)
-    return zero3(w), zero3(w)
+    if entry(model, k, SUBTREE_END) > k + 1:
+        return load6(work, sum_slot(model, k) + FORCE)
+    return zero3(work), zero3(work)
 
 
 @helper
-def pass_force_inward(w, tree, k, f, keep, ws):
+def pass_force_inward(work, model, k, f, keep):
     """Add φ·f to the parent's sum, carried and kept as in pass_inertia_inward."""
-    parent = entry(tree, k, PARENT)
+    parent = entry(model, k, PARENT)
     if parent < 0:
         return
-    shifted = shift_force(load3(w, ws, body_slot(k) + ARM), f)
-    slot = sum_slot(tree, parent) + FORCE
-    if entry(tree, k, SUBTREE_END) != entry(tree, parent, SUBTREE_END):
-        shifted = add_spatial(shifted, load6(w, ws, slot))
-    store6(w, ws, carried_slot(tree, k, parent) + FORCE, shifted)
+    shifted = shift_force(load3(work, body_slot(k) + ARM), f)
+    slot = sum_slot(model, parent) + FORCE
+    if entry(model, k, SUBTREE_END) != entry(model, parent, SUBTREE_END):
+        shifted = add_spatial(shifted, load6(work, slot))
+    store6(work, carried_slot(model, k, parent) + FORCE, shifted)
     if keep and parent == k - 1:
-        store6(w, ws, slot, shifted)
+        store6(work, slot, shifted)

@@ -25,7 +25,10 @@ they turn by −a: the tree's reaction gains E a = [a × n + ρ × (a × f); a �
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from typing import Any, NamedTuple
+
+from skodyn.jit import helper, plain
+from skodyn.kernels.entries import is_given
 from skodyn.kernels.joint_motion import FREE, SPHERICAL, joint_column, zero3
 from skodyn.kernels.kinematics import (
     begin_scatter,
@@ -33,6 +36,7 @@ from skodyn.kernels.kinematics import (
     ground_acceleration,
     place_body,
 )
+from skodyn.kernels.records import Record
 from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.status import NOT_UNIT, OK, failure
 from skodyn.kernels.workspace import (
@@ -46,9 +50,10 @@ from skodyn.kernels.workspace import (
     store6,
     store_inertia,
     store_matrix,
+    velocity_count,
 )
 from skodyn.lanes import load, load_rows, store
-from skodyn.model.layout import KIND, N_DOF, NQ, NV, PARENT, V_START
+from skodyn.model.layout import KIND, N_DOF, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia, shift_inertia
 from skodyn.spatial.linear3 import add, add_cross, cross, dot, from_columns, scale
 from skodyn.spatial.motion import (
@@ -59,90 +64,114 @@ from skodyn.spatial.motion import (
     subtract_spatial,
 )
 
-# a record per body, in lanes, behind the workspace that every kernel has
-PLACE = 0  # from the reference point to the body's origin
-VELOCITY = 3
-ACCELERATION = 9
-COMPOSITE = 15  # what follows is summed from the tips inward: (m, h, J) about the point
-TURNING = 25  # B₁
-MOMENTUM = 34  # 2 p
-FORCE_SUM = 37  # M A + V ×* M V − external force
-PUSH = 43  # N
-PUSH_FORCE = 52  # f
-SCREW_BODY = 55
+# behind the workspace that every kernel has
 
-# a record per degree of freedom
-SCREW = 0  # S
-SECOND = 6  # Ψ̈
-FIRST = 12  # angular part of Ψ̇
-BOTH = 15  # Ψ̇ + Ṡ
-RATE = 21  # Ṡ
-SCREW_DOF = 27
+SCREW_BODY = Record(
+    "body, about the point that its tree shares",
+    PLACE=(3, "from the reference point to the body's origin"),
+    VELOCITY=(6, "V"),
+    ACCELERATION=(6, "A"),
+    COMPOSITE=(10, "(m, h, J) about the point; from here on all is summed from the tips inward"),
+    TURNING=(9, "B₁"),
+    MOMENTUM=(3, "2 p"),
+    FORCE_SUM=(6, "M A + V ×* M V − external force"),
+    PUSH=(9, "N"),
+    PUSH_FORCE=(3, "f"),
+)
+PLACE, VELOCITY, ACCELERATION, COMPOSITE, TURNING, MOMENTUM, FORCE_SUM, PUSH, PUSH_FORCE = (
+    SCREW_BODY.offsets
+)
+SCREW_BODY_LANES = SCREW_BODY.size
+
+SCREW_DOF = Record(
+    "degree of freedom, about the point that its tree shares",
+    SCREW=(6, "S"),
+    SECOND=(6, "Ψ̈"),
+    FIRST=(3, "angular part of Ψ̇"),
+    BOTH=(6, "Ψ̇ + Ṡ"),
+    RATE=(6, "Ṡ"),
+)
+SCREW, SECOND, FIRST, BOTH, RATE = SCREW_DOF.offsets
+SCREW_DOF_LANES = SCREW_DOF.size
+
+
+class Motion(NamedTuple):
+    """How a body-fixed frame moves that passes through the reference point."""
+
+    velocity: Any  # V
+    acceleration: Any  # A
 
 
 @helper
-def screw_body(tree, k):
+def records_end(n, nv):
+    """Behind the records of n bodies, the ground and nv degrees of freedom."""
+    return (n + 1) * SCREW_BODY_LANES + nv * SCREW_DOF_LANES
+
+
+@helper
+def screw_body(model, k):
     """Record of body k; −1 is the ground."""
-    return free_slot(tree) + (k + 1) * SCREW_BODY
+    return free_slot(model) + (k + 1) * SCREW_BODY_LANES
 
 
 @helper
-def screw_dof(tree, i):
+def screw_dof(model, i):
     """Record of degree of freedom i."""
-    return screw_body(tree, body_count(tree)) + i * SCREW_DOF
+    return free_slot(model) + records_end(body_count(model), i)
 
 
 @helper
-def matrix_slot(tree):
+def matrix_slot(model):
     """Where the matrices of an algorithm begin."""
-    return screw_dof(tree, tree[NV])
+    return screw_dof(model, velocity_count(model))
 
 
 def screw_lanes(n_bodies: int, nv: int) -> int:
     """How many lanes the records need."""
-    return (n_bodies + 1) * SCREW_BODY + nv * SCREW_DOF
+    return int(plain(records_end)(n_bodies, nv))
 
 
 @helper
-def turns_with_child(tree, k):
+def turns_with_child(model, k):
     """Are the columns of joint k constant in the child's axes, and so moved by one another?"""
-    return entry(tree, k, KIND) == SPHERICAL or entry(tree, k, KIND) == FREE
+    return entry(model, k, KIND) == SPHERICAL or entry(model, k, KIND) == FREE
 
 
 @helper
-def screw_velocity(w, tree, p, k, r, place, outer, v, first, nv, ws):
+def screw_velocity(work, model, k, r, place, outer, v):
     """V(k); leaves the columns S of joint k."""
     velocity = outer
-    for d in range(entry(tree, k, N_DOF)):
-        i = entry(tree, k, V_START) + d
-        u, t = joint_column(w, tree, p, k, d, r, ws)
+    for d in range(entry(model, k, N_DOF)):
+        i = entry(model, k, V_START) + d
+        u, t = joint_column(work, model, k, d, r)
         s = (u, add_cross(t, place, u))
-        store6(w, ws, screw_dof(tree, i) + SCREW, s)
-        velocity = add_scaled_spatial(velocity, load_rows(w, v, first, nv, i), s)
+        store6(work, screw_dof(model, i) + SCREW, s)
+        velocity = add_scaled_spatial(velocity, load_rows(work, v, i), s)
     return velocity
 
 
 @helper
-def screw_rates(w, tree, k, outer, outer_acceleration, velocity, v, first, vdot, vdot_first, ws):
+def screw_rates(work, model, k, outer, velocity, given):
     """A(k); leaves Ψ̇, Ψ̈ and Ṡ of every degree of freedom of joint k."""
-    before, before_acceleration, acceleration = outer, outer_acceleration, outer_acceleration
-    with_child, nv = turns_with_child(tree, k), tree[NV]
-    for d in range(entry(tree, k, N_DOF)):
-        i = entry(tree, k, V_START) + d
-        at = screw_dof(tree, i)
-        s = load6(w, ws, at + SCREW)
-        psi = cross_motion(before, s)
-        second = add_spatial(cross_motion(before_acceleration, s), cross_motion(before, psi))
+    before, acceleration = outer, outer.acceleration
+    with_child = turns_with_child(model, k)
+    for d in range(entry(model, k, N_DOF)):
+        i = entry(model, k, V_START) + d
+        at = screw_dof(model, i)
+        s = load6(work, at + SCREW)
+        psi = cross_motion(before.velocity, s)
+        second = cross_motion(before.acceleration, s)
+        second = add_spatial(second, cross_motion(before.velocity, psi))
         rate = cross_motion(velocity, s) if with_child else psi
-        store6(w, ws, at + SECOND, second)
-        store3(w, ws, at + FIRST, psi[0])
-        store6(w, ws, at + BOTH, add_spatial(psi, rate))
-        store6(w, ws, at + RATE, rate)
-        speed = load_rows(w, v, first, nv, i)
+        store6(work, at + SECOND, second)
+        store3(work, at + FIRST, psi[0])
+        store6(work, at + BOTH, add_spatial(psi, rate))
+        store6(work, at + RATE, rate)
+        speed = load_rows(work, given.v, i)
         acceleration = add_scaled_spatial(acceleration, speed, rate)
-        acceleration = add_scaled_spatial(acceleration, load_rows(w, vdot, vdot_first, nv, i), s)
+        acceleration = add_scaled_spatial(acceleration, load_rows(work, given.x, i), s)
         if not with_child:
-            before, before_acceleration = add_scaled_spatial(before, speed, s), acceleration
+            before = Motion(add_scaled_spatial(before.velocity, speed, s), acceleration)
     return acceleration
 
 
@@ -176,62 +205,69 @@ def push_matrix(moment, force, place):
 
 
 @helper
-def weigh_body(w, p, k, r, place, velocity, acceleration, f_ext, f_first, f_stride, at, ws):
+def weigh_body(work, model, k, r, place, motion, f_ext):
     """A body's own share of everything that is summed inward."""
-    inertia = shift_inertia(body_inertia(w, p, k, r), place)
+    at, velocity = screw_body(model, k), motion.velocity
+    inertia = shift_inertia(body_inertia(work, model, k, r), place)
     momentum = apply_inertia(inertia, velocity)
-    force = add_spatial(apply_inertia(inertia, acceleration), cross_force(velocity, momentum))
-    store_inertia(w, ws, at + COMPOSITE, inertia)
-    store_matrix(w, ws, at + TURNING, turning_matrix(inertia, velocity))
-    store3(w, ws, at + MOMENTUM, scale(2.0, momentum[1]))
-    if f_stride > 0:
-        push = row6(w, f_ext, f_first, f_stride, 6 * k)
+    force = apply_inertia(inertia, motion.acceleration)
+    force = add_spatial(force, cross_force(velocity, momentum))
+    store_inertia(work, at + COMPOSITE, inertia)
+    store_matrix(work, at + TURNING, turning_matrix(inertia, velocity))
+    store3(work, at + MOMENTUM, scale(2.0, momentum[1]))
+    if is_given(f_ext):
+        push = row6(work, f_ext, 6 * k)
         force = subtract_spatial(force, shift_force(place, push))
-        store_matrix(w, ws, at + PUSH, push_matrix(push[0], push[1], place))
-        store3(w, ws, at + PUSH_FORCE, push[1])
-    store6(w, ws, at + FORCE_SUM, force)
+        store_matrix(work, at + PUSH, push_matrix(push[0], push[1], place))
+        store3(work, at + PUSH_FORCE, push[1])
+    store6(work, at + FORCE_SUM, force)
 
 
 @helper
-def scatter_screws(w, tree, p, q, q_first, v, v_first, vdot, vdot_first, f_ext, f_first, f_stride,
-                   ws):  # fmt: skip
-    """Base to tips: every record of bodies and degrees of freedom."""
-    nq, nv = tree[NQ], tree[NV]
+def load_motion(work, at):
+    """V and A of the body, or the ground, whose record is at `at`."""
+    return Motion(load6(work, at + VELOCITY), load6(work, at + ACCELERATION))
+
+
+@helper
+def store_motion(work, at, motion):
+    store6(work, at + VELOCITY, motion.velocity)
+    store6(work, at + ACCELERATION, motion.acceleration)
+
+
+@helper
+def scatter_screws(work, model, given):
+    """Base to tips: every record of bodies and degrees of freedom. `given.x` is v̇."""
     status = OK
-    begin_scatter(w, tree, q, q_first, nq, ws)
-    ground = screw_body(tree, -1)
-    zero = zero3(w)
-    store6(w, ws, ground + VELOCITY, (zero, zero))
-    store6(w, ws, ground + ACCELERATION, ground_acceleration(w, p))
-    for k in range(body_count(tree)):
-        parent, at = entry(tree, k, PARENT), screw_body(tree, k)
-        r, l, sound = place_body(w, tree, p, k, q, q_first, nq, ws)  # noqa: E741
+    begin_scatter(work, model, given.q)
+    zero = zero3(work)
+    still = (zero, zero)
+    store_motion(work, screw_body(model, -1), Motion(still, ground_acceleration(work, model)))
+    for k in range(body_count(model)):
+        parent, at = entry(model, k, PARENT), screw_body(model, k)
+        r, l, sound = place_body(work, model, k, given.q)
         place = zero
         if parent >= 0:
-            place = add(load3(w, ws, screw_body(tree, parent) + PLACE), l)
-        outer = load6(w, ws, screw_body(tree, parent) + VELOCITY)
-        outer_acceleration = load6(w, ws, screw_body(tree, parent) + ACCELERATION)
-        velocity = screw_velocity(w, tree, p, k, r, place, outer, v, v_first, nv, ws)
-        acceleration = screw_rates(
-            w, tree, k, outer, outer_acceleration, velocity, v, v_first, vdot, vdot_first, ws
-        )
-        store3(w, ws, at + PLACE, place)
-        store6(w, ws, at + VELOCITY, velocity)
-        store6(w, ws, at + ACCELERATION, acceleration)
-        weigh_body(w, p, k, r, place, velocity, acceleration, f_ext, f_first, f_stride, at, ws)
+            place = add(load3(work, screw_body(model, parent) + PLACE), l)
+        outer = load_motion(work, screw_body(model, parent))
+        velocity = screw_velocity(work, model, k, r, place, outer.velocity, given.v)
+        motion = Motion(velocity, screw_rates(work, model, k, outer, velocity, given))
+        store3(work, at + PLACE, place)
+        store_motion(work, at, motion)
+        weigh_body(work, model, k, r, place, motion, given.f_ext)
         if not sound:
             status = failure(NOT_UNIT, k)
     return status
 
 
 @helper
-def pass_sums_inward(w, tree, k, pushed, ws):
+def pass_sums_inward(work, model, k, pushed):
     """Add what body k has gathered to its parent."""
-    parent = entry(tree, k, PARENT)
+    parent = entry(model, k, PARENT)
     if parent >= 0:
-        outer, inner = screw_body(tree, k), screw_body(tree, parent)
-        for i in range(COMPOSITE, SCREW_BODY if pushed else PUSH):
-            store(w, ws, inner + i, load(w, ws, inner + i) + load(w, ws, outer + i))
+        outer, inner = screw_body(model, k), screw_body(model, parent)
+        for i in range(COMPOSITE, SCREW_BODY_LANES if pushed else PUSH):
+            store(work, inner + i, load(work, inner + i) + load(work, outer + i))
 
 
 @helper

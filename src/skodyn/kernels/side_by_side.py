@@ -10,6 +10,8 @@ for meanwhile; any other child works one level above. In a chain all bodies work
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from skodyn.jit import helper
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.residuals import add_scaled_spatial
@@ -32,41 +34,41 @@ from skodyn.spatial.motion import add_spatial, dot_spatial, shift_force, shift_m
 
 
 @helper
-def dofs_end(tree, k):
+def dofs_end(model, k):
     """One past the last degree of freedom of the subtree of body k."""
-    end = entry(tree, k, SUBTREE_END)
-    return tree[NV] if end >= body_count(tree) else entry(tree, end, V_START)
+    end = entry(model, k, SUBTREE_END)
+    return model.tree[NV] if end >= body_count(model) else entry(model, end, V_START)
 
 
 # ---- levels -----------------------------------------------------------------------------------
 
 
 @helper
-def branches_off(tree, k):
+def branches_off(model, k):
     """1 if a later body has the same parent, else 0. The ground is a parent, too."""
-    parent = entry(tree, k, PARENT)
-    end = body_count(tree) if parent < 0 else entry(tree, parent, SUBTREE_END)
-    return 0 if entry(tree, k, SUBTREE_END) == end else 1
+    parent = entry(model, k, PARENT)
+    end = body_count(model) if parent < 0 else entry(model, parent, SUBTREE_END)
+    return 0 if entry(model, k, SUBTREE_END) == end else 1
 
 
 @helper
-def level_before(tree, k, level):
+def level_before(model, k, level):
     """The level of body k from that of body k + 1."""
-    level -= branches_off(tree, k + 1)
-    inner, stop = k, entry(tree, k + 1, PARENT)
+    level -= branches_off(model, k + 1)
+    inner, stop = k, entry(model, k + 1, PARENT)
     while inner != stop:
-        level += branches_off(tree, inner)
-        inner = entry(tree, inner, PARENT)
+        level += branches_off(model, inner)
+        inner = entry(model, inner, PARENT)
     return level
 
 
 @helper
-def level_of_parent(tree, k, level):
+def level_of_parent(model, k, level):
     """The level of the parent of body k from that of body k − 1."""
-    inner, stop = k - 1, entry(tree, k, PARENT)
+    inner, stop = k - 1, entry(model, k, PARENT)
     while inner != stop:
-        level -= branches_off(tree, inner)
-        inner = entry(tree, inner, PARENT)
+        level -= branches_off(model, inner)
+        inner = entry(model, inner, PARENT)
     return level
 
 
@@ -83,147 +85,170 @@ def level_count(indices):
 # ---- columns ----------------------------------------------------------------------------------
 
 
+class Span(NamedTuple):
+    """Columns begin … end − 1 of 6-vectors, whose components lie `pitch` lanes apart."""
+
+    begin: int
+    end: int
+    pitch: int
+
+
+class DegreeOfFreedom(NamedTuple):
+    """What forces and accelerations of all columns meet at a joint: see residuals.py."""
+
+    column: Any  # h
+    gain: Any  # u
+    pivot: Any  # 1/d
+
+
 @helper
-def columns6(w, ws, at, pitch):
+def degree_of_freedom(work, model, k, i, r):
+    """Degree of freedom i of body k, whose rotation is r; its joint has yielded before."""
+    record = dof_slot(body_count(model), entry(model, k, V_START) + i)
+    h, u = joint_column(work, model, k, i, r), load6(work, record + GAIN)
+    return DegreeOfFreedom(h, u, load(work, record + PIVOT))
+
+
+@helper
+def columns6(work, at, pitch):
     """6-vectors of neighbouring columns; their components lie `pitch` lanes apart."""
     return (
         (
-            load_columns(w, ws, at),
-            load_columns(w, ws, at + pitch),
-            load_columns(w, ws, at + 2 * pitch),
+            load_columns(work, at),
+            load_columns(work, at + pitch),
+            load_columns(work, at + 2 * pitch),
         ),
         (
-            load_columns(w, ws, at + 3 * pitch),
-            load_columns(w, ws, at + 4 * pitch),
-            load_columns(w, ws, at + 5 * pitch),
+            load_columns(work, at + 3 * pitch),
+            load_columns(work, at + 4 * pitch),
+            load_columns(work, at + 5 * pitch),
         ),
     )
 
 
 @helper
-def store_columns6(w, ws, at, pitch, x):
-    store_columns(w, ws, at, x[0][0])
-    store_columns(w, ws, at + pitch, x[0][1])
-    store_columns(w, ws, at + 2 * pitch, x[0][2])
-    store_columns(w, ws, at + 3 * pitch, x[1][0])
-    store_columns(w, ws, at + 4 * pitch, x[1][1])
-    store_columns(w, ws, at + 5 * pitch, x[1][2])
+def store_columns6(work, at, pitch, x):
+    store_columns(work, at, x[0][0])
+    store_columns(work, at + pitch, x[0][1])
+    store_columns(work, at + 2 * pitch, x[0][2])
+    store_columns(work, at + 3 * pitch, x[1][0])
+    store_columns(work, at + 4 * pitch, x[1][1])
+    store_columns(work, at + 5 * pitch, x[1][2])
 
 
 @helper
-def clear_lanes(w, ws, at, count):
+def clear_lanes(work, at, count):
     for i in range(count):
-        store(w, ws, at + i, splat(w, 0.0))
+        store(work, at + i, splat(work, 0.0))
 
 
 # ---- inward -----------------------------------------------------------------------------------
 
 
 @helper
-def take_columns(w, begin, stop, h, u, pivot, arm, row, z, pitch, ws):
+def take_columns(work, span, dof, arm, row, z):
     """ε = −b − h·z into the row that holds b, and φ·z⁺ with z⁺ = z + u ε/d in the place of z."""
-    for j in range(begin, stop, columns_at_once(w)):
-        f = columns6(w, ws, z + j, pitch)
-        epsilon = (0.0 - load_columns(w, ws, row + j)) - dot_spatial(h, f)
-        store_columns(w, ws, row + j, epsilon)
+    h, u, pivot = dof
+    for j in range(span.begin, span.end, columns_at_once(work)):
+        f = columns6(work, z + j, span.pitch)
+        epsilon = (0.0 - load_columns(work, row + j)) - dot_spatial(h, f)
+        store_columns(work, row + j, epsilon)
         f = shift_force(arm, add_scaled_spatial(f, epsilon * pivot, u))
-        store_columns6(w, ws, z + j, pitch, f)
+        store_columns6(work, z + j, span.pitch, f)
 
 
 @helper
-def shift_columns(w, begin, stop, arm, z, pitch, ws):
+def shift_columns(work, span, arm, z):
     """φ·z in the place of z, for a joint that is locked."""
-    for j in range(begin, stop, columns_at_once(w)):
-        f = shift_force(arm, columns6(w, ws, z + j, pitch))
-        store_columns6(w, ws, z + j, pitch, f)
+    for j in range(span.begin, span.end, columns_at_once(work)):
+        f = shift_force(arm, columns6(work, z + j, span.pitch))
+        store_columns6(work, z + j, span.pitch, f)
 
 
 @helper
-def join_columns(w, begin, stop, z, inner, pitch, ws):
+def join_columns(work, span, z, inner):
     """Add what has come from one child to what has come from others."""
-    for j in range(begin, stop, columns_at_once(w)):
-        f = add_spatial(columns6(w, ws, inner + j, pitch), columns6(w, ws, z + j, pitch))
-        store_columns6(w, ws, inner + j, pitch, f)
+    for j in range(span.begin, span.end, columns_at_once(work)):
+        f = add_spatial(columns6(work, inner + j, span.pitch), columns6(work, z + j, span.pitch))
+        store_columns6(work, inner + j, span.pitch, f)
 
 
 @helper
-def gather_columns(w, tree, p, matrix, half, halves, sums, ws):
+def gather_columns(work, model, matrix, half, halves, sums):
     """Residuals ε in the place of a matrix B, the right-hand sides being −B.
 
     B is some matrices side by side, each `half` columns wide, in which the row of a body is zero
-    behind the columns of its own subtree.
+    behind the columns of its own subtree. `matrix` and `sums` are the lanes where B and the forces
+    begin.
     """
-    n, pitch, level = body_count(tree), half * halves, 0
+    n, pitch, level = body_count(model), half * halves, 0
     for back in range(n):
         k = n - 1 - back
-        level = level_before(tree, k, level) if back > 0 else 0
-        z, end = sums + level * 6 * pitch, dofs_end(tree, k)
-        if entry(tree, k, SUBTREE_END) == k + 1:
-            clear_lanes(w, ws, z, 6 * pitch)
-        r, arm = load_matrix(w, ws, body_slot(k) + ROTATION), load3(w, ws, body_slot(k) + ARM)
+        level = level_before(model, k, level) if back > 0 else 0
+        z, end = sums + level * 6 * pitch, dofs_end(model, k)
+        if entry(model, k, SUBTREE_END) == k + 1:
+            clear_lanes(work, z, 6 * pitch)
+        r, arm = load_matrix(work, body_slot(k) + ROTATION), load3(work, body_slot(k) + ARM)
         for first in range(0, pitch, half):
-            if entry(tree, k, N_DOF) == 0:
-                shift_columns(w, first, first + end, arm, z, pitch, ws)
-            for d_back in range(entry(tree, k, N_DOF)):
-                i = entry(tree, k, N_DOF) - 1 - d_back
-                dof = entry(tree, k, V_START) + i
-                record, row = dof_slot(n, dof), matrix + dof * pitch
-                h, u = joint_column(w, tree, p, k, i, r, ws), load6(w, ws, record + GAIN)
-                pivot = load(w, ws, record + PIVOT)
-                way = arm if i == 0 else zero3(w)  # to the parent only when all have yielded
-                take_columns(w, first, first + end, h, u, pivot, way, row, z, pitch, ws)
-            if branches_off(tree, k) == 1:
-                join_columns(w, first, first + end, z, z - 6 * pitch, pitch, ws)
+            span = Span(first, first + end, pitch)
+            if entry(model, k, N_DOF) == 0:
+                shift_columns(work, span, arm, z)
+            for d_back in range(entry(model, k, N_DOF)):
+                i = entry(model, k, N_DOF) - 1 - d_back
+                row = matrix + (entry(model, k, V_START) + i) * pitch
+                way = arm if i == 0 else zero3(work)  # to the parent only when all have yielded
+                take_columns(work, span, degree_of_freedom(work, model, k, i, r), way, row, z)
+            if branches_off(model, k) == 1:
+                join_columns(work, span, z, z - 6 * pitch)
 
 
 # ---- outward ----------------------------------------------------------------------------------
 
 
 @helper
-def carry_columns(w, begin, stop, arm, given, alpha, pitch, ws):
+def carry_columns(work, span, arm, inner, alpha):
     """α⁺ = φ*·α, for a joint that is locked."""
-    for j in range(begin, stop, columns_at_once(w)):
-        a = columns6(w, ws, given + j, pitch)
-        store_columns6(w, ws, alpha + j, pitch, shift_motion(arm, a))
+    for j in range(span.begin, span.end, columns_at_once(work)):
+        a = columns6(work, inner + j, span.pitch)
+        store_columns6(work, alpha + j, span.pitch, shift_motion(arm, a))
 
 
 @helper
-def answer_columns(w, begin, end, h, u, pivot, arm, given, row, alpha, pitch, ws):
-    """x = (ε − u·α⁺)/d into the row that holds ε, and α = α⁺ + h x; from `end` on ε is zero."""
-    step = columns_at_once(w)
-    for j in range(begin, end, step):
-        a = shift_motion(arm, columns6(w, ws, given + j, pitch))
-        x = (load_columns(w, ws, row + j) - dot_spatial(u, a)) * pivot
-        store_columns(w, ws, row + j, x)
-        store_columns6(w, ws, alpha + j, pitch, add_scaled_spatial(a, x, h))
-    for j in range((end + step - 1) // step * step, pitch, step):
-        a = shift_motion(arm, columns6(w, ws, given + j, pitch))
+def answer_columns(work, span, dof, arm, inner, row, alpha):
+    """x = (ε − u·α⁺)/d into the row that holds ε, and α = α⁺ + h x; behind the span ε is zero."""
+    step, pitch = columns_at_once(work), span.pitch
+    h, u, pivot = dof
+    for j in range(span.begin, span.end, step):
+        a = shift_motion(arm, columns6(work, inner + j, pitch))
+        x = (load_columns(work, row + j) - dot_spatial(u, a)) * pivot
+        store_columns(work, row + j, x)
+        store_columns6(work, alpha + j, pitch, add_scaled_spatial(a, x, h))
+    for j in range((span.end + step - 1) // step * step, pitch, step):
+        a = shift_motion(arm, columns6(work, inner + j, pitch))
         x = (0.0 - dot_spatial(u, a)) * pivot  # rounded as above, signs of zeros included
-        store_columns(w, ws, row + j, x)
-        store_columns6(w, ws, alpha + j, pitch, add_scaled_spatial(a, x, h))
+        store_columns(work, row + j, x)
+        store_columns6(work, alpha + j, pitch, add_scaled_spatial(a, x, h))
 
 
 @helper
-def scatter_columns(w, tree, p, matrix, pitch, triangle, sums, ws):
+def scatter_columns(work, model, matrix, pitch, triangle, sums):
     """𝓜⁻¹ times the right-hand sides, in the place of the residuals ε that a gather has left.
 
     `triangle`: only from the diagonal on, where ε ends with the columns of the body's subtree.
     """
-    n, level, step = body_count(tree), 0, columns_at_once(w)
-    clear_lanes(w, ws, sums, 6 * pitch)  # the ground's α
-    for k in range(n):
-        level = level_of_parent(tree, k, level)
-        given = sums + level * 6 * pitch
-        level += branches_off(tree, k)
-        alpha, start = sums + level * 6 * pitch, entry(tree, k, V_START)
-        end = dofs_end(tree, k) if triangle else pitch
-        r, arm = load_matrix(w, ws, body_slot(k) + ROTATION), load3(w, ws, body_slot(k) + ARM)
+    level, step = 0, columns_at_once(work)
+    clear_lanes(work, sums, 6 * pitch)  # the ground's α
+    for k in range(body_count(model)):
+        level = level_of_parent(model, k, level)
+        inner = sums + level * 6 * pitch
+        level += branches_off(model, k)
+        alpha, start = sums + level * 6 * pitch, entry(model, k, V_START)
+        end = dofs_end(model, k) if triangle else pitch
+        r, arm = load_matrix(work, body_slot(k) + ROTATION), load3(work, body_slot(k) + ARM)
         begin = start // step * step if triangle else 0
-        if entry(tree, k, N_DOF) == 0:
-            carry_columns(w, begin, pitch, arm, given, alpha, pitch, ws)
-        for i in range(entry(tree, k, N_DOF)):
-            record, row = dof_slot(n, start + i), matrix + (start + i) * pitch
-            h, u = joint_column(w, tree, p, k, i, r, ws), load6(w, ws, record + GAIN)
-            pivot = load(w, ws, record + PIVOT)
-            answer_columns(w, begin, end, h, u, pivot, arm, given, row, alpha, pitch, ws)
-            arm, given = zero3(w), alpha  # what is left of the joint starts from there
+        if entry(model, k, N_DOF) == 0:
+            carry_columns(work, Span(begin, pitch, pitch), arm, inner, alpha)
+        for i in range(entry(model, k, N_DOF)):
+            dof, row = degree_of_freedom(work, model, k, i, r), matrix + (start + i) * pitch
+            answer_columns(work, Span(begin, end, pitch), dof, arm, inner, row, alpha)
+            arm, inner = zero3(work), alpha  # what is left of the joint starts from there

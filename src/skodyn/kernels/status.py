@@ -10,6 +10,9 @@ SINGULAR = 1  # a degree of freedom that nothing resists
 NOT_FINITE = 2
 NOT_UNIT = 3  # a quaternion
 BAD_INPUT = 4  # an argument of the wrong length, or NaN or infinity in it
+NOT_CONVERGED = 5  # a step is too long for the iteration of an implicit method
+OUT_OF_BOUNDS = 6  # a velocity beyond the bound; with the degree of freedom, not the body
+STEP_TOO_SMALL = 7  # the tolerance cannot be met with any step that still moves time
 _CODES = 8
 _INFINITY = float("inf")
 
@@ -18,6 +21,14 @@ _INFINITY = float("inf")
 def failure(code, k):
     """The status for trouble `code` at body k."""
     return code + _CODES * k
+
+
+@helper
+def first_trouble(first, second, third):
+    """The first of three statuses that is not OK."""
+    if first != OK:
+        return first
+    return second if second != OK else third
 
 
 @helper
@@ -30,16 +41,27 @@ def finite(array):
 
 
 @helper
-def coordinates_fit(tree, q):
+def coordinates_fit(model, q):
     """Are there as many coordinates as the model has, all finite?"""
-    return q.size == tree[NQ] and finite(q)
+    return q.size == model.tree[NQ] and finite(q)
 
 
 @helper
-def state_fits(tree, q, v, f_ext):
-    """Do coordinates, velocities (or none) and forces (or none) fit the model, all finite?"""
-    sizes = v.size in (0, tree[NV]) and f_ext.size in (0, 6 * tree[N_BODIES])
-    return sizes and coordinates_fit(tree, q) and finite(v) and finite(f_ext)
+def velocities_fit(model, v):
+    """Is there a finite velocity for each degree of freedom?"""
+    return v.size == model.tree[NV] and finite(v)
+
+
+@helper
+def forces_fit(model, f_ext):
+    """Does every body have its external force, or none, all finite?"""
+    return f_ext.size in (0, 6 * model.tree[N_BODIES]) and finite(f_ext)
+
+
+@helper
+def code_of(status):
+    """What went wrong, without where."""
+    return status % _CODES
 
 
 def decode(status: int) -> tuple[int, int]:

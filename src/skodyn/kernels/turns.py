@@ -11,21 +11,22 @@ from __future__ import annotations
 from skodyn.jit import helper
 from skodyn.kernels.workspace import sine_slot
 from skodyn.lanes import load, load_rows, shift_pointer, sincos, sincos_table, single
+from skodyn.model.layout import NQ
 
 
 @helper
-def prepare_turns(w, tree, q, q_first, nq, ws):
+def prepare_turns(work, model, q):
     """Fill the table, if there is one at this width; a scatter begins with it."""
-    if single(w):
-        at = sine_slot(tree)
-        sines, cosines = shift_pointer(ws, at), shift_pointer(ws, at + nq)
-        sincos_table(nq, shift_pointer(q, q_first), sines, cosines)
+    if single(work):
+        at, nq = sine_slot(model), model.tree[NQ]
+        sines, cosines = shift_pointer(work.lanes, at), shift_pointer(work.lanes, at + nq)
+        sincos_table(nq, shift_pointer(q.data, q.first), sines, cosines)
 
 
 @helper
-def turn_of(w, tree, q, q_first, nq, i, ws):
+def turn_of(work, model, q, i):
     """(sin, cos) of coordinate i."""
-    if single(w):
-        at = sine_slot(tree) + i
-        return load(w, ws, at), load(w, ws, at + nq)
-    return sincos(load_rows(w, q, q_first, nq, i))
+    if single(work):
+        at = sine_slot(model) + i
+        return load(work, at), load(work, at + model.tree[NQ])
+    return sincos(load_rows(work, q, i))

@@ -1,23 +1,25 @@
 """The SIMD lane value: one kernel source, compiled at width 1 or as wide as registers are.
 
-A kernel takes a *width tag* `w` as its first argument and computes with *lanes*. At width 1 a lane
-is a plain float; at width 4 or 8 (registers.py) it is an LLVM vector of as many doubles, one for
-each of so many independent states. Everything below works on all of them, so the same source serves
-a single state and a batch:
+A sweep takes its `work` as first argument: a *width tag* and the lanes it may use. At width 1 a
+lane is a plain float; at width 4 or 8 (registers.py) it is an LLVM vector of as many doubles, one
+for each of so many independent states. Everything below works on all of them, so the same source
+serves a single state and a batch:
 
-    pointer(array)      what kernels pass around instead of an array
-    load(w, ws, i)      lane i of a flat workspace, in which lane i occupies w consecutive doubles
-    store(w, ws, i, x)
-    load_rows(w, a, first, stride, i)    lane from column i of w consecutive rows of a flat table
-    store_rows(w, a, first, stride, i, x)
-    store_four(w, a, first, stride, i, x)    the same for four columns at once, x a tuple of four
-    load_columns(w, ws, i)               columns_at_once(w) of a row of lanes: one of several
-    store_columns(w, ws, i, x)           states, four of one
-    splat_columns(w, x)
-    turn_square(w, ws, at, to, pitch)    transpose four by four lanes
-    parameter(w, p, i)  a model constant: a float shared by all lanes, or a lane of its own
+    pointer(array)          what kernels pass around instead of an array
+    load(work, i)           lane i of the workspace; it occupies `width` consecutive doubles
+    store(work, i, x)
+    load_rows(work, rows, i)        lane from column i of as many rows of a flat table,
+    store_rows(work, rows, i, x)    Rows(data, first, stride)
+    store_four(work, rows, i, x)    the same for four columns at once, x a tuple of four
+    load_columns(work, i)           columns_at_once(work) of a row of lanes: one of several
+    store_columns(work, i, x)       states, four of one
+    splat_columns(work, x)
+    turn_square(work, at, to, pitch)    transpose four by four lanes
+    parameter(work, p, i)   a model constant: a float shared by all lanes, or a lane of its own
     + − × ÷, unary −, comparisons, select, fma, sqrt, floor, absolute, sincos, any_lane, all_lanes
-    single(w)           is this width 1? Known at compile time
+    single(work)            is this width 1? Known at compile time, as is states(work), the width
+
+`parts_of` makes a helper a part of its own, compiled only when a model needs it (parts.py).
 
 Each lane of a result is bit-identical to the width-1 result for the same input, by construction:
 the operations are the correctly rounded ones of IEEE 754, no fast-math flag lets the compiler
@@ -30,10 +32,13 @@ there `fma(a, b, c)` is `a*b + c` with two roundings: right to rounding, not to 
 from __future__ import annotations
 
 from skodyn.jit import before_compiling
+from skodyn.lanes.parts import PartAtWidths, parts_of
 from skodyn.lanes.plain import (
     WIDTH_1,
     WIDTH_4,
+    Rows,
     Width,
+    Work,
     absolute,
     all_lanes,
     any_lane,
@@ -54,6 +59,7 @@ from skodyn.lanes.plain import (
     splat,
     splat_columns,
     sqrt,
+    states,
     store,
     store_columns,
     store_four,
@@ -72,7 +78,10 @@ __all__ = [
     "WIDTH_4",
     "WIDTH_N",
     "WIDTH_N_OWN_PARAMETERS",
+    "PartAtWidths",
+    "Rows",
     "Width",
+    "Work",
     "absolute",
     "all_lanes",
     "any_lane",
@@ -86,6 +95,7 @@ __all__ = [
     "load_rows",
     "logarithm",
     "parameter",
+    "parts_of",
     "pointer",
     "select",
     "shift_pointer",
@@ -95,6 +105,7 @@ __all__ = [
     "splat",
     "splat_columns",
     "sqrt",
+    "states",
     "store",
     "store_columns",
     "store_four",

@@ -66,19 +66,43 @@ def _as_int(context: Any, builder: Any, value: Any, typ: Any) -> Any:
     return context.cast(builder, value, typ, types.int64)
 
 
-class _Memory:
-    """The arguments (w, array, …) of a call as the instructions that read and write them."""
+def _width(work: Any) -> Any:
+    """The type of the width tag in that of a Work."""
+    if not isinstance(work, types.NamedTuple) or work.instance_class is not plain.Work:
+        raise TypingError(f"functions of lanes take the work of a sweep first, not {work}")
+    _check_source(work.types[1])
+    return work.types[0]
 
-    def __init__(self, context: Any, builder: Any, sig: Any, args: Any) -> None:
+
+def _check_rows(rows: Any) -> None:
+    if not isinstance(rows, types.NamedTuple) or rows.instance_class is not plain.Rows:
+        raise TypingError(f"rows of a table are Rows(data, first, stride), not {rows}")
+    _check_source(rows.types[0])
+
+
+class _Memory:
+    """The arguments of a call as the instructions that read and write them.
+
+    source: which argument is the memory, a Work or Rows or a plain pointer.
+    """
+
+    def __init__(self, context: Any, builder: Any, sig: Any, args: Any, source: int = 0) -> None:
         self.context, self.builder = context, builder
         self.types, self.args = sig.args, args
-        self.lanes = sig.args[0].lanes
+        self.lanes = _width(sig.args[0]).lanes
+        self.source, self.data = sig.args[source], args[source]
+        if isinstance(self.source, types.NamedTuple):
+            at = self.source.fields.index("lanes" if source == 0 else "data")
+            self.source, self.data = (
+                self.source.types[at],
+                self.builder.extract_value(self.data, at),
+            )
 
     def integer(self, n: int) -> Any:
         return _as_int(self.context, self.builder, self.args[n], self.types[n])
 
     def at(self, index: Any) -> Any:
-        return _element(self.context, self.builder, self.types[1], self.args[1], index)
+        return _element(self.context, self.builder, self.source, self.data, index)
 
     def load_vector(self, index: Any, lanes: int) -> Any:
         """`lanes` numbers from element `index` on."""
@@ -109,8 +133,17 @@ class _Memory:
         return self.builder.mul(index, ir.Constant(_INTEGER, self.lanes))
 
     def rows(self) -> list[Any]:
-        """The indices of column i of rows `first`, … of (w, array, first, stride, i)."""
-        first, stride, i = (self.integer(n) for n in (2, 3, 4))
+        """The indices of column i of (work, rows, i)."""
+        first, stride = (
+            _as_int(
+                self.context,
+                self.builder,
+                self.builder.extract_value(self.args[1], n),
+                self.types[1].types[n],
+            )
+            for n in (1, 2)
+        )
+        i = self.integer(2)
         indices = [self.builder.add(first, i)]
         for _ in range(self.lanes - 1):
             indices.append(self.builder.add(indices[-1], stride))
@@ -126,25 +159,25 @@ class _Memory:
 # ---- lanes ------------------------------------------------------------------------------------
 
 
-def _load(typingctx: Any, w: Any, array: Any, i: Any) -> Any:
-    _check_source(array)
+def _load(typingctx: Any, work: Any, i: Any) -> Any:
+    w = _width(work)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         memory = _Memory(context, builder, sig, args)
-        return memory.load(memory.lane(2), w.lanes)
+        return memory.load(memory.lane(1), w.lanes)
 
-    return signature(w.lane, w, array, i), write
+    return signature(w.lane, work, i), write
 
 
-def _store(typingctx: Any, w: Any, array: Any, i: Any, x: Any) -> Any:
-    _check_source(array)
+def _store(typingctx: Any, work: Any, i: Any, x: Any) -> Any:
+    w = _width(work)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         memory = _Memory(context, builder, sig, args)
-        memory.store(memory.lane(2), memory.cast(3, w.lane))
+        memory.store(memory.lane(1), memory.cast(2, w.lane))
         return memory.nothing()
 
-    return signature(types.none, w, array, i, x), write
+    return signature(types.none, work, i, x), write
 
 
 in_place(plain.load)(_load)
@@ -152,11 +185,12 @@ in_place(plain.store)(_store)
 
 
 @in_place(plain.load_rows)
-def _load_rows(typingctx: Any, w: Any, array: Any, first: Any, stride: Any, i: Any) -> Any:
-    _check_source(array)
+def _load_rows(typingctx: Any, work: Any, rows: Any, i: Any) -> Any:
+    _check_rows(rows)
+    w = _width(work)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        memory = _Memory(context, builder, sig, args)
+        memory = _Memory(context, builder, sig, args, source=1)
         if w.lanes == 1:
             return memory.load(memory.rows()[0], 1)
         vector = ir.Constant(context.get_value_type(w.lane), ir.Undefined)
@@ -165,16 +199,17 @@ def _load_rows(typingctx: Any, w: Any, array: Any, first: Any, stride: Any, i: A
             vector = builder.insert_element(vector, value, ir.Constant(ir.IntType(32), lane))
         return vector
 
-    return signature(w.lane, w, array, first, stride, i), write
+    return signature(w.lane, work, rows, i), write
 
 
 @in_place(plain.store_rows)
-def _store_rows(typingctx: Any, w: Any, array: Any, first: Any, stride: Any, i: Any, x: Any) -> Any:
-    _check_source(array)
+def _store_rows(typingctx: Any, work: Any, rows: Any, i: Any, x: Any) -> Any:
+    _check_rows(rows)
+    w = _width(work)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        memory = _Memory(context, builder, sig, args)
-        value = memory.cast(5, w.lane)
+        memory = _Memory(context, builder, sig, args, source=1)
+        value = memory.cast(3, w.lane)
         if w.lanes == 1:
             memory.store(memory.rows()[0], value)
             return memory.nothing()
@@ -182,7 +217,7 @@ def _store_rows(typingctx: Any, w: Any, array: Any, first: Any, stride: Any, i: 
             memory.store(index, builder.extract_element(value, ir.Constant(ir.IntType(32), lane)))
         return memory.nothing()
 
-    return signature(types.none, w, array, first, stride, i, x), write
+    return signature(types.none, work, rows, i, x), write
 
 
 def _transposed(builder: Any, lanes: list[Any]) -> list[Any]:
@@ -211,13 +246,14 @@ def _transposed(builder: Any, lanes: list[Any]) -> list[Any]:
 
 
 @in_place(plain.store_four)
-def _store_four(typingctx: Any, w: Any, array: Any, first: Any, stride: Any, i: Any, x: Any) -> Any:
+def _store_four(typingctx: Any, work: Any, rows: Any, i: Any, x: Any) -> Any:
     """Four lanes turn into four rows: one vector store for each state."""
-    _check_source(array)
+    _check_rows(rows)
+    w = _width(work)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        memory = _Memory(context, builder, sig, args)
-        lanes = [builder.extract_value(args[5], j) for j in range(4)]
+        memory = _Memory(context, builder, sig, args, source=1)
+        lanes = [builder.extract_value(args[3], j) for j in range(4)]
         if w.lanes == 1:
             for j, value in enumerate(lanes):
                 memory.store(builder.add(memory.rows()[0], ir.Constant(_INTEGER, j)), value)
@@ -226,28 +262,29 @@ def _store_four(typingctx: Any, w: Any, array: Any, first: Any, stride: Any, i: 
             memory.store_vector(index, row)
         return memory.nothing()
 
-    return signature(types.none, w, array, first, stride, i, x), write
+    return signature(types.none, work, rows, i, x), write
 
 
 @in_place(plain.parameter)
-def _parameter(typingctx: Any, w: Any, array: Any, i: Any) -> Any:
+def _parameter(typingctx: Any, work: Any, array: Any, i: Any) -> Any:
     _check_source(array)
+    w = _width(work)
     own = w.lanes > 1 and w.own_parameters
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        memory = _Memory(context, builder, sig, args)
+        memory = _Memory(context, builder, sig, args, source=1)
         return memory.load(memory.lane(2), w.lanes) if own else memory.load(memory.integer(2), 1)
 
-    return signature(w.lane if own else types.float64, w, array, i), write
+    return signature(w.lane if own else types.float64, work, array, i), write
 
 
 @in_place(plain.turn_square)
-def _turn_square(typingctx: Any, w: Any, array: Any, at: Any, to: Any, pitch: Any) -> Any:
-    _check_source(array)
+def _turn_square(typingctx: Any, work: Any, at: Any, to: Any, pitch: Any) -> Any:
+    w = _width(work)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         memory = _Memory(context, builder, sig, args)
-        at, to, pitch = (memory.integer(n) for n in (2, 3, 4))
+        at, to, pitch = (memory.integer(n) for n in (1, 2, 3))
 
         def places(start: Any) -> list[Any]:
             return [
@@ -266,7 +303,7 @@ def _turn_square(typingctx: Any, w: Any, array: Any, at: Any, to: Any, pitch: An
                 memory.store(memory.scaled(target), memory.load(memory.scaled(source), w.lanes))
         return memory.nothing()
 
-    return signature(types.none, w, array, at, to, pitch), write
+    return signature(types.none, work, at, to, pitch), write
 
 
 # ---- columns ----------------------------------------------------------------------------------
@@ -277,44 +314,44 @@ def _columns_type(w: Any) -> Any:
 
 
 @in_place(plain.load_columns)
-def _load_columns(typingctx: Any, w: Any, array: Any, i: Any) -> Any:
-    _check_source(array)
+def _load_columns(typingctx: Any, work: Any, i: Any) -> Any:
+    w = _width(work)
     result = _columns_type(w)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         memory = _Memory(context, builder, sig, args)
-        return memory.load_vector(memory.lane(2), result.width)
+        return memory.load_vector(memory.lane(1), result.width)
 
-    return signature(result, w, array, i), write
+    return signature(result, work, i), write
 
 
 @in_place(plain.store_columns)
-def _store_columns(typingctx: Any, w: Any, array: Any, i: Any, x: Any) -> Any:
-    _check_source(array)
+def _store_columns(typingctx: Any, work: Any, i: Any, x: Any) -> Any:
+    w = _width(work)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         memory = _Memory(context, builder, sig, args)
-        memory.store_vector(memory.lane(2), memory.cast(3, _columns_type(w)))
+        memory.store_vector(memory.lane(1), memory.cast(2, _columns_type(w)))
         return memory.nothing()
 
-    return signature(types.none, w, array, i, x), write
+    return signature(types.none, work, i, x), write
 
 
-def _broadcast(result: Any, w: Any, x: Any) -> Any:
+def _broadcast(result: Any, work: Any, x: Any) -> Any:
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return context.cast(builder, args[1], x, result)
 
-    return signature(result, w, x), write
+    return signature(result, work, x), write
 
 
 @in_place(plain.splat)
-def _splat(typingctx: Any, w: Any, x: Any) -> Any:
-    return _broadcast(w.lane, w, x)
+def _splat(typingctx: Any, work: Any, x: Any) -> Any:
+    return _broadcast(_width(work).lane, work, x)
 
 
 @in_place(plain.splat_columns)
-def _splat_columns(typingctx: Any, w: Any, x: Any) -> Any:
-    return _broadcast(_columns_type(w), w, x)
+def _splat_columns(typingctx: Any, work: Any, x: Any) -> Any:
+    return _broadcast(_columns_type(_width(work)), work, x)
 
 
 # ---- widths -----------------------------------------------------------------------------------
@@ -330,10 +367,15 @@ def _constant(result: Any, value: Any, *args: Any) -> Any:
 
 
 @in_place(plain.single)
-def _single(typingctx: Any, w: Any) -> Any:
-    return _constant(types.boolean, w.lanes == 1, w)
+def _single(typingctx: Any, work: Any) -> Any:
+    return _constant(types.boolean, _width(work).lanes == 1, work)
 
 
 @in_place(plain.columns_at_once)
-def _columns_at_once(typingctx: Any, w: Any) -> Any:
-    return _constant(types.int64, 4 if w.lanes == 1 else 1, w)
+def _columns_at_once(typingctx: Any, work: Any) -> Any:
+    return _constant(types.int64, 4 if _width(work).lanes == 1 else 1, work)
+
+
+@in_place(plain.states)
+def _states(typingctx: Any, work: Any) -> Any:
+    return _constant(types.int64, _width(work).lanes, work)

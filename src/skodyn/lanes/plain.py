@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Width:
@@ -25,9 +25,29 @@ WIDTH_1 = Width(1)
 WIDTH_4 = Width(4)
 
 
-def single(w: Width) -> bool:
+class Work(NamedTuple):
+    """What a sweep works with: how many states lie side by side, and the lanes that it may use."""
+
+    width: Width
+    lanes: Any  # pointer to flat memory in which lane i occupies `width` consecutive doubles
+
+
+class Rows(NamedTuple):
+    """As many rows of a flat table as there are states side by side."""
+
+    data: Any  # pointer to the table
+    first: int  # where the first of these rows begins
+    stride: int  # from one row to the next; one state has one row, for which any will do
+
+
+def single(work: Work) -> bool:
     """Is this width 1? Known when a kernel is compiled, so that only one branch is left of two."""
     return True
+
+
+def states(work: Work) -> int:
+    """How many states lie side by side; known when a kernel is compiled."""
+    return 1
 
 
 def pointer(array: Any) -> Any:
@@ -47,67 +67,67 @@ def shift_pointer(source: Any, count: int) -> Any:
     return source[count:]
 
 
-def splat(w: Width, x: float) -> Any:
+def splat(work: Work, x: float) -> Any:
     """A lane value with x in every lane."""
     return x
 
 
-def load(w: Width, array: Any, i: int) -> Any:
+def load(work: Work, i: int) -> Any:
     """Lane i of a flat workspace."""
-    return array[i]
+    return work.lanes[i]
 
 
-def store(w: Width, array: Any, i: int, x: Any) -> None:
+def store(work: Work, i: int, x: Any) -> None:
     """Write lane i of a flat workspace."""
-    array[i] = x
+    work.lanes[i] = x
 
 
-def load_rows(w: Width, array: Any, first: int, stride: int, i: int) -> Any:
-    """Column i of the w rows that begin at flat offset `first` and lie `stride` apart."""
-    return array[first + i]
+def load_rows(work: Work, rows: Rows, i: int) -> Any:
+    """Column i of the rows, a number for each state."""
+    return rows.data[rows.first + i]
 
 
-def store_rows(w: Width, array: Any, first: int, stride: int, i: int, x: Any) -> None:
-    """Write column i of the w rows that begin at flat offset `first` and lie `stride` apart."""
-    array[first + i] = x
+def store_rows(work: Work, rows: Rows, i: int, x: Any) -> None:
+    """Write column i of the rows."""
+    rows.data[rows.first + i] = x
 
 
-def store_four(w: Width, array: Any, first: int, stride: int, i: int, x: Any) -> None:
+def store_four(work: Work, rows: Rows, i: int, x: Any) -> None:
     """Write the four numbers of x to columns i … i + 3, as four calls of store_rows would."""
     for j in range(4):
-        array[first + i + j] = x[j]
+        rows.data[rows.first + i + j] = x[j]
 
 
-def turn_square(w: Width, array: Any, at: int, to: int, pitch: int) -> None:
+def turn_square(work: Work, at: int, to: int, pitch: int) -> None:
     """Write the transpose of the four by four lanes from `at` on to those from `to` on; rows of
     both lie `pitch` lanes apart.
     """
     for i in range(4):
         for j in range(4):
-            array[to + j * pitch + i] = array[at + i * pitch + j]
+            work.lanes[to + j * pitch + i] = work.lanes[at + i * pitch + j]
 
 
-def columns_at_once(w: Width) -> int:
+def columns_at_once(work: Work) -> int:
     """How many columns of a row of lanes are taken at once: four of one state, one of several."""
     return 1
 
 
-def load_columns(w: Width, array: Any, i: int) -> Any:
+def load_columns(work: Work, i: int) -> Any:
     """So many columns from lane i of a flat workspace on."""
-    return array[i]
+    return work.lanes[i]
 
 
-def store_columns(w: Width, array: Any, i: int, x: Any) -> None:
+def store_columns(work: Work, i: int, x: Any) -> None:
     """Write what `load_columns` reads."""
-    array[i] = x
+    work.lanes[i] = x
 
 
-def splat_columns(w: Width, x: float) -> Any:
+def splat_columns(work: Work, x: float) -> Any:
     """What `load_columns` gives, with x everywhere."""
     return x
 
 
-def parameter(w: Width, array: Any, i: int) -> Any:
+def parameter(work: Work, array: Any, i: int) -> Any:
     """Model constant i: a float for all lanes, or one value per lane if the tag says so."""
     return array[i]
 

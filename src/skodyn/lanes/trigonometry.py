@@ -5,6 +5,7 @@ from __future__ import annotations
 from skodyn.jit import JIT_DISABLED, helper
 from skodyn.lanes.plain import (
     WIDTH_4,
+    Work,
     absolute,
     all_lanes,
     floor,
@@ -93,6 +94,6 @@ def sincos_table(count, angles, sines, cosines):
         return
     for start in range(0, count, 4):
         i = min(start, count - 4)
-        s, c = sincos(load(WIDTH_4, shift_pointer(angles, i), 0))
-        store(WIDTH_4, shift_pointer(sines, i), 0, s)
-        store(WIDTH_4, shift_pointer(cosines, i), 0, c)
+        s, c = sincos(load(Work(WIDTH_4, shift_pointer(angles, i)), 0))
+        store(Work(WIDTH_4, shift_pointer(sines, i)), 0, s)
+        store(Work(WIDTH_4, shift_pointer(cosines, i)), 0, c)

@@ -29,7 +29,8 @@ from skodyn.simulate.elements import (
     TorqueTable,
     Wrench,
 )
-from skodyn.simulate.settings import METHODS, IntegratorSettings
+from skodyn.simulate.methods import METHODS
+from skodyn.simulate.settings import IntegratorSettings
 from skodyn.simulate.thermostat import AndersenThermostat
 
 __all__ = ["CONTROLLERS", "FORCES", "METHOD_KEYS", "SCHEMA", "Key", "Kind", "numbers"]
@@ -213,10 +214,7 @@ SCHEMA: dict[type, dict[str, Key]] = {
 }
 
 METHOD_KEYS: dict[str, tuple[str, ...]] = {
-    "semi_implicit_euler": ("dt",),
-    "rk4": ("dt",),
-    "implicit_midpoint": ("dt", "tolerance"),
-    "dormand_prince": ("rtol", "atol", "first_step", "max_step"),
+    name: method.settings for name, method in METHODS.items()
 }
 """The settings that each method takes."""
 

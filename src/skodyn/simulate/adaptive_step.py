@@ -1,4 +1,4 @@
-"""The jitted loop of the adaptive method: one chunk of attempted steps.
+"""The loop of the adaptive method: one chunk of attempted steps.
 
 Rows for the log come from dense output at multiples of the interval, so that logging does not
 change the sequence of steps, unless one of them would fill all rows of a chunk. `clock` holds what
@@ -8,81 +8,127 @@ taken, steps rejected, rows written so far.
 
 from __future__ import annotations
 
-from skodyn.jit import kernel
-from skodyn.kernels.status import NOT_FINITE, OK
-from skodyn.lanes import pointer, shift_pointer
-from skodyn.model.layout import NQ, NV
-from skodyn.simulate.fixed_step import check_velocities
-from skodyn.simulate.signatures import ADAPTIVE_STEPS
+from typing import NamedTuple
+
+from skodyn.jit import COUNT, NUMBER, RESULT, Group, helper, kernel
+from skodyn.kernels.status import NOT_FINITE, OK, STEP_TOO_SMALL, code_of
+from skodyn.lanes import WIDTH_1, Rows, pointer
+from skodyn.simulate.fixed_step import (
+    LOG_ROWS,
+    STATE_ARRAYS,
+    check_velocities,
+    copy_state,
+    states_of,
+)
+from skodyn.simulate.steppers import explicit
 from skodyn.simulate.steppers.dormand_prince import (
-    attempt,
+    MEMORY,
+    TABLEAU,
     dense_output,
     next_step,
     scaled_error,
 )
-from skodyn.simulate.steppers.tables import copy
-from skodyn.simulate.system import extended_size
+from skodyn.simulate.steppers.method import Method
+from skodyn.simulate.structures import SYSTEM_ARRAYS, State, opened
 
 TIME, STEP_LENGTH, PREVIOUS_ERROR, STEPS, REJECTED, ROWS = range(6)
 CLOCK = 6
 
-STEP_TOO_SMALL = 7
-"""Status code: the tolerance cannot be met with any step that still moves time."""
+
+class AdaptiveSchedule(NamedTuple):
+    """How far to go, and how carefully."""
+
+    attempts: int
+    end: float
+    rtol: float
+    atol: float
+    max_step: float
+    max_speed: float
+    interval: float  # between rows of the log
 
 
-@kernel(*ADAPTIVE_STEPS)
-def dormand_prince_run(tree, p, codes, numbers, controller, settings, clock, attempts, end, rtol,
-                       atol, max_step, max_speed, interval, q, y, scratch, memory, ws, rows_q,
-                       rows_y):  # fmt: skip
+SCHEDULE = Group(AdaptiveSchedule, (COUNT, *[NUMBER] * 6))
+
+
+@helper
+def length_of_step(clock, schedule, capacity):
+    """What the next attempt takes; a chunk has room for every row of its longest step."""
+    left = schedule.end - clock[TIME]
+    dt = min(clock[STEP_LENGTH], schedule.max_step, (capacity - 4) * schedule.interval)
+    return left if left <= dt * (1.0 + 1e-6) else dt  # leave nothing that time cannot resolve
+
+
+class RowsOfStep(NamedTuple):
+    """Where rows of one step go, and up to which time."""
+
+    q: Rows
+    y: Rows
+    row: int
+    after: float
+    interval: float
+
+
+@helper
+def write_rows(work, system, clock, dt, state, new, log):
+    """Rows of the log that lie in the step from clock[TIME]; how many there are."""
+    interval, after, first = log.interval, log.after, log.row
+    row = first
+    nq, ny = state.q.stride, state.y.stride
+    while (clock[ROWS] + 1) * interval <= after * (1.0 + 1e-15):
+        part = min(((clock[ROWS] + 1) * interval - clock[TIME]) / dt, 1.0)
+        out = State(Rows(log.q, row * nq, nq), Rows(log.y, row * ny, ny))
+        dense_output(work, system, part, dt, state, new, out)
+        row += 1
+        clock[ROWS] += 1
+    return row - first
+
+
+@kernel(SYSTEM_ARRAYS, STATE_ARRAYS, RESULT, SCHEDULE, LOG_ROWS)
+def dormand_prince_run(arrays, states, clock, schedule, log):
     """(attempts made, rows written, status); stops early at `end` or when the rows are full."""
-    t, c = pointer(tree), pointer(codes)
-    nq, nv, ny = tree[NQ], tree[NV], extended_size(t, c)
-    mem, state_q, state_y = pointer(memory), pointer(q), pointer(y)
-    new_q, new_y = pointer(scratch), shift_pointer(pointer(scratch), nq)
-    capacity = rows_q.size // max(nq, 1)
+    work, system = opened(WIDTH_1, arrays)
+    state, new = states_of(system, states, 0)
+    capacity, end = log.q.size // max(state.q.stride, 1), schedule.end
     row = 0
-    for tried in range(attempts):
+    for tried in range(schedule.attempts):
         time = clock[TIME]
         if time >= end:
             return tried, row, OK
-        # a chunk has room for every row of its longest step
-        dt = min(clock[STEP_LENGTH], max_step, (capacity - 4) * interval)
-        if end - time <= dt * (1.0 + 1e-6):  # leave no remainder that time cannot resolve
-            dt = end - time
-        if row + int(dt / interval) + 2 > capacity:
+        dt = length_of_step(clock, schedule, capacity)
+        if row + int(dt / schedule.interval) + 2 > capacity:
             return tried, row, OK
         if time + 1e-3 * dt == time or dt < 1e-18 * end:  # the second is for time 0
             return tried, row, STEP_TOO_SMALL
-        status = attempt(
-            t, pointer(p), c, pointer(numbers), controller, pointer(settings), settings.size,
-            time, dt, state_q, state_y, new_q, new_y, mem, pointer(ws),
-        )  # fmt: skip
-        if status != OK and status % 8 != NOT_FINITE:
+        status = explicit.step(work, system, time, dt, state, new)
+        if status != OK and code_of(status) != NOT_FINITE:
             return tried, row, status
-        error = scaled_error(t, c, dt, rtol, atol, state_y, new_y, mem)
+        error = scaled_error(system, dt, schedule.rtol, schedule.atol, state, new)
         grow, shrink = next_step(error, clock[PREVIOUS_ERROR])
         if not (status == OK and error <= 1.0):
             clock[STEP_LENGTH] = dt * shrink
             clock[REJECTED] += 1
             continue
-        status = check_velocities(1, nv, ny, new_y, max_speed)
+        status = check_velocities(work, system, new.y, schedule.max_speed)
         if status != OK:
             return tried, row, status
         after = end if dt == end - time else time + dt
-        while (clock[ROWS] + 1) * interval <= after * (1.0 + 1e-15):
-            part = min(((clock[ROWS] + 1) * interval - time) / dt, 1.0)
-            dense_output(
-                t, c, part, dt, state_q, state_y, new_y, mem,
-                shift_pointer(pointer(rows_q), row * nq), shift_pointer(pointer(rows_y), row * ny),
-            )  # fmt: skip
-            row += 1
-            clock[ROWS] += 1
-        copy(nq, state_q, new_q)
-        copy(ny, state_y, new_y)
+        rows = RowsOfStep(pointer(log.q), pointer(log.y), row, after, schedule.interval)
+        row += write_rows(work, system, clock, dt, state, new, rows)
+        copy_state(work, state, new)
         clock[TIME] = after
         clock[STEPS] += 1
         clock[PREVIOUS_ERROR] = max(error, 1e-4)
         clock[STEP_LENGTH] = (
             dt * grow if dt == clock[STEP_LENGTH] else max(dt * grow, clock[STEP_LENGTH])
         )
-    return attempts, row, OK
+    return schedule.attempts, row, OK
+
+
+METHOD = Method(
+    "dormand_prince",
+    MEMORY,
+    dormand_prince_run,
+    numbers=lambda settings: TABLEAU,
+    settings=("rtol", "atol", "first_step", "max_step"),
+    adaptive=True,
+)

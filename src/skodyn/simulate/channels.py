@@ -8,15 +8,31 @@ from typing import Any
 import numpy as np
 
 from skodyn import dynamics
+from skodyn.dynamics.functions import ENERGY, KINEMATICS
 from skodyn.errors import DynamicsError
+from skodyn.lanes import LANES
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulate.engine import Block, Engine
 
-__all__ = ["CHANNELS", "channel_rows", "data_sets"]
+__all__ = ["CHANNELS", "channel_rows", "data_sets", "prepare_channels"]
 
 CHANNELS = ("energy", "momentum", "poses", "vdot", "tau")
 """poses gives two data sets, positions and rotations."""
+
+
+_IN_BATCHES = {"energy": ENERGY, "momentum": ENERGY, "poses": KINEMATICS}
+
+
+def prepare_channels(channels: tuple[str, ...], rows: int) -> None:
+    """Have kernels of batches ready before anybody times a step, if so many rows fill a register.
+
+    Shipped code is ready as it is; without it this is where numba compiles.
+    """
+    if rows >= LANES:
+        for channel in channels:
+            if channel in _IN_BATCHES:
+                _ = _IN_BATCHES[channel].ready_batch
 
 
 def channel_rows(engine: Engine, block: Block, channels: tuple[str, ...]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Forces and controllers as a person describes them: one small dataclass each.
 
-`tables.py` checks them against a model and packs them into the arrays that the jitted loop reads.
-Adding an element means a dataclass here, a packer in tables.py and an evaluator in forces.py.
+`force_tables.py` checks them against a model and packs them into the arrays that the jitted loop
+reads; `element_forces.py` evaluates them there. A further kind of force is a subclass of
+`OwnElement`, in one file, inside the package or outside.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
+from skodyn.lanes import PartAtWidths
+from skodyn.model.model import Model
 from skodyn.model.properties import JointProperties
 
 __all__ = [
@@ -18,6 +21,7 @@ __all__ = [
     "FixmanForce",
     "Forces",
     "JointProperties",
+    "OwnElement",
     "PointSpring",
     "Servo",
     "Sinusoid",
@@ -101,7 +105,24 @@ class FixmanForce:
     kT: float  # noqa: N815
 
 
-Element = Servo | Sinusoid | TorqueTable | Wrench | PointSpring | FixmanForce
+@dataclass(frozen=True)
+class OwnElement:
+    """A kind of force that brings its own code: a frozen dataclass with these members.
+
+    part: `element_part(f)` of a helper f(work, system, at, t, state, effects) (parts.py). It is
+    compiled when a model first has such an element, and nobody else pays for it.
+    on_bodies: does it add to the external forces on bodies, and so need their poses and velocities?
+    """
+
+    part: ClassVar[PartAtWidths]
+    on_bodies: ClassVar[bool] = False
+
+    def pack(self, model: Model) -> tuple[int, list[float]]:
+        """(the body or degree of freedom it acts on, its numbers); raise ModelError for faults."""
+        raise NotImplementedError
+
+
+Element = Servo | Sinusoid | TorqueTable | Wrench | PointSpring | FixmanForce | OwnElement
 
 
 @dataclass(frozen=True)

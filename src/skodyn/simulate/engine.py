@@ -13,27 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import StateError
-from skodyn.kernels.mimics import mimic_lanes
-from skodyn.kernels.workspace import workspace_lanes
-from skodyn.lanes.cache_lines import line_zeros
+from skodyn.lanes import WIDTH_1
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
-from skodyn.simulate import adaptive_step, fixed_step
+from skodyn.simulate import adaptive_step
+from skodyn.simulate.adaptive_step import AdaptiveSchedule
 from skodyn.simulate.controllers import prepare_controller
 from skodyn.simulate.elements import Forces
-from skodyn.simulate.evaluate_rows import evaluate_rows
+from skodyn.simulate.evaluate_rows import RateRows, StateRows, evaluate_rows
+from skodyn.simulate.fixed_step import LogRows, Schedule, StateArrays
 from skodyn.simulate.force_tables import pack_forces
+from skodyn.simulate.methods import method_named
+from skodyn.simulate.prepare import system_arrays
 from skodyn.simulate.settings import IntegratorSettings
 from skodyn.simulate.thermostat import AndersenThermostat, Collisions
 
 __all__ = ["Block", "Engine"]
-
-KERNELS = {
-    "rk4": fixed_step.rk4_run,
-    "semi_implicit_euler": fixed_step.euler_run,
-    "implicit_midpoint": fixed_step.midpoint_run,
-    "dormand_prince": adaptive_step.dormand_prince_run,
-}
 
 ROWS = 512
 """Most rows that one chunk can collect."""
@@ -90,22 +85,19 @@ class Engine:
         self.clock = np.zeros(adaptive_step.CLOCK)
         self.clock[adaptive_step.STEP_LENGTH] = settings.first_step
         self.clock[adaptive_step.PREVIOUS_ERROR] = 1e-4
+        self.method = method_named(settings.method)
         self._allocate()
-        self.kernel = KERNELS[settings.method].ready  # before anybody times a step
+        self.kernel = self.method.loop.ready  # before anybody times a step
 
     def _allocate(self) -> None:
-        model, nq, ny = self.model, self.q.size, self.y.size
-        self._scratch = np.zeros(nq + ny)
-        stages = 2 * 7 * ny
-        full = model.uncoupled
-        mimics = full.nq + full.nv + 2 * (full.nv + ny - model.nv) if model.mimics else 0
-        self._memory = np.zeros(
-            model.nv + full.nv + 6 * model.n_bodies + mimics + nq + 3 * ny + stages + 2 * ny + 8
-        )
-        lanes = workspace_lanes(model.n_bodies, nq, model.nv) + mimic_lanes(model)
-        self._ws = line_zeros(lanes)
-        self._rows_q = np.zeros(ROWS * nq)
-        self._rows_y = np.zeros(ROWS * ny)
+        nq, ny = self.q.size, self.y.size
+        self._state = StateArrays(self.q, self.y, np.zeros(nq), np.zeros(ny))
+        self._log = LogRows(np.zeros(ROWS * nq), np.zeros(ROWS * ny))
+        self._rates = np.zeros(ny)
+        self._system = system_arrays(
+            self.model, self.tables, self.settings, WIDTH_1, self.controller.address,
+            self.parameters,
+        )  # fmt: skip
 
     @property
     def t(self) -> float:
@@ -144,34 +136,11 @@ class Engine:
                 break
         return _joined(blocks)
 
-    def _system(self) -> tuple[Any, ...]:
-        return (
-            self.model.kernel_tree,
-            self.model.parameters,
-            self.tables.codes,
-            self.tables.numbers,
-            self.controller.address,
-            self.parameters,
-        )
-
-    def _buffers(self) -> tuple[Floats, ...]:
-        return (
-            self.q,
-            self.y,
-            self._scratch,
-            self._memory,
-            self._ws,
-            self._rows_q,
-            self._rows_y,
-        )
-
     def _advance(self, budget: int) -> Block:
         s = self.settings
         steps = min(budget, self.total_steps - self.step, ROWS * self.every)
-        done, rows, status = self.kernel(
-            *self._system(), self.step, steps, s.dt, s.tolerance, s.max_speed, self.every,
-            *self._buffers(),
-        )  # fmt: skip
+        schedule = Schedule(self.step, steps, s.dt, s.max_speed, self.every)
+        done, rows, status = self.kernel(self._system, self._state, schedule, self._log)
         first = (self.step // self.every + 1) * self.every
         step = first + self.every * np.arange(rows, dtype=np.int64)
         self.step += done
@@ -180,25 +149,24 @@ class Engine:
     def _advance_adaptive(self, budget: int) -> Block:
         s = self.settings
         before = int(self.clock[adaptive_step.ROWS])
-        _, rows, status = self.kernel(
-            *self._system(), self.clock, budget, self.duration, s.rtol, s.atol, s.max_step,
-            s.max_speed, s.dt * self.every, *self._buffers(),
-        )  # fmt: skip
+        schedule = AdaptiveSchedule(
+            budget, self.duration, s.rtol, s.atol, s.max_step, s.max_speed, s.dt * self.every
+        )
+        _, rows, status = self.kernel(self._system, self._state, self.clock, schedule, self._log)
         self.step = int(self.clock[adaptive_step.STEPS])
         number = before + 1 + np.arange(rows, dtype=np.int64)
         return self._block(number, number * (s.dt * self.every), rows, status)
 
     def _block(self, step: NDArray[np.int64], t: Floats, rows: int, status: int) -> Block:
         nq, ny = self.q.size, self.y.size
-        q = self._rows_q[: rows * nq].reshape(rows, nq).copy()
-        y = self._rows_y[: rows * ny].reshape(rows, ny).copy()
+        q = self._log.q[: rows * nq].reshape(rows, nq).copy()
+        y = self._log.y[: rows * ny].reshape(rows, ny).copy()
         return Block(step, t, q, y, int(status))
 
-    def present(self, rows: int = 1) -> Block:
-        """The state as it is now, as a block of one row, or of several that are the same."""
-        step = np.full(rows, self.step, dtype=np.int64)
-        q, y = np.tile(self.q, (rows, 1)), np.tile(self.y, (rows, 1))
-        return Block(step, np.full(rows, self.t), q, y, 0)
+    def present(self) -> Block:
+        """The state as it is now, as a block of one row."""
+        step = np.array([self.step], dtype=np.int64)
+        return Block(step, np.array([self.t]), self.q[None].copy(), self.y[None].copy(), 0)
 
     def take_controller_error(self) -> BaseException | None:
         """What a controller in Python raised during the last chunk; compiled ones cannot."""
@@ -207,10 +175,9 @@ class Engine:
     def rates(self, block: Block) -> tuple[Floats, Floats]:
         """(v̇, applied generalised forces) of every row of a block."""
         vdot, tau = np.full((2, len(block.t), self.model.nv), np.nan)
-        evaluate_rows.ready(
-            *self._system(), block.t, block.q.reshape(-1), block.y.reshape(-1),
-            np.zeros(self.y.size), self._memory, self._ws, vdot.reshape(-1), tau.reshape(-1),
-        )  # fmt: skip
+        given = StateRows(block.t, block.q.reshape(-1), block.y.reshape(-1))
+        out = RateRows(vdot.reshape(-1), tau.reshape(-1), self._rates)
+        evaluate_rows.ready(self._system, given, out)
         return vdot, tau
 
     # ---- to go on later -----------------------------------------------------------------------

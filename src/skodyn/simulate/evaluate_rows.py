@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
-from skodyn.jit import kernel
+from typing import Any, NamedTuple
+
+from skodyn.jit import FLOATS, RESULT, Group, kernel
 from skodyn.kernels.status import OK
-from skodyn.lanes import WIDTH_1, pointer, shift_pointer
-from skodyn.model.layout import NQ, NV
-from skodyn.simulate.signatures import ROWS
+from skodyn.kernels.workspace import velocity_count
+from skodyn.lanes import WIDTH_1, Rows, pointer, shift_pointer
+from skodyn.model.layout import NQ
+from skodyn.simulate.fixed_step import extended_size
 from skodyn.simulate.steppers.tables import copy
-from skodyn.simulate.system import evaluate, extended_size
+from skodyn.simulate.structures import SYSTEM_ARRAYS, State, opened, start_of, table
+from skodyn.simulate.system import TAU, evaluate
 
 
-@kernel(*ROWS)
-def evaluate_rows(tree, p, codes, numbers, controller, settings, t, q, y, rates, memory, ws, vdot,
-                  tau):  # fmt: skip
-    """Rows of v̇ and τ from rows of q and y at the times t."""
-    nq, nv = tree[NQ], tree[NV]
-    ny = extended_size(pointer(tree), pointer(codes))
-    for row in range(t.size):
-        status = evaluate(
-            WIDTH_1, 1, pointer(tree), pointer(p), pointer(codes), pointer(numbers), controller,
-            pointer(settings), settings.size, t[row], shift_pointer(pointer(q), row * nq),
-            shift_pointer(pointer(y), row * ny), pointer(rates), pointer(memory), pointer(ws),
-        )  # fmt: skip
+class StateRows(NamedTuple):
+    """States that have been simulated."""
+
+    t: Any
+    q: Any
+    y: Any
+
+
+class RateRows(NamedTuple):
+    """What is found of them; `rates` is storage for one row."""
+
+    vdot: Any
+    tau: Any
+    rates: Any
+
+
+@kernel(SYSTEM_ARRAYS, Group(StateRows, (FLOATS,) * 3), Group(RateRows, (RESULT,) * 3))
+def evaluate_rows(arrays, states, out):
+    """Rows of v̇ and τ."""
+    work, system = opened(WIDTH_1, arrays)
+    nq, nv, ny = system.model.tree[NQ], velocity_count(system.model), extended_size(system)
+    rates = Rows(pointer(out.rates), 0, ny)
+    for row in range(states.t.size):
+        state = State(Rows(pointer(states.q), row * nq, nq), Rows(pointer(states.y), row * ny, ny))
+        status = evaluate(work, system, states.t[row], state, rates)
         if status != OK:
             return status
-        copy(nv, shift_pointer(pointer(vdot), row * nv), pointer(rates))
-        copy(nv, shift_pointer(pointer(tau), row * nv), pointer(memory))
+        copy(nv, shift_pointer(pointer(out.vdot), row * nv), start_of(rates))
+        copy(nv, shift_pointer(pointer(out.tau), row * nv), start_of(table(system, TAU)))
     return OK

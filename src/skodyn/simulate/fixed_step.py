@@ -1,4 +1,5 @@
-"""The jitted loop of fixed-step methods: one chunk of steps, rows for the log collected on the way.
+"""The loop of fixed-step methods: for one run, which leaves rows for the log, and for runs side by
+side, which are looked at on the way (lane_loop.py).
 
 Time is step·dt, never a running sum, and a chunk ends between steps: how a run is cut into chunks
 does not change a bit of it. A step that fails is not taken; the last good state stays in place.
@@ -6,25 +7,63 @@ does not change a bit of it. A step that fails is not taken; the last good state
 
 from __future__ import annotations
 
-from skodyn.jit import helper, kernel
-from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, pointer, shift_pointer
-from skodyn.model.layout import NQ, NV
-from skodyn.simulate.signatures import FIXED_STEPS
-from skodyn.simulate.steppers import implicit_midpoint, rk4, semi_implicit_euler
-from skodyn.simulate.steppers.tables import copy
-from skodyn.simulate.system import extended_size
+from typing import Any, NamedTuple
 
-OUT_OF_BOUNDS = 6
-"""Status code: a velocity beyond the bound; with the degree of freedom, not the body."""
+from skodyn.jit import COUNT, NUMBER, RESULT, Group, helper, kernel
+from skodyn.kernels.entries import named_like
+from skodyn.kernels.status import NOT_FINITE, OK, OUT_OF_BOUNDS, failure
+from skodyn.kernels.workspace import velocity_count
+from skodyn.lanes import WIDTH_1, Rows, pointer, shift_pointer, states
+from skodyn.model.layout import NQ
+from skodyn.simulate.forces import INTEGRALS
+from skodyn.simulate.steppers.tables import copy
+from skodyn.simulate.structures import SYSTEM_ARRAYS, State, opened, size_of, start_of
+
+
+class StateArrays(NamedTuple):
+    """The state, and where a step puts the next one."""
+
+    q: Any
+    y: Any
+    new_q: Any
+    new_y: Any
+
+
+class Schedule(NamedTuple):
+    """Which steps to take."""
+
+    first: int  # number of the step that comes next
+    steps: int
+    dt: float
+    max_speed: float  # a velocity beyond it ends the run
+    every: int  # steps between looks at the state
+
+
+class LogRows(NamedTuple):
+    """Where rows for the log go."""
+
+    q: Any
+    y: Any
+
+
+STATE_ARRAYS = Group(StateArrays, (RESULT,) * 4)
+SCHEDULE = Group(Schedule, (COUNT, COUNT, NUMBER, NUMBER, COUNT))
+LOG_ROWS = Group(LogRows, (RESULT, RESULT))
 
 
 @helper
-def check_velocities(lanes, nv, ny, y, max_speed):
+def extended_size(system):
+    """ny: velocities and integrals."""
+    return velocity_count(system.model) + system.codes[INTEGRALS]
+
+
+@helper
+def check_velocities(work, system, y, max_speed):
     """OK, or what is wrong with which degree of freedom."""
-    for lane in range(lanes):
+    nv, ny, values = velocity_count(system.model), y.stride, start_of(y)
+    for lane in range(states(work)):
         for i in range(ny):
-            x = abs(y[lane * ny + i])
+            x = abs(values[lane * ny + i])
             if not x < float("inf"):
                 return failure(NOT_FINITE, min(i, nv - 1))
             if i < nv and x > max_speed:
@@ -33,91 +72,55 @@ def check_velocities(lanes, nv, ny, y, max_speed):
 
 
 @helper
-def run(step, w, lanes, tree, p, codes, numbers, controller, settings, n_settings, first, steps, dt,
-        tolerance, max_speed, every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
-    """(steps taken, rows written, status)."""
-    nq, nv, ny = tree[NQ], tree[NV], extended_size(tree, codes)
-    new_q, new_y = scratch, shift_pointer(scratch, lanes * nq)
-    row = 0
-    for done in range(steps):
-        status = step(
-            w, lanes, tree, p, codes, numbers, controller, settings, n_settings,
-            (first + done) * dt, dt, tolerance, q, y, new_q, new_y, memory, ws,
-        )  # fmt: skip
+def copy_state(work, out, given):
+    copy(size_of(work, given.q), start_of(out.q), start_of(given.q))
+    copy(size_of(work, given.y), start_of(out.y), start_of(given.y))
+
+
+@helper
+def states_of(system, arrays, group_shift):
+    """(state, next state) of the lanes whose rows begin `group_shift` rows further on."""
+    nq, ny = system.model.tree[NQ], extended_size(system)
+    state = State(
+        Rows(pointer(arrays.q), group_shift * nq, nq), Rows(pointer(arrays.y), group_shift * ny, ny)
+    )
+    new = State(Rows(pointer(arrays.new_q), 0, nq), Rows(pointer(arrays.new_y), 0, ny))
+    return state, new
+
+
+@helper
+def run(step, look, work, system, schedule, state, new, seen):
+    """(steps taken, looks, status); `look` is called after every so many steps."""
+    looks = 0
+    for done in range(schedule.steps):
+        t = (schedule.first + done) * schedule.dt
+        status = step(work, system, t, schedule.dt, state, new)
         if status == OK:
-            status = check_velocities(lanes, nv, ny, new_y, max_speed)
+            status = check_velocities(work, system, new.y, schedule.max_speed)
         if status != OK:
-            return done, row, status
-        copy(lanes * nq, q, new_q)
-        copy(lanes * ny, y, new_y)
-        if (first + done + 1) % every == 0:
-            copy(lanes * nq, shift_pointer(rows_q, row * lanes * nq), q)
-            copy(lanes * ny, shift_pointer(rows_y, row * lanes * ny), y)
-            row += 1
-    return steps, row, OK
+            return done, looks, status
+        copy_state(work, state, new)
+        after = schedule.first + done + 1
+        if after % schedule.every == 0:
+            look(work, system, after * schedule.dt, looks, state, seen)
+            looks += 1
+    return schedule.steps, looks, OK
 
 
-@kernel(*FIXED_STEPS)
-def rk4_run(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance, max_speed,
-            every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
-    return run(
-        rk4.step, WIDTH_1, 1, pointer(tree), pointer(p), pointer(codes), pointer(numbers),
-        controller, pointer(settings), settings.size, first, steps, dt, tolerance, max_speed,
-        every, pointer(q), pointer(y), pointer(scratch), pointer(memory), pointer(ws),
-        pointer(rows_q), pointer(rows_y),
-    )  # fmt: skip
+@helper
+def write_row(work, system, t, row, state, log):
+    """Keep the state as a row for the log."""
+    q, y = pointer(log.q), pointer(log.y)
+    copy(state.q.stride, shift_pointer(q, row * state.q.stride), start_of(state.q))
+    copy(state.y.stride, shift_pointer(y, row * state.y.stride), start_of(state.y))
 
 
-@kernel(*FIXED_STEPS)
-def rk4_run_lanes(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance,
-                  max_speed, every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
-    return run(
-        rk4.step, WIDTH_N, LANES, pointer(tree), pointer(p), pointer(codes), pointer(numbers),
-        controller, pointer(settings), settings.size, first, steps, dt, tolerance, max_speed,
-        every, pointer(q), pointer(y), pointer(scratch), pointer(memory), pointer(ws),
-        pointer(rows_q), pointer(rows_y),
-    )  # fmt: skip
+def fixed_steps(name: str, step: Any) -> Any:
+    """The kernel that takes a chunk of steps by one state: (steps taken, rows written, status)."""
 
+    def entry(arrays, states, schedule, log):
+        work, system = opened(WIDTH_1, arrays)
+        state, new = states_of(system, states, 0)
+        return run(step, write_row, work, system, schedule, state, new, log)
 
-@kernel(*FIXED_STEPS)
-def euler_run(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance,
-              max_speed, every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
-    return run(
-        semi_implicit_euler.step, WIDTH_1, 1, pointer(tree), pointer(p), pointer(codes),
-        pointer(numbers), controller, pointer(settings), settings.size, first, steps, dt,
-        tolerance, max_speed, every, pointer(q), pointer(y), pointer(scratch), pointer(memory),
-        pointer(ws), pointer(rows_q), pointer(rows_y),
-    )  # fmt: skip
-
-
-@kernel(*FIXED_STEPS)
-def euler_run_lanes(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance,
-                    max_speed, every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
-    return run(
-        semi_implicit_euler.step, WIDTH_N, LANES, pointer(tree), pointer(p), pointer(codes),
-        pointer(numbers), controller, pointer(settings), settings.size, first, steps, dt,
-        tolerance, max_speed, every, pointer(q), pointer(y), pointer(scratch), pointer(memory),
-        pointer(ws), pointer(rows_q), pointer(rows_y),
-    )  # fmt: skip
-
-
-@kernel(*FIXED_STEPS)
-def midpoint_run(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance,
-                 max_speed, every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
-    return run(
-        implicit_midpoint.step, WIDTH_1, 1, pointer(tree), pointer(p), pointer(codes),
-        pointer(numbers), controller, pointer(settings), settings.size, first, steps, dt,
-        tolerance, max_speed, every, pointer(q), pointer(y), pointer(scratch), pointer(memory),
-        pointer(ws), pointer(rows_q), pointer(rows_y),
-    )  # fmt: skip
-
-
-@kernel(*FIXED_STEPS)
-def midpoint_run_lanes(tree, p, codes, numbers, controller, settings, first, steps, dt, tolerance,
-                       max_speed, every, q, y, scratch, memory, ws, rows_q, rows_y):  # fmt: skip
-    return run(
-        implicit_midpoint.step, WIDTH_N, LANES, pointer(tree), pointer(p), pointer(codes),
-        pointer(numbers), controller, pointer(settings), settings.size, first, steps, dt,
-        tolerance, max_speed, every, pointer(q), pointer(y), pointer(scratch), pointer(memory),
-        pointer(ws), pointer(rows_q), pointer(rows_y),
-    )  # fmt: skip
+    return kernel(SYSTEM_ARRAYS, STATE_ARRAYS, SCHEDULE, LOG_ROWS)(named_like(entry, name, step))

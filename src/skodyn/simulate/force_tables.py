@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from skodyn.conventions import GROUND, JointKind
 from skodyn.errors import ModelError
+from skodyn.lanes import PartAtWidths
 from skodyn.model import layout
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
@@ -20,12 +21,14 @@ from skodyn.simulate.elements import (
     FixmanForce,
     Forces,
     JointProperties,
+    OwnElement,
     PointSpring,
     Servo,
     Sinusoid,
     TorqueTable,
     Wrench,
 )
+from skodyn.simulate.structures import OWN_PARTS
 
 __all__ = ["ForceTables", "pack_forces"]
 
@@ -39,6 +42,7 @@ class ForceTables:
     codes: NDArray[np.int64]
     numbers: Floats
     n_integrals: int
+    parts: tuple[PartAtWidths, ...] = ()  # that elements bring along
 
 
 class _Packer:
@@ -52,7 +56,9 @@ class _Packer:
         self.faults: list[str] = []
         self.integrals = 0
         self.gravity_compensated = False
+        self.on_bodies = False
         self.fixman_at = 0
+        self.parts: list[PartAtWidths] = []
 
     def add(self, element: Element, label: str) -> None:
         before = len(self.faults)
@@ -90,9 +96,20 @@ class _Packer:
             return [f.SINUSOID, dof, 0, offset, 0, -1]
         if isinstance(element, TorqueTable):
             return self._table(element, label, offset)
+        if isinstance(element, OwnElement):
+            return self._own(element, offset)
+        self.on_bodies = True
         if isinstance(element, Wrench):
             return self._wrench(element, label, offset)
         return self._spring(element, offset)
+
+    def _own(self, element: OwnElement, offset: int) -> list[int]:
+        first, numbers = element.pack(self.model)
+        self.numbers += [float(number) for number in numbers]
+        if element.part not in self.parts:
+            self.parts.append(element.part)
+        self.on_bodies |= element.on_bodies
+        return [f.OWN_PART, first, OWN_PARTS + self.parts.index(element.part), offset, 0, -1]
 
     def _fixman(self, element: FixmanForce, offset: int) -> None:
         """One number for all of them: potentials add up."""
@@ -264,11 +281,11 @@ def pack_forces(model: Model, forces: Forces) -> ForceTables:
     header = [0] * f.CODES_HEADER
     header[f.ELEMENTS] = len(packer.records)
     header[f.PASSIVE] = int(bool(forces.joints))
-    header[f.ON_BODIES] = int(any(r[f.CODE] >= f.WRENCH_WORLD for r in packer.records))
+    header[f.ON_BODIES] = int(packer.on_bodies)
     header[f.GRAVITY_COMPENSATED] = int(packer.gravity_compensated)
     header[f.INTEGRALS] = packer.integrals + 1  # and the work done
     header[f.FIXMAN] = packer.fixman_at
     header[f.CONTROLLED] = int(forces.controller is not None)
     codes = np.array(header + [x for record in packer.records for x in record], dtype=np.int64)
     numbers = np.concatenate((passive.reshape(-1), np.array(packer.numbers, dtype=np.float64)))
-    return ForceTables(codes, numbers, packer.integrals + 1)
+    return ForceTables(codes, numbers, packer.integrals + 1, tuple(packer.parts))

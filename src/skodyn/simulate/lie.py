@@ -42,42 +42,42 @@ def inverse_differential_motion(u, v):
 
 
 @helper
-def store_row4(w, a, first, stride, i, x):
-    store_rows(w, a, first, stride, i, x[0])
-    store_row3(w, a, first, stride, i + 1, (x[1], x[2], x[3]))
+def store_row4(work, a, i, x):
+    store_rows(work, a, i, x[0])
+    store_row3(work, a, i + 1, (x[1], x[2], x[3]))
 
 
 @helper
-def commutes(tree):
+def commutes(model):
     """No joint has a quaternion, which is one number more than it has velocities."""
-    return tree[NQ] == tree[NV]
+    return model.tree[NQ] == model.tree[NV]
 
 
 @helper
-def move_coordinates(w, tree, nq, nv, q, u, scale, out):
+def move_coordinates(work, model, q, u, scale, out):
     """out = q ⊞ scale·u, joint by joint; tables of w rows."""
-    if commutes(tree):
-        for i in range(nq):
-            step = scale * load_rows(w, u, 0, nv, i)
-            store_rows(w, out, 0, nq, i, load_rows(w, q, 0, nq, i) + step)
+    if commutes(model):
+        for i in range(model.tree[NQ]):
+            step = scale * load_rows(work, u, i)
+            store_rows(work, out, i, load_rows(work, q, i) + step)
         return
-    for k in range(body_count(tree)):
-        i, j = entry(tree, k, Q_START), entry(tree, k, V_START)
-        kind = entry(tree, k, KIND)
+    for k in range(body_count(model)):
+        i, j = entry(model, k, Q_START), entry(model, k, V_START)
+        kind = entry(model, k, KIND)
         if kind == SPHERICAL:
-            turn = _scaled3(scale, row3(w, u, 0, nv, j))
-            store_row4(w, out, 0, nq, i, integrate_spherical(row4(w, q, 0, nq, i), turn))
+            turn = _scaled3(scale, row3(work, u, j))
+            store_row4(work, out, i, integrate_spherical(row4(work, q, i), turn))
         elif kind == FREE:
-            turn = _scaled3(scale, row3(w, u, 0, nv, j))
-            slide = _scaled3(scale, row3(w, u, 0, nv, j + 3))
-            pose = row4(w, q, 0, nq, i), row3(w, q, 0, nq, i + 4)
+            turn = _scaled3(scale, row3(work, u, j))
+            slide = _scaled3(scale, row3(work, u, j + 3))
+            pose = row4(work, q, i), row3(work, q, i + 4)
             p, x = integrate_free(pose[0], pose[1], turn, slide)
-            store_row4(w, out, 0, nq, i, p)
-            store_row3(w, out, 0, nq, i + 4, x)
+            store_row4(work, out, i, p)
+            store_row3(work, out, i + 4, x)
         else:
-            for d in range(entry(tree, k, N_DOF)):
-                step = scale * load_rows(w, u, 0, nv, j + d)
-                store_rows(w, out, 0, nq, i + d, load_rows(w, q, 0, nq, i + d) + step)
+            for d in range(entry(model, k, N_DOF)):
+                step = scale * load_rows(work, u, j + d)
+                store_rows(work, out, i + d, load_rows(work, q, i + d) + step)
 
 
 @helper
@@ -86,24 +86,24 @@ def _scaled3(s, a):
 
 
 @helper
-def coordinate_rates(w, tree, nv, u, v, out):
+def coordinate_rates(work, model, u, v, out):
     """out = dexp⁻¹(u)·v, joint by joint; tables of w rows."""
-    if commutes(tree):
-        for i in range(tree[NV]):
-            store_rows(w, out, 0, nv, i, load_rows(w, v, 0, nv, i))
+    if commutes(model):
+        for i in range(model.tree[NV]):
+            store_rows(work, out, i, load_rows(work, v, i))
         return
-    for k in range(body_count(tree)):
-        j = entry(tree, k, V_START)
-        kind = entry(tree, k, KIND)
+    for k in range(body_count(model)):
+        j = entry(model, k, V_START)
+        kind = entry(model, k, KIND)
         if kind == SPHERICAL:
-            rate = inverse_differential_turn(row3(w, u, 0, nv, j), row3(w, v, 0, nv, j))
-            store_row3(w, out, 0, nv, j, rate)
+            rate = inverse_differential_turn(row3(work, u, j), row3(work, v, j))
+            store_row3(work, out, j, rate)
         elif kind == FREE:
-            u6 = row3(w, u, 0, nv, j), row3(w, u, 0, nv, j + 3)
-            v6 = row3(w, v, 0, nv, j), row3(w, v, 0, nv, j + 3)
+            u6 = row3(work, u, j), row3(work, u, j + 3)
+            v6 = row3(work, v, j), row3(work, v, j + 3)
             turn, slide = inverse_differential_motion(u6, v6)
-            store_row3(w, out, 0, nv, j, turn)
-            store_row3(w, out, 0, nv, j + 3, slide)
+            store_row3(work, out, j, turn)
+            store_row3(work, out, j + 3, slide)
         else:
-            for d in range(entry(tree, k, N_DOF)):
-                store_rows(w, out, 0, nv, j + d, load_rows(w, v, 0, nv, j + d))
+            for d in range(entry(model, k, N_DOF)):
+                store_rows(work, out, j + d, load_rows(work, v, j + d))

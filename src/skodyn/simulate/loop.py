@@ -10,15 +10,20 @@ from typing import Any, Protocol
 import numpy as np
 
 from skodyn.conventions import JointKind
-from skodyn.kernels.status import NOT_FINITE, SINGULAR, decode
-from skodyn.simulate.adaptive_step import REJECTED, STEP_TOO_SMALL
+from skodyn.kernels.status import (
+    NOT_CONVERGED,
+    NOT_FINITE,
+    OUT_OF_BOUNDS,
+    SINGULAR,
+    STEP_TOO_SMALL,
+    decode,
+)
+from skodyn.simulate.adaptive_step import REJECTED
 from skodyn.simulate.channels import channel_rows
 from skodyn.simulate.controllers import ControllerError
 from skodyn.simulate.engine import Engine
-from skodyn.simulate.fixed_step import OUT_OF_BOUNDS
 from skodyn.simulate.monitors import Snapshot, balance
 from skodyn.simulate.signals import StopRequest
-from skodyn.simulate.steppers.implicit_midpoint import NOT_CONVERGED
 
 __all__ = ["Outcome", "Sink", "drive"]
 

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from skodyn.errors import StateError
-from skodyn.lanes import LANES
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
-from skodyn.simulate.channels import CHANNELS, channel_rows, data_sets
+from skodyn.simulate.channels import CHANNELS, channel_rows, data_sets, prepare_channels
 from skodyn.simulate.elements import Forces
 from skodyn.simulate.engine import Engine
 from skodyn.simulate.fingerprint import fingerprint
@@ -183,9 +182,8 @@ def run(
     """Run a plan from its start; rows go to a log file, or stay in memory without one."""
     engine = plan.engine()
     start = snapshot(engine)
-    # a register full, so that the kernels of batches are compiled before anybody times a step
-    several = channel_rows(engine, engine.present(LANES), plan.channels)
-    first = {name: rows[:1] for name, rows in several.items()}
+    prepare_channels(plan.channels, plan.rows)
+    first = channel_rows(engine, engine.present(), plan.channels)
     if log is None:
         return _run_in_memory(plan, engine, start, first, progress, chunk)
     from skodyn.io import checkpoint

@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass
 
 from skodyn.errors import StateError
+from skodyn.simulate.methods import METHODS
 
-__all__ = ["METHODS", "IntegratorSettings"]
-
-METHODS = ("semi_implicit_euler", "rk4", "implicit_midpoint", "dormand_prince")
+__all__ = ["IntegratorSettings"]
 
 
 @dataclass(frozen=True)
@@ -41,4 +40,4 @@ class IntegratorSettings:
 
     @property
     def adaptive(self) -> bool:
-        return self.method == "dormand_prince"
+        return METHODS[self.method].adaptive

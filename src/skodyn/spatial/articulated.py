@@ -82,7 +82,7 @@ def subtract_rank_one(p, u, d_inverse):
 
 
 @helper
-def shift_articulated(p, l):  # noqa: E741
+def shift_articulated(p, l):
     """φ·P·φ*: P seen from a point from which its origin lies at l.
 
     With L = l̃ the blocks become A − B·L + L·(Bᵀ − C·L), B + L·C, C.

@@ -38,7 +38,7 @@ def apply_inertia(inertia, v):
 
 
 @helper
-def shift_second_moment(j, m, h, l):  # noqa: E741
+def shift_second_moment(j, m, h, l):
     """Second moment about a point −l away: J + parallel-axis terms, φ·M·φ* in its upper block.
 
     With c' = c + l the moments gain (2 h·l + m l·l)·I − h lᵀ − l hᵀ − m l lᵀ.
@@ -56,7 +56,7 @@ def shift_second_moment(j, m, h, l):  # noqa: E741
 
 
 @helper
-def shift_inertia(inertia, l):  # noqa: E741
+def shift_inertia(inertia, l):
     """φ·M·φ*: the same body about a point from which its frame's origin lies at l."""
     m, h, j = inertia
     return m, add_scaled(h, m, l), shift_second_moment(j, m, h, l)

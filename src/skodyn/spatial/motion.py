@@ -21,13 +21,13 @@ from skodyn.spatial.rotations import half_sinc, quaternion_log
 
 
 @helper
-def shift_force(l, f):  # noqa: E741
+def shift_force(l, f):
     """φ·f: a force [moment; force] at the child's origin, seen from the parent's."""
     return add_cross(f[0], l, f[1]), f[1]
 
 
 @helper
-def shift_motion(l, v):  # noqa: E741
+def shift_motion(l, v):
     """φ*·v: a velocity or acceleration of the parent's origin, carried rigidly to the child's."""
     return v[0], add_cross(v[1], v[0], l)
 

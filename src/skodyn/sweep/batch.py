@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 
 from skodyn.errors import SkodynError
 from skodyn.kernels.energy import ROW as STATE_SUMS
-from skodyn.kernels.workspace import workspace_lanes
+from skodyn.kernels.workspace import PackedModel, workspace_lanes
 from skodyn.model.columns import Floats
+from skodyn.simulate import sampling
 from skodyn.simulate.engine import Engine
-from skodyn.sweep import sampling
+from skodyn.simulate.evaluate_rows import StateRows
+from skodyn.simulate.sampling import MetricArrays
 from skodyn.sweep.lane_batch import LaneBatch, Outcomes
 from skodyn.sweep.metrics import PackedMetrics, pack_metrics
 from skodyn.sweep.packing import Packer, Refused, run_ids
@@ -189,11 +191,15 @@ def _reduce(worker: Worker, engine: Engine, first: bool, block: Any, kept: Float
         nv, joints = engine.model.nv, engine.model.coupling
         q, y = joints.expand_q(q), np.hstack((joints.expand_v(y[:, :nv]), y[:, nv:]))
     workspace = np.zeros(workspace_lanes(model.n_bodies, model.nq, model.nv))
+    values = np.zeros(STATE_SUMS + 3 * model.n_bodies)
     reduce_rows.ready(
-        model.kernel_tree, model.parameters, first, engine.settings.dt * engine.every, block.t,
-        q.reshape(-1), y.reshape(-1), workspace, m.codes, m.levels, m.function.address,
-        np.zeros(STATE_SUMS + 3 * model.n_bodies), kept,
-    )  # fmt: skip
+        PackedModel(model.kernel_tree, model.parameters),
+        first,
+        engine.settings.dt * engine.every,
+        StateRows(*(rows.reshape(-1) for rows in (block.t, q, y))),
+        workspace,
+        MetricArrays(m.codes, m.levels, m.function.address, values, kept),
+    )
 
 
 # ---- full logs ----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from typing import Any
 
 from skodyn.errors import SkodynError
 from skodyn.jit import cache_folder
-from skodyn.simulate.engine import KERNELS as SINGLE
+from skodyn.simulate.methods import method_named
 
 __all__ = ["ENGINES", "Engine", "open_engine", "warm"]
 
@@ -209,14 +209,14 @@ def warm(methods: tuple[str, ...], alone: bool = False) -> None:
 
     alone: fixed steps too are taken by one run at a time, as a thermostat has it.
     """
-    from skodyn.sweep.lane_batch import KERNELS
     from skodyn.sweep.row_metrics import reduce_rows
 
     with _locked():
         for method in methods:
-            in_lanes = method in KERNELS and not alone
-            _ = KERNELS[method].ready if in_lanes else reduce_rows.ready
-            _ = SINGLE[method].ready
+            known = method_named(method)
+            in_lanes = known.lane_loop is not None and not alone
+            _ = known.lane_loop.ready if in_lanes else reduce_rows.ready
+            _ = known.loop.ready
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from skodyn.errors import ScenarioError
 from skodyn.jit import FLOATS, JIT_DISABLED, NUMBER
-from skodyn.sweep.sampling import call_quantity
+from skodyn.simulate.sampling import call_quantity
 
 __all__ = ["Quantities", "compile_functions", "load_function", "of_state"]
 

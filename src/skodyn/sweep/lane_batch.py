@@ -18,24 +18,20 @@ from numpy.typing import NDArray
 
 from skodyn.kernels.energy import ROW as STATE_SUMS
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import workspace_lanes
-from skodyn.lanes import LANES
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N_OWN_PARAMETERS, Width
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.columns import Floats
-from skodyn.simulate.controllers import NO_CONTROLLER
-from skodyn.simulate.engine import KERNELS as SINGLE
+from skodyn.simulate import sampling
+from skodyn.simulate.fixed_step import LogRows, Schedule, StateArrays
+from skodyn.simulate.lane_loop import GROUP, STEP, Sweep
+from skodyn.simulate.methods import method_named
+from skodyn.simulate.prepare import lane_arrays, tree_sizes
+from skodyn.simulate.sampling import MetricArrays
 from skodyn.simulate.settings import IntegratorSettings
-from skodyn.sweep import lane_loop, sampling
-from skodyn.sweep.lane_loop import GROUP, STEP
+from skodyn.simulate.structures import SystemArrays
 from skodyn.sweep.metrics import PackedMetrics
 
 __all__ = ["LaneBatch", "Outcomes", "PackedRuns"]
-
-KERNELS = {
-    "rk4": lane_loop.rk4_sweep,
-    "semi_implicit_euler": lane_loop.euler_sweep,
-    "implicit_midpoint": lane_loop.midpoint_sweep,
-}
 
 CHUNK_SECONDS = 0.2
 
@@ -97,7 +93,7 @@ class LaneBatch:
         self.out_kept = np.zeros((count, metrics.count * sampling.ACCUMULATORS))
         self.alive = np.arange(len(self.rows)) < count
         self._allocate()
-        self.kernel = KERNELS[runs.settings.method].ready
+        self.kernel = method_named(runs.settings.method).lane_loop.ready
 
     def _interleaved(self, table: Floats) -> Floats:
         """(groups, constants, lanes), flat: the values of the lanes lie next to each other."""
@@ -107,12 +103,20 @@ class LaneBatch:
         return flat
 
     def _allocate(self) -> None:
-        n, nq, nv, ny = self.runs.n_bodies, self.nq, self.nv, self.ny
-        self.scratch = line_zeros(LANES * (nq + ny))
-        self.memory = line_zeros(LANES * (2 * nv + 6 * n + nq + 19 * ny + 8))
-        self.ws = line_zeros(LANES * workspace_lanes(n, nq, nv))
-        self.values = line_zeros(LANES * (STATE_SUMS + 3 * n))
-        self.nothing = np.zeros(0)
+        runs, m = self.runs, self.metrics
+        sizes = tree_sizes(runs.n_bodies, self.nq, self.nv, runs.n_integrals)
+
+        def arrays(parameters: Floats, numbers: Floats, width: Width) -> SystemArrays:
+            return lane_arrays(
+                runs.tree, parameters, runs.codes, numbers, runs.settings, sizes, width
+            )
+
+        self.system = arrays(self.p, self.numbers, WIDTH_N_OWN_PARAMETERS)
+        self.alone = arrays(np.zeros(0), np.zeros(0), WIDTH_1)
+        new_q, new_y = line_zeros(LANES * self.nq), line_zeros(LANES * self.ny)
+        self.states = StateArrays(self.q, self.y, new_q, new_y)
+        values = line_zeros(LANES * (STATE_SUMS + 3 * runs.n_bodies))
+        self.looks = MetricArrays(m.codes, m.levels, m.function.address, values, self.kept)
 
     # ---- running ------------------------------------------------------------------------------
 
@@ -138,13 +142,9 @@ class LaneBatch:
         )  # fmt: skip
 
     def _advance(self, budget: int) -> int:
-        s, m = self.runs.settings, self.metrics
-        _, status = self.kernel(
-            self.runs.tree, self.p, self.runs.codes, self.numbers, NO_CONTROLLER.address,
-            self.nothing, self.runs.steps, s.dt, s.tolerance, s.max_speed, self.runs.sample_every,
-            self.groups, self.place, budget, self.q, self.y, self.scratch, self.memory, self.ws,
-            m.codes, m.levels, m.function.address, self.values, self.kept,
-        )  # fmt: skip
+        runs, s = self.runs, self.runs.settings
+        sweep = Sweep(runs.steps, s.dt, s.max_speed, runs.sample_every, self.groups, budget)
+        _, status = self.kernel(self.system, self.states, sweep, self.place, self.looks)
         return int(status)
 
     def _collect(self) -> None:
@@ -185,12 +185,13 @@ class LaneBatch:
         s = self.runs.settings
         p = np.ascontiguousarray(self.p.reshape(self.groups, -1, LANES)[group, :, lane])
         numbers = np.ascontiguousarray(self.numbers.reshape(self.groups, -1, LANES)[group, :, lane])
+        system = self.alone._replace(parameters=p, numbers=numbers)
         q, y = self.q.reshape(-1, self.nq)[row].copy(), self.y.reshape(-1, self.ny)[row].copy()
-        _, _, status = SINGLE[s.method].ready(
-            self.runs.tree, p, self.runs.codes, numbers, NO_CONTROLLER.address, self.nothing,
-            int(self.place[STEP]), 1, s.dt, s.tolerance, s.max_speed, 2**62, q, y,
-            self.scratch, self.memory, self.ws, self.nothing, self.nothing,
-        )  # fmt: skip
+        states = StateArrays(q, y, self.states.new_q, self.states.new_y)
+        schedule = Schedule(int(self.place[STEP]), 1, s.dt, s.max_speed, 2**62)
+        none = np.zeros(0)
+        single = method_named(s.method).loop.ready
+        _, _, status = single(system, states, schedule, LogRows(none, none))
         return int(status)
 
     def _become(self, row: int, other: int) -> None:

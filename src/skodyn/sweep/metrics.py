@@ -26,7 +26,7 @@ from skodyn.errors import ScenarioError
 from skodyn.io.schema import Names
 from skodyn.model.columns import Floats, shown
 from skodyn.model.model import Model
-from skodyn.sweep import sampling as s
+from skodyn.simulate import sampling as s
 from skodyn.sweep.functions import compile_functions, load_function, of_state
 from skodyn.topology.wording import Spelling
 

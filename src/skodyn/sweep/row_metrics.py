@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from skodyn.jit import kernel
-from skodyn.lanes import WIDTH_1, pointer, shift_pointer
+from skodyn.jit import FLAG, FLOATS, INTS, NUMBER, RESULT, Group, kernel
+from skodyn.kernels.workspace import PackedModel
+from skodyn.lanes import WIDTH_1, Rows, Work, pointer
 from skodyn.model.layout import NQ
-from skodyn.sweep.sampling import sample
-from skodyn.sweep.signatures import ROWS
+from skodyn.simulate.evaluate_rows import StateRows
+from skodyn.simulate.lane_loop import METRIC_ARRAYS
+from skodyn.simulate.sampling import Metrics, sample
+from skodyn.simulate.structures import State
 
 
-@kernel(*ROWS)
-def reduce_rows(tree, p, first, dt, t, q, y, ws, metrics, levels, function, values, kept):
+@kernel(
+    Group(PackedModel, (INTS, FLOATS)),
+    FLAG,
+    NUMBER,
+    Group(StateRows, (FLOATS,) * 3),
+    RESULT,
+    METRIC_ARRAYS,
+)
+def reduce_rows(arrays, first, interval, rows, lanes, metrics):
     """Take in one row after another; `first` says that the first of them is the start."""
-    nq, ny = tree[NQ], y.size // t.size
-    for row in range(t.size):
-        sample(WIDTH_1, 1, first and row == 0, dt, t[row], pointer(tree), pointer(p),
-               pointer(metrics), pointer(levels), function, shift_pointer(pointer(q), row * nq),
-               shift_pointer(pointer(y), row * ny), ny, pointer(values), pointer(kept),
-               pointer(ws))  # fmt: skip
-    return t.size
+    model = PackedModel(pointer(arrays.tree), pointer(arrays.parameters))
+    work = Work(WIDTH_1, pointer(lanes))
+    looks = Metrics(
+        pointer(metrics.codes), pointer(metrics.levels), metrics.function,
+        pointer(metrics.values), pointer(metrics.kept), interval,
+    )  # fmt: skip
+    nq, ny = arrays.tree[NQ], rows.y.size // rows.t.size
+    for row in range(rows.t.size):
+        state = State(Rows(pointer(rows.q), row * nq, nq), Rows(pointer(rows.y), row * ny, ny))
+        sample(work, model, first and row == 0, rows.t[row], state, looks)
+    return rows.t.size

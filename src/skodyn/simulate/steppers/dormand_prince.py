@@ -11,30 +11,38 @@ from __future__ import annotations
 import numpy as np
 
 from skodyn.jit import helper
-from skodyn.lanes import WIDTH_1, shift_pointer
-from skodyn.model.layout import NQ, NV
+from skodyn.model.layout import NV
 from skodyn.simulate.lie import move_coordinates
+from skodyn.simulate.memory import Sections
 from skodyn.simulate.steppers.explicit import (
+    STAGE_K,
+    STAGE_M,
+    STAGE_U,
+    STAGE_Y,
     combine,
-    explicit_stages,
-    finish_explicit,
     stage_memory,
+    tableau,
 )
-from skodyn.simulate.system import extended_size
+from skodyn.simulate.steppers.tables import clear
+from skodyn.simulate.structures import start_of, table
 
 STAGES = 7
-C = np.array([0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1])
-B = np.array([35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0])
-_ROWS = [
-    [],
-    [1 / 5],
-    [3 / 40, 9 / 40],
-    [44 / 45, -56 / 15, 32 / 9],
-    [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729],
-    [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
-    [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
-]
-A = np.array([row + [0] * (STAGES - len(row)) for row in _ROWS], dtype=np.float64).reshape(-1)
+MEMORY = Sections(stage_memory(STAGES), PARTLY=(1, "y", "the way to a row of the log"))
+(PARTLY,) = MEMORY.indices
+
+TABLEAU = tableau(
+    rows=[
+        [],
+        [1 / 5],
+        [3 / 40, 9 / 40],
+        [44 / 45, -56 / 15, 32 / 9],
+        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729],
+        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
+        [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
+    ],
+    weights=[35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0],
+    nodes=[0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1],
+)
 # difference of the fifth- and fourth-order weights
 E = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
 # the interpolant's own weights
@@ -54,42 +62,23 @@ SAFETY, SHRINK_MOST, GROW_MOST, BETA = 0.9, 0.2, 10.0, 0.04
 
 
 @helper
-def attempt(tree, p, codes, numbers, controller, settings, n_settings, t, dt, q, y, new_q, new_y,
-            memory, ws):  # fmt: skip
-    """All stages, and the end of the step; status of the evaluations."""
-    status = explicit_stages(
-        WIDTH_1, 1, STAGES, A, C, tree, p, codes, numbers, controller, settings, n_settings,
-        t, dt, q, y, memory, ws,
-    )  # fmt: skip
-    finish_explicit(WIDTH_1, 1, STAGES, B, tree, codes, dt, q, y, new_q, new_y, memory)
-    return status
-
-
-@helper
-def scaled_error(tree, codes, dt, rtol, atol, y, new_y, memory):
+def scaled_error(system, dt, rtol, atol, state, new):
     """Root mean square of the error over its tolerance; the step is good below 1."""
-    nv, ny = tree[NV], extended_size(tree, codes)
-    base, m_at = stage_memory(tree, codes, 1)
-    way = shift_pointer(memory, base + tree[NQ])
-    work = shift_pointer(memory, base + tree[NQ] + ny)
+    nv, ny = system.model.tree[NV], state.y.stride
+    way, work = start_of(table(system, STAGE_U)), start_of(table(system, STAGE_Y))
+    y, new_y = start_of(state.y), start_of(new.y)
     total = 0.0
-    _zero(ny, work)
-    combine(ny, work, work, STAGES, E, 0, dt, shift_pointer(memory, m_at))
+    clear(ny, work)
+    combine(ny, work, work, STAGES, E, dt, start_of(table(system, STAGE_M)))
     for i in range(nv):
         allowed = atol + rtol * abs(way[i])
         total += (work[i] / allowed) ** 2
-    _zero(ny, work)
-    combine(ny, work, work, STAGES, E, 0, dt, shift_pointer(memory, m_at + STAGES * ny))
+    clear(ny, work)
+    combine(ny, work, work, STAGES, E, dt, start_of(table(system, STAGE_K)))
     for i in range(ny - 1):  # the work done is a witness, not a state to be controlled
         allowed = atol + rtol * max(abs(y[i]), abs(new_y[i]))
         total += (work[i] / allowed) ** 2
     return (total / max(nv + ny - 1, 1)) ** 0.5
-
-
-@helper
-def _zero(count, a):
-    for i in range(count):
-        a[i] = 0.0
 
 
 @helper
@@ -118,14 +107,13 @@ def interpolate(count, part, dt, start, end, rates, out):
 
 
 @helper
-def dense_output(tree, codes, part, dt, q, y, new_y, memory, out_q, out_y):
+def dense_output(work, system, part, dt, state, new, out):
     """State at `part` of the step just attempted."""
-    nq, ny = tree[NQ], extended_size(tree, codes)
-    base, m_at = stage_memory(tree, codes, 1)
-    way = shift_pointer(memory, base + nq)
-    zero = shift_pointer(memory, base + nq + ny)  # stage_y is free now
-    partly = shift_pointer(memory, m_at + 2 * STAGES * ny)
-    _zero(ny, zero)
-    interpolate(ny, part, dt, zero, way, shift_pointer(memory, m_at), partly)
-    interpolate(ny, part, dt, y, new_y, shift_pointer(memory, m_at + STAGES * ny), out_y)
-    move_coordinates(WIDTH_1, tree, nq, ny, q, partly, 1.0, out_q)
+    ny = state.y.stride
+    way, zero = start_of(table(system, STAGE_U)), start_of(table(system, STAGE_Y))
+    m, k = start_of(table(system, STAGE_M)), start_of(table(system, STAGE_K))
+    partly = table(system, PARTLY)
+    clear(ny, zero)  # a stage's y is not needed any more
+    interpolate(ny, part, dt, zero, way, m, start_of(partly))
+    interpolate(ny, part, dt, start_of(state.y), start_of(new.y), k, start_of(out.y))
+    move_coordinates(work, system.model, state.q, partly, 1.0, out.q)

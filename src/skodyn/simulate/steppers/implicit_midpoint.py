@@ -10,69 +10,93 @@ closer; failure to converge is reported.
 
 from __future__ import annotations
 
-from skodyn.jit import helper
-from skodyn.kernels.status import OK
-from skodyn.lanes import fma, shift_pointer
-from skodyn.model.layout import NQ
-from skodyn.simulate.lie import move_coordinates
-from skodyn.simulate.steppers.tables import copy
-from skodyn.simulate.system import evaluate, extended_size, system_memory
+import numpy as np
 
+from skodyn.jit import helper
+from skodyn.kernels.status import NOT_CONVERGED, OK
+from skodyn.lanes import fma, states
+from skodyn.simulate.fixed_step import fixed_steps
+from skodyn.simulate.lane_loop import lane_steps
+from skodyn.simulate.lie import move_coordinates
+from skodyn.simulate.memory import Sections
+from skodyn.simulate.steppers.method import Method
+from skodyn.simulate.steppers.tables import copy
+from skodyn.simulate.structures import State, size_of, start_of, table
+from skodyn.simulate.system import SYSTEM_MEMORY, evaluate
+
+MEMORY = Sections(
+    SYSTEM_MEMORY,
+    MIDDLE_Q=(1, "q", "coordinates in the middle of the step"),
+    MIDDLE_Y=(1, "y", "ȳ"),
+    RATES=(1, "y", "ẏ in the middle"),
+    MOVED=(1, "one", "how far the last iteration moved ȳ, one number per lane"),
+)
+MIDDLE_Q, MIDDLE_Y, RATES, MOVED = MEMORY.indices
+
+TOLERANCE = 0  # of `method`
 MAX_ITERATIONS = 100
 STAGNANT = 1e-9
 """An iteration that has come this close, relative, and moves no less than before, is at rest: what
 still moves it is rounding, in a system whose accelerations are large beside its velocities."""
-NOT_CONVERGED = 5
-"""Status code: the step is too long for the fixed-point iteration."""
 
 
 @helper
-def correct_lane(ny, dt, tolerance, y, middle, rates, at, before):
+def correct_lane(dt, tolerance, y, middle, rates, lane, before):
     """ȳ ← y + dt/2·ẏ for one row: how far it moved, or −1 if it has come to rest."""
+    ny = y.stride
+    at, start, old, rate = lane * ny, start_of(y), start_of(middle), start_of(rates)
     moved, size = 0.0, 0.0
     for i in range(at, at + ny):
-        better = fma(0.5 * dt, rates[i], y[i])
+        better = fma(0.5 * dt, rate[i], start[i])
         if i < at + ny - 1:  # the work done, last, follows from the rest
-            moved = max(moved, abs(better - middle[i]))
+            moved = max(moved, abs(better - old[i]))
             size = max(size, abs(better))
-        middle[i] = better
+        old[i] = better
     settled = moved <= tolerance * size
     stuck = moved >= before and moved <= STAGNANT * size
     return -1.0 if settled or stuck else moved
 
 
 @helper
-def step(w, lanes, tree, p, codes, numbers, controller, settings, n_settings, t, dt, tolerance,
-         q, y, new_q, new_y, memory, ws):  # fmt: skip
-    """(new_q, new_y) at t + dt."""
-    nq, ny = tree[NQ], extended_size(tree, codes)
-    base = system_memory(tree, codes, lanes)
-    middle_q = shift_pointer(memory, base)
-    middle = shift_pointer(memory, base + lanes * nq)
-    rates = shift_pointer(memory, base + lanes * (nq + ny))
-    moved = shift_pointer(memory, base + lanes * (nq + 2 * ny))  # one number per lane
-    copy(lanes * ny, middle, y)
-    for lane in range(lanes):
+def correct_lanes(work, system, dt, state, middle, rates):
+    """One correction of every lane that still moves; how many do."""
+    moved, waiting = start_of(table(system, MOVED)), 0
+    for lane in range(states(work)):
+        if not moved[lane] < 0.0:
+            tolerance = system.method[TOLERANCE]
+            moved[lane] = correct_lane(dt, tolerance, state.y, middle.y, rates, lane, moved[lane])
+            if not moved[lane] < 0.0:
+                waiting += 1
+    return waiting
+
+
+@helper
+def step(work, system, t, dt, state, new):
+    """The state at t + dt."""
+    middle, rates = State(table(system, MIDDLE_Q), table(system, MIDDLE_Y)), table(system, RATES)
+    count, moved = size_of(work, state.y), start_of(table(system, MOVED))
+    copy(count, start_of(middle.y), start_of(state.y))
+    for lane in range(states(work)):
         moved[lane] = float("inf")
     for _ in range(MAX_ITERATIONS):
-        move_coordinates(w, tree, nq, ny, q, middle, 0.5 * dt, middle_q)
-        status = evaluate(
-            w, lanes, tree, p, codes, numbers, controller, settings, n_settings, t + 0.5 * dt,
-            middle_q, middle, rates, memory, ws,
-        )  # fmt: skip
+        move_coordinates(work, system.model, state.q, middle.y, 0.5 * dt, middle.q)
+        status = evaluate(work, system, t + 0.5 * dt, middle, rates)
         if status != OK:
             return status
-        waiting = 0
-        for lane in range(lanes):
-            if not moved[lane] < 0.0:
-                moved[lane] = correct_lane(
-                    ny, dt, tolerance, y, middle, rates, lane * ny, moved[lane]
-                )
-                if not moved[lane] < 0.0:
-                    waiting += 1
-        if waiting == 0:
-            move_coordinates(w, tree, nq, ny, q, middle, dt, new_q)
-            for i in range(lanes * ny):
-                new_y[i] = 2.0 * middle[i] - y[i]
+        if correct_lanes(work, system, dt, state, middle, rates) == 0:
+            move_coordinates(work, system.model, state.q, middle.y, dt, new.q)
+            end, half, start = start_of(new.y), start_of(middle.y), start_of(state.y)
+            for i in range(count):
+                end[i] = 2.0 * half[i] - start[i]
             return OK
     return NOT_CONVERGED
+
+
+METHOD = Method(
+    "implicit_midpoint",
+    MEMORY,
+    fixed_steps("midpoint_run", step),
+    lane_steps("midpoint_sweep", step),
+    numbers=lambda settings: np.array([settings.tolerance]),
+    settings=("dt", "tolerance"),
+)

@@ -6,23 +6,33 @@ R. de Vogelaere, 1956. First order; one evaluation per step.
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.lanes import shift_pointer
-from skodyn.model.layout import NQ
+from skodyn.simulate.fixed_step import fixed_steps
+from skodyn.simulate.lane_loop import lane_steps
 from skodyn.simulate.lie import move_coordinates
+from skodyn.simulate.memory import Sections
+from skodyn.simulate.steppers.method import Method
 from skodyn.simulate.steppers.tables import add_scaled_table
-from skodyn.simulate.system import evaluate, extended_size, system_memory
+from skodyn.simulate.structures import size_of, start_of, table
+from skodyn.simulate.system import SYSTEM_MEMORY, evaluate
+
+MEMORY = Sections(SYSTEM_MEMORY, RATES=(1, "y", "rates of y"))
+(RATES,) = MEMORY.indices
 
 
 @helper
-def step(w, lanes, tree, p, codes, numbers, controller, settings, n_settings, t, dt, tolerance,
-         q, y, new_q, new_y, memory, ws):  # fmt: skip
-    """(new_q, new_y) at t + dt."""
-    ny = extended_size(tree, codes)
-    rates = shift_pointer(memory, system_memory(tree, codes, lanes))
-    status = evaluate(
-        w, lanes, tree, p, codes, numbers, controller, settings, n_settings, t, q, y, rates,
-        memory, ws,
-    )  # fmt: skip
-    add_scaled_table(lanes * ny, new_y, y, dt, rates)
-    move_coordinates(w, tree, tree[NQ], ny, q, new_y, dt, new_q)
+def step(work, system, t, dt, state, new):
+    """The state at t + dt."""
+    rates = table(system, RATES)
+    status = evaluate(work, system, t, state, rates)
+    count = size_of(work, rates)
+    add_scaled_table(count, start_of(new.y), start_of(state.y), dt, start_of(rates))
+    move_coordinates(work, system.model, state.q, new.y, dt, new.q)
     return status
+
+
+METHOD = Method(
+    "semi_implicit_euler",
+    MEMORY,
+    fixed_steps("euler_run", step),
+    lane_steps("euler_sweep", step),
+)

@@ -7,6 +7,12 @@ from skodyn.lanes import fma
 
 
 @helper
+def clear(count, out):
+    for i in range(count):
+        out[i] = 0.0
+
+
+@helper
 def copy(count, out, a):
     for i in range(count):
         out[i] = a[i]
@@ -17,12 +23,3 @@ def add_scaled_table(count, out, a, s, b):
     """out = a + s·b."""
     for i in range(count):
         out[i] = fma(s, b[i], a[i])
-
-
-@helper
-def all_finite(count, a):
-    """No NaN, no infinity."""
-    total = 0.0
-    for i in range(count):
-        total += abs(a[i])
-    return total < float("inf")

@@ -7,13 +7,17 @@ metric does not depend on who sits in the neighbouring lanes.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from skodyn.jit import ForeignFunction, helper
 from skodyn.kernels import energy
+from skodyn.kernels.entries import Given
 from skodyn.kernels.forward_kinematics import POSITION, scatter_positions
 from skodyn.kernels.kinematics import scatter_poses
-from skodyn.kernels.workspace import load3, sum_slot
-from skodyn.lanes import shift_pointer, store_rows
-from skodyn.model.layout import N_BODIES, NQ, NV
+from skodyn.kernels.workspace import body_count, load3, sum_slot
+from skodyn.lanes import Rows, shift_pointer, states, store_rows
+from skodyn.model.layout import NQ, NV
+from skodyn.simulate.structures import start_of
 
 # header of `codes`: how many metrics, and which sweeps over the bodies they need
 COUNT, NEEDS_ENERGY, NEEDS_POSITIONS = range(3)
@@ -35,39 +39,80 @@ call_quantity = ForeignFunction("number", "count", "number", "pointer", "pointer
 """A person's own quantities: f(which, t, q, v, nq, nv)."""
 
 
+class MetricArrays(NamedTuple):
+    """What is looked at, as Python passes it."""
+
+    codes: Any
+    levels: Any
+    function: Any  # address of a person's own quantities
+    values: Any  # storage: sums over bodies, then places of bodies
+    kept: Any  # accumulators
+
+
+class Metrics(NamedTuple):
+    """The same as pointers, and the time between looks."""
+
+    codes: Any
+    levels: Any
+    function: Any
+    values: Any
+    kept: Any
+    interval: float
+
+
 @helper
-def place_bodies(w, lanes, tree, p, q, places, ready, ws):
-    """Origins of all bodies, a row of 3n numbers for each lane."""
+def sums_of(metrics):
+    """Energies, momentum and centre of mass, a row per lane."""
+    return Rows(metrics.values, 0, energy.ROW)
+
+
+@helper
+def places_of(work, model, metrics):
+    """Origins of all bodies, a row of 3n numbers per lane."""
+    return Rows(metrics.values, states(work) * energy.ROW, 3 * body_count(model))
+
+
+@helper
+def place_bodies(work, model, q, places, ready):
+    """Fill the places; `ready` says that the workspace has them."""
     if not ready:
-        scatter_poses(w, tree, p, q, 0, tree[NQ], ws)
-        scatter_positions(w, tree, ws)
-    stride = 3 * tree[N_BODIES]
-    for k in range(tree[N_BODIES]):
-        place = load3(w, ws, sum_slot(tree, k) + POSITION)
+        scatter_poses(work, model, q)
+        scatter_positions(work, model)
+    for k in range(body_count(model)):
+        place = load3(work, sum_slot(model, k) + POSITION)
         for axis in range(3):
-            store_rows(w, places, 0, stride, 3 * k + axis, place[axis])
+            store_rows(work, places, 3 * k + axis, place[axis])
 
 
 @helper
-def quantity(codes, at, lane, tree, t, q, y, ny, sums, places, function):
+def in_lane(rows, lane, i):
+    """Number i of the row of a lane."""
+    return rows.data[rows.first + lane * rows.stride + i]
+
+
+@helper
+def quantity(work, model, t, state, metrics, at, lane):
     """The quantity that the record at `at` speaks of, in one lane."""
-    source, i = codes[at + SOURCE], codes[at + INDEX]
-    nq, nv = tree[NQ], tree[NV]
+    source, i = metrics.codes[at + SOURCE], metrics.codes[at + INDEX]
     if source == COORDINATE:
-        return q[lane * nq + i]
+        return in_lane(state.q, lane, i)
     if source == VELOCITY:
-        return y[lane * ny + i]
+        return in_lane(state.y, lane, i)
     if source == STATE_SUM:
-        return sums[lane * energy.ROW + i]
+        return in_lane(sums_of(metrics), lane, i)
     if source == TOTAL_ENERGY:
-        return sums[lane * energy.ROW] + sums[lane * energy.ROW + 1]
+        sums = sums_of(metrics)
+        return in_lane(sums, lane, 0) + in_lane(sums, lane, 1)
     if source == WORK:
-        return y[lane * ny + ny - 1]
+        return in_lane(state.y, lane, state.y.stride - 1)
     if source == PLACE:
-        return places[lane * 3 * tree[N_BODIES] + i]
+        return in_lane(places_of(work, model, metrics), lane, i)
+    nq, nv = model.tree[NQ], model.tree[NV]
+    q, y = start_of(state.q), start_of(state.y)
     return call_quantity(
-        function, i, t, shift_pointer(q, lane * nq), shift_pointer(y, lane * ny), nq, nv
-    )
+        metrics.function, i, t, shift_pointer(q, lane * nq),
+        shift_pointer(y, lane * state.y.stride), nq, nv,
+    )  # fmt: skip
 
 
 @helper
@@ -123,21 +168,22 @@ def reduce(kind, dt, t, x, level, work, kept):
 
 
 @helper
-def sample(w, lanes, first, dt, t, tree, p, codes, levels, function, q, y, ny, values, kept, ws):
-    """Look at the state of every lane; `values` is storage, `kept` the accumulators."""
-    sums, places = values, shift_pointer(values, lanes * energy.ROW)
+def sample(work, model, first, t, state, metrics):
+    """Look at the state of every lane."""
+    codes, count = metrics.codes, metrics.codes[COUNT]
     if codes[NEEDS_ENERGY] > 0:
-        energy.sweep(w, tree, p, 0, tree[NQ], ny, q, y, sums, ws)
+        none = Rows(metrics.values, 0, 0)
+        energy.sweep(work, model, Given(state.q, state.y, none, none), sums_of(metrics))
     if codes[NEEDS_POSITIONS] > 0:
-        place_bodies(w, lanes, tree, p, q, places, codes[NEEDS_ENERGY] > 0, ws)
-    count = codes[COUNT]
-    for lane in range(lanes):
-        work = y[lane * ny + ny - 1]
+        places = places_of(work, model, metrics)
+        place_bodies(work, model, state.q, places, codes[NEEDS_ENERGY] > 0)
+    for lane in range(states(work)):
+        done = in_lane(state.y, lane, state.y.stride - 1)
         for m in range(count):
             at = HEADER + RECORD * m
-            mine = shift_pointer(kept, (lane * count + m) * ACCUMULATORS)
-            x = quantity(codes, at, lane, tree, t, q, y, ny, sums, places, function)
+            mine = shift_pointer(metrics.kept, (lane * count + m) * ACCUMULATORS)
+            x = quantity(work, model, t, state, metrics, at, lane)
             if first:
-                begin(codes[at + KIND], x, levels[m], mine)
+                begin(codes[at + KIND], x, metrics.levels[m], mine)
             else:
-                reduce(codes[at + KIND], dt, t, x, levels[m], work, mine)
+                reduce(codes[at + KIND], metrics.interval, t, x, metrics.levels[m], done, mine)

@@ -1,0 +1,158 @@
+"""A new integrator and a new force: one file each, like this one, and nothing else is compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import skodyn as sk
+from skodyn.jit import BEFORE_COMPILING, JIT_DISABLED, helper
+from skodyn.kernels.status import OK
+from skodyn.lanes import PartAtWidths, absolute, load_rows, parameter
+from skodyn.model.layout import V_START
+from skodyn.simulate.element_forces import add_torque
+from skodyn.simulate.elements import Forces, OwnElement
+from skodyn.simulate.forces import FIRST, OFFSET
+from skodyn.simulate.methods import METHODS, register
+from skodyn.simulate.parts import element_part
+from skodyn.simulate.session import Plan, run
+from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulate.steppers.explicit import explicit_method
+from test_steppers import flier, start
+
+# ---- an integrator: J. C. Butcher's fifth-order method with six stages, by its tableau ----------
+
+BUTCHER = explicit_method(
+    "butcher5",
+    rows=[
+        [],
+        [1 / 4],
+        [1 / 8, 1 / 8],
+        [0, -1 / 2, 1],
+        [3 / 16, 0, 0, 9 / 16],
+        [-3 / 7, 2 / 7, 12 / 7, -12 / 7, 8 / 7],
+    ],
+    weights=[7 / 90, 0, 32 / 90, 12 / 90, 32 / 90, 7 / 90],
+    nodes=[0, 1 / 4, 1 / 4, 1 / 2, 3 / 4, 1],
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def registered():
+    register(BUTCHER)
+    yield
+    del METHODS["butcher5"]
+
+
+# ---- a force: drag that grows with the square of a joint's speed --------------------------------
+
+
+@helper
+def drag(work, system, at, t, state, effects):
+    """−c·|v|·v on one degree of freedom."""
+    dof = system.codes[at + FIRST]
+    v = load_rows(work, state.y, dof)
+    c = parameter(work, system.numbers, system.codes[at + OFFSET])
+    add_torque(work, effects.tau, dof, -(c * absolute(v) * v))
+    return OK
+
+
+@dataclass(frozen=True)
+class QuadraticDrag(OwnElement):
+    joint: str
+    coefficient: float
+    part: ClassVar[PartAtWidths] = element_part(drag)
+
+    def pack(self, model):
+        return int(model.indices[model.joint_index(self.joint)][V_START]), [self.coefficient]
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def compiled():
+    """The names of kernels that are compiled from now on."""
+    names = []
+    BEFORE_COMPILING.append(names.append)
+    yield names
+    BEFORE_COMPILING.remove(names.append)
+
+
+def end_of(method, dt):
+    model = flier()
+    settings = IntegratorSettings(method, dt=dt)
+    done = run(Plan(model, *start(model), 0.4, settings))
+    assert done.status == "finished"
+    return done.trajectory
+
+
+def test_a_registered_method_has_its_order_on_every_manifold():
+    exact = end_of("butcher5", 2e-3)
+    errors = [np.abs(end_of("butcher5", dt).v[-1] - exact.v[-1]).max() for dt in (0.04, 0.02)]
+    assert 4.6 < np.log2(errors[0] / errors[1]) < 5.6
+    rk4 = np.abs(end_of("rk4", 0.02).v[-1] - exact.v[-1]).max()
+    assert errors[1] < rk4 / 5
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
+def test_nothing_is_compiled_for_a_tableau(compiled):
+    end_of("rk4", 0.02)
+    before = list(compiled)
+    end_of("butcher5", 0.02)
+    assert compiled == before
+    assert METHODS["butcher5"].loop is METHODS["rk4"].loop
+
+
+def test_a_name_is_given_once():
+    with pytest.raises(sk.StateError, match="There is an integrator 'rk4' already"):
+        register(explicit_method("rk4", rows=[[]], weights=[1.0], nodes=[0.0]))
+
+
+def wheel():
+    b = sk.ModelBuilder(gravity=(0, 0, 0))
+    b.add_body("wheel", joint=sk.Revolute((0, 0, 1), name="axle"), mass=1.0, inertia=(1, 1, 2.0))
+    b.add_body("other", joint=sk.Revolute((0, 0, 1), name="free"), mass=1.0, inertia=(1, 1, 2.0))
+    return b.build()
+
+
+def test_a_force_of_its_own_kind_acts_as_it_says():
+    """ω̇ = −c|ω|ω/J has the solution ω₀/(1 + c ω₀ t/J)."""
+    model, speed, c = wheel(), np.array([3.0, 3.0]), 0.7
+    forces = Forces(elements=(QuadraticDrag("axle", c),))
+    settings = IntegratorSettings("rk4", dt=1e-3)
+    done = run(Plan(model, model.neutral(), speed, 2.0, settings, forces, channels=("energy",)))
+    axle, free = model.v_slice("axle").start, model.v_slice("free").start
+    assert abs(done.trajectory.v[-1, axle] - 3.0 / (1.0 + c * 3.0 * 2.0 / 2.0)) < 1e-12
+    assert done.trajectory.v[-1, free] == 3.0
+    assert abs(done.summary["energy_imbalance"]) < 1e-12  # its work is in the balance
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
+def test_only_its_part_is_compiled_and_the_loop_stays_as_it_is(compiled):
+    model = wheel()
+    settings = IntegratorSettings("rk4", dt=1e-2)
+    run(Plan(model, model.neutral(), np.ones(2), 0.1, settings))
+    loop = METHODS["rk4"].loop.ready
+    before = len(compiled)
+
+    @dataclass(frozen=True)
+    class Other(QuadraticDrag):
+        part: ClassVar[PartAtWidths] = element_part(drag)
+
+    run(
+        Plan(
+            model,
+            model.neutral(),
+            np.ones(2),
+            0.1,
+            settings,
+            Forces(elements=(Other("free", 1.0),)),
+        )
+    )
+    ours = [name for name in compiled[before:] if "apply_elements" not in name]
+    assert [name.split(":")[-1] for name in ours] == ["drag_1"]
+    assert METHODS["rk4"].loop.ready is loop
