@@ -74,3 +74,7 @@ class StateError(FaultsError):
     """Coordinates, velocities or forces that do not fit the model."""
 
     what = "state"
+
+
+class KernelMemoryError(SkodynError):
+    """A kernel has written where it must not: a fault of skodyn, found by SKODYN_CHECK=1."""

@@ -258,7 +258,7 @@ def _run_lanes(
         try:
             workspace = free.pop()
         except IndexError:  # other threads have them all
-            workspace = line_zeros(LANES * _lanes(model, algorithm))
+            workspace = line_zeros(LANES * _lanes(model, algorithm), poison=True)
         status, row = kernel(packed, start, stop, tables, flat, workspace)
         free.append(workspace)
         return int(status), int(row)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cached_property, update_wrapper
 from typing import Any
 
-from skodyn.jit import shipped
+from skodyn.jit import guards, shipped
 from skodyn.jit.kinds import Group, Kind
 
 __all__ = [
@@ -96,7 +96,8 @@ class Kernel:
     def ready(self) -> Any:
         """Compiled for the declared signature and for nothing else: other types are turned away."""
         found = shipped.find(self) if self.signature else None
-        return found or _fitted(self.dispatcher, self.signature or ())
+        made = found or _fitted(self.dispatcher, self.signature or ())
+        return guards.checked(self.name, made) if guards.CHECKING else made
 
     @cached_property
     def dispatcher(self) -> Any:
@@ -152,6 +153,8 @@ class PlainKernel:
     def __init__(self, function: Callable[..., Any]) -> None:
         update_wrapper(self, function)
         self.ready = self.address = function
+        if guards.CHECKING:
+            self.ready = guards.checked(function.__qualname__, function)
 
     def __call__(self, *args: Any) -> Any:
         return self.ready(*args)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skodyn.jit import helper, plain
+from skodyn.jit import guards, helper, plain
 from skodyn.kernels.records import Record
 from skodyn.lanes import (
     WIDTH_1,
@@ -217,6 +217,8 @@ def pack_block(tree: Any, parameters: Any, lanes: int) -> Any:
     whole[:2] = at, behind
     whole[BLOCK_HEADER:at] = tree
     block[at : at + parameters.size] = parameters
+    if guards.CHECKING:
+        guards.seal(block, behind)
     return block
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.jit import guards
+
 NUMBERS_IN_LINE = 8
 """A cache line has 64 bytes."""
 
@@ -19,8 +21,14 @@ def whole_lines(count: int) -> int:
     return -(-count // NUMBERS_IN_LINE) * NUMBERS_IN_LINE
 
 
-def line_zeros(count: int) -> NDArray[np.float64]:
-    """Zeros that begin where a cache line does."""
-    roomy = np.zeros(count + NUMBERS_IN_LINE - 1)
+def line_zeros(count: int, poison: bool = False) -> NDArray[np.float64]:
+    """Zeros that begin where a cache line does.
+
+    In the checking mode (jit/guards.py) they lie between guard words. poison: they are a workspace,
+    in which a kernel finds nothing that it has not written itself.
+    """
+    asked = guards.room(count) if guards.CHECKING else count
+    roomy = np.zeros(asked + NUMBERS_IN_LINE - 1)
     skip = -(roomy.ctypes.data // roomy.itemsize) % NUMBERS_IN_LINE
-    return roomy[skip : skip + count]
+    lines = roomy[skip : skip + asked]
+    return guards.guard(lines, poison) if guards.CHECKING else lines

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from skodyn.errors import StateError
 from skodyn.lanes import WIDTH_1
+from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulate import adaptive_step
@@ -77,8 +78,8 @@ class Engine:
         self.every = every
         self.controller = prepare_controller(described.controller)
         self.parameters = np.array(described.controller_parameters, dtype=np.float64)
-        self.q = np.array(q, dtype=np.float64)
-        self.y = np.concatenate((v, np.zeros(self.tables.n_integrals)))
+        self.q, self.y = line_zeros(len(q)), line_zeros(len(v) + self.tables.n_integrals)
+        self.q[:], self.y[: len(v)] = q, v
         self.step = 0
         self.total_steps = round(duration / settings.dt)
         self.collisions = Collisions(thermostat, model, settings.dt) if thermostat else None
@@ -91,9 +92,9 @@ class Engine:
 
     def _allocate(self) -> None:
         nq, ny = self.q.size, self.y.size
-        self._state = StateArrays(self.q, self.y, np.zeros(nq), np.zeros(ny))
-        self._log = LogRows(np.zeros(ROWS * nq), np.zeros(ROWS * ny))
-        self._rates = np.zeros(ny)
+        self._state = StateArrays(self.q, self.y, line_zeros(nq), line_zeros(ny))
+        self._log = LogRows(line_zeros(ROWS * nq), line_zeros(ROWS * ny))
+        self._rates = line_zeros(ny)
         self._system = system_arrays(
             self.model, self.tables, self.settings, WIDTH_1, self.controller.address,
             self.parameters,

@@ -60,7 +60,7 @@ def system_arrays(
         method_named(settings.method).numbers(settings),
         addresses(model.kernel_tree, tables.codes, tables.parts, width),
         *memory_of(settings, memory_sizes(model, tables.n_integrals), width),
-        line_zeros(_states(width) * lanes),
+        line_zeros(_states(width) * lanes, poison=True),
     )
 
 
@@ -85,14 +85,14 @@ def lane_arrays(
         method_named(settings.method).numbers(settings),
         addresses(tree, codes, (), width),
         *memory_of(settings, sizes, width),
-        line_zeros(_states(width) * lanes),
+        line_zeros(_states(width) * lanes, poison=True),
     )
 
 
 def memory_of(settings: IntegratorSettings, sizes: dict[str, int], width: Width) -> tuple[Any, Any]:
     """The memory of a method, and where its tables lie."""
     places, size = method_named(settings.method).memory.places(sizes, _states(width))
-    return line_zeros(size), places
+    return line_zeros(size, poison=True), places
 
 
 def _states(width: Width) -> int:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from skodyn.errors import SkodynError
 from skodyn.kernels.energy import ROW as STATE_SUMS
 from skodyn.kernels.workspace import PackedModel, workspace_lanes
+from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.columns import Floats
 from skodyn.simulate import sampling
 from skodyn.simulate.engine import Engine
@@ -190,8 +191,8 @@ def _reduce(worker: Worker, engine: Engine, first: bool, block: Any, kept: Float
     if engine.model.mimics:
         nv, joints = engine.model.nv, engine.model.coupling
         q, y = joints.expand_q(q), np.hstack((joints.expand_v(y[:, :nv]), y[:, nv:]))
-    workspace = np.zeros(workspace_lanes(model.n_bodies, model.nq, model.nv))
-    values = np.zeros(STATE_SUMS + 3 * model.n_bodies)
+    workspace = line_zeros(workspace_lanes(model.n_bodies, model.nq, model.nv), poison=True)
+    values = line_zeros(STATE_SUMS + 3 * model.n_bodies)
     reduce_rows.ready(
         PackedModel(model.kernel_tree, model.parameters),
         first,

@@ -81,11 +81,11 @@ class LaneBatch:
         self.rows = np.arange(self.groups * LANES)
         self.rows[count:] = count - 1 - (count - 1) % LANES
         self.p, self.numbers = self._interleaved(runs.parameters), self._interleaved(runs.numbers)
-        self.q = np.ascontiguousarray(runs.q[self.rows]).reshape(-1)
-        y = np.zeros((len(self.rows), self.ny))
-        y[:, : self.nv] = runs.v[self.rows]
-        self.y = y.reshape(-1)
-        self.kept = np.zeros(len(self.rows) * metrics.count * sampling.ACCUMULATORS)
+        self.q = line_zeros(len(self.rows) * self.nq)
+        self.q[:] = runs.q[self.rows].reshape(-1)
+        self.y = line_zeros(len(self.rows) * self.ny)
+        self.y.reshape(-1, self.ny)[:, : self.nv] = runs.v[self.rows]
+        self.kept = line_zeros(len(self.rows) * metrics.count * sampling.ACCUMULATORS)
         self.place = np.zeros(3, dtype=np.int64)
         self.status = np.zeros(count, dtype=np.int64)
         self.steps = np.zeros(count, dtype=np.int64)
