@@ -76,8 +76,9 @@ def run_command(python, folder):
 def cold(command, folder, repeats, **more):
     """The same with an empty cache each time."""
     results = []
-    for n in range(repeats):
-        environment = os.environ | {"NUMBA_CACHE_DIR": str(Path(folder) / f"cache{n}")} | more
+    for _ in range(repeats):
+        empty = tempfile.mkdtemp(dir=folder)
+        environment = os.environ | {"NUMBA_CACHE_DIR": empty} | more
         results.append(measured(command, 1, environment))
     return tuple(statistics.median(column) for column in zip(*results, strict=True))
 
@@ -141,8 +142,8 @@ def main():
     rows = [[name, *(f"{seconds:.2f}" for seconds in times)] for name, times in results.items()]
     table(["", "wall, s", "processor, s"], rows)
     for name, limit in (
-        ("installed: import skodyn", 0.25),
-        ("installed: skodyn run", 0.7),
+        ("wheel: import skodyn", 0.25),
+        ("wheel: skodyn run", 0.7),
         ("wheel, empty cache: first forward_dynamics", 1.0),
         ("wheel, empty cache: skodyn run", 3.0),
         ("numba alone, empty cache: skodyn run", 15.0),

@@ -154,5 +154,5 @@ def test_only_its_part_is_compiled_and_the_loop_stays_as_it_is(compiled):
         )
     )
     ours = [name for name in compiled[before:] if "apply_elements" not in name]
-    assert [name.split(":")[-1] for name in ours] == ["drag_1"]
+    assert [name.split(":")[-1] for name in ours] == ["drag_one"]
     assert METHODS["rk4"].loop.ready is loop

@@ -1,81 +1,210 @@
-"""skodyn: multibody dynamics at compiled speed, with the operator algebra typed literally."""
+"""skodyn: multibody dynamics at compiled speed, with the operator algebra typed literally.
 
-from skodyn import estimation, fixman, interop, sko
-from skodyn.dynamics import (
-    BodyInertias,
-    bias_force,
-    body_inertias,
-    center_of_mass,
-    christoffel_symbols,
-    coriolis_matrix,
-    energy,
-    fixman_potential,
-    forward_dynamics,
-    forward_dynamics_derivatives,
-    forward_kinematics,
-    gravity_force,
-    inverse_dynamics,
-    inverse_dynamics_derivatives,
-    jacobian,
-    jacobian_dot_v,
-    joint_forces,
-    linearize,
-    mass_matrix,
-    mass_matrix_inverse,
-    mass_matrix_logdet,
-    mass_matrix_logdet_gradient,
-    mass_matrix_solve,
-    momentum,
-    operational_space_compliance,
-    sample_velocity,
-    sko_model,
-    velocities,
-)
-from skodyn.errors import (
-    DynamicsError,
-    FaultsError,
-    LogError,
-    ModelError,
-    ScenarioError,
-    SkodynError,
-    StateError,
-    TopologyError,
-)
-from skodyn.io import load
-from skodyn.io.trajectory import open
-from skodyn.jit import package_version as _package_version
-from skodyn.model.description import ModelBuilder
-from skodyn.model.joints import (
-    Cylindrical,
-    Fixed,
-    Free,
-    Helical,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Translation,
-    Universal,
-)
-from skodyn.model.mimics import Mimic
-from skodyn.model.model import Model
-from skodyn.model.properties import JointLimits
-from skodyn.operators import operators
-from skodyn.simulate import (
-    AndersenThermostat,
-    FixmanForce,
-    JointProperties,
-    PointSpring,
-    Servo,
-    Sinusoid,
-    TorqueTable,
-    Wrench,
-    simulate,
-)
-from skodyn.sko import SKOModel, sparsity
-from skodyn.sweep import open_sweep, sweep
+Nothing is imported before its first use: `import skodyn` takes no time, and a function no more than
+what it needs.
+"""
 
-__version__ = _package_version()
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skodyn import estimation, fixman, interop, sko
+    from skodyn.dynamics import (
+        BodyInertias,
+        bias_force,
+        body_inertias,
+        center_of_mass,
+        christoffel_symbols,
+        coriolis_matrix,
+        energy,
+        fixman_potential,
+        forward_dynamics,
+        forward_dynamics_derivatives,
+        forward_kinematics,
+        gravity_force,
+        inverse_dynamics,
+        inverse_dynamics_derivatives,
+        jacobian,
+        jacobian_dot_v,
+        joint_forces,
+        linearize,
+        mass_matrix,
+        mass_matrix_inverse,
+        mass_matrix_logdet,
+        mass_matrix_logdet_gradient,
+        mass_matrix_solve,
+        momentum,
+        operational_space_compliance,
+        sample_velocity,
+        velocities,
+    )
+    from skodyn.dynamics.sko_model import sko_model
+    from skodyn.errors import (
+        DynamicsError,
+        FaultsError,
+        LogError,
+        ModelError,
+        ScenarioError,
+        SkodynError,
+        StateError,
+        TopologyError,
+    )
+    from skodyn.io import load
+    from skodyn.io.trajectory import open
+    from skodyn.model.description import ModelBuilder
+    from skodyn.model.joints import (
+        Cylindrical,
+        Fixed,
+        Free,
+        Helical,
+        Planar,
+        Prismatic,
+        Revolute,
+        Spherical,
+        Translation,
+        Universal,
+    )
+    from skodyn.model.mimics import Mimic
+    from skodyn.model.model import Model
+    from skodyn.model.properties import JointLimits
+    from skodyn.operators import operators
+    from skodyn.simulate import (
+        AndersenThermostat,
+        FixmanForce,
+        JointProperties,
+        PointSpring,
+        Servo,
+        Sinusoid,
+        TorqueTable,
+        Wrench,
+        simulate,
+    )
+    from skodyn.sko import SKOModel
+    from skodyn.sko.sparsity import sparsity
+    from skodyn.sweep import open_sweep, sweep
+
+    __version__: str
+
+_HOME = {
+    "skodyn": (
+        "estimation",
+        "fixman",
+        "interop",
+        "sko",
+    ),
+    "skodyn.dynamics": (
+        "BodyInertias",
+        "bias_force",
+        "body_inertias",
+        "center_of_mass",
+        "christoffel_symbols",
+        "coriolis_matrix",
+        "energy",
+        "fixman_potential",
+        "forward_dynamics",
+        "forward_dynamics_derivatives",
+        "forward_kinematics",
+        "gravity_force",
+        "inverse_dynamics",
+        "inverse_dynamics_derivatives",
+        "jacobian",
+        "jacobian_dot_v",
+        "joint_forces",
+        "linearize",
+        "mass_matrix",
+        "mass_matrix_inverse",
+        "mass_matrix_logdet",
+        "mass_matrix_logdet_gradient",
+        "mass_matrix_solve",
+        "momentum",
+        "operational_space_compliance",
+        "sample_velocity",
+        "velocities",
+    ),
+    "skodyn.dynamics.sko_model": ("sko_model",),
+    "skodyn.errors": (
+        "DynamicsError",
+        "FaultsError",
+        "LogError",
+        "ModelError",
+        "ScenarioError",
+        "SkodynError",
+        "StateError",
+        "TopologyError",
+    ),
+    "skodyn.io": ("load",),
+    "skodyn.io.trajectory": ("open",),
+    "skodyn.model.description": ("ModelBuilder",),
+    "skodyn.model.joints": (
+        "Cylindrical",
+        "Fixed",
+        "Free",
+        "Helical",
+        "Planar",
+        "Prismatic",
+        "Revolute",
+        "Spherical",
+        "Translation",
+        "Universal",
+    ),
+    "skodyn.model.mimics": ("Mimic",),
+    "skodyn.model.model": ("Model",),
+    "skodyn.model.properties": ("JointLimits",),
+    "skodyn.operators": ("operators",),
+    "skodyn.simulate": (
+        "AndersenThermostat",
+        "FixmanForce",
+        "JointProperties",
+        "PointSpring",
+        "Servo",
+        "Sinusoid",
+        "TorqueTable",
+        "Wrench",
+        "simulate",
+    ),
+    "skodyn.sko": ("SKOModel",),
+    "skodyn.sko.sparsity": ("sparsity",),
+    "skodyn.sweep": (
+        "open_sweep",
+        "sweep",
+    ),
+}
+"""Where the public names live; a test holds this table to the imports above."""
+
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+
+class _FrontPage(ModuleType):
+    """The package, which finds its public names when they are asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__version__":
+            value: Any = import_module("skodyn.jit.folders").package_version()
+        elif _MODULE_OF.get(name) == "skodyn":
+            value = import_module(f"skodyn.{name}")
+        elif name in _MODULE_OF:
+            value = getattr(import_module(_MODULE_OF[name]), name)
+        else:
+            raise AttributeError(f"module 'skodyn' has no attribute {name!r}")
+        super().__setattr__(name, value)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Python puts a package where it is imported from, but `skodyn.simulate`, `skodyn.sweep` and
+        # `skodyn.operators` are the functions
+        if isinstance(value, ModuleType) and _MODULE_OF.get(name) == f"skodyn.{name}":
+            return
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *__all__})
+
+
+sys.modules[__name__].__class__ = _FrontPage
 
 __all__ = [
     "AndersenThermostat",

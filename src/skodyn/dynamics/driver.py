@@ -31,6 +31,8 @@ from skodyn.model.model import Model
 
 RANGES_PER_THREAD = 4
 BODIES_PER_RANGE = 2000
+FEW = 20_000
+"""States that are done one by one rather than to wait for the compiler."""
 NOTHING = explain.NOTHING
 COMPILED: Any = object() if JIT_DISABLED else np.ndarray
 """The type of what compiled kernels take; plain Python would not turn other arrays away."""
@@ -63,6 +65,7 @@ class Algorithm:
         self.single, self.batch = single, batch
         self.takes, self.argument, self.dimensions = takes, argument, dimensions
         self.scratch, self.coupled = scratch, coupled
+        self.alone = 0  # states that have been done one by one
 
     @cached_property
     def ready(self) -> Any:
@@ -73,6 +76,19 @@ class Algorithm:
     def ready_batch(self) -> Any:
         """The kernel of a batch, likewise."""
         return self.batch.ready
+
+    def goes_one_by_one(self, rows: int) -> bool:
+        """Is a batch of so many rows done sooner one by one?
+
+        It is if it does not fill a register; and if the kernel of batches would have to be compiled
+        first, for seconds, until that has cost some milliseconds. Both ways have the same bits.
+        """
+        if rows < LANES or JIT_DISABLED:
+            return True
+        if "ready_batch" in self.__dict__ or self.batch.is_at_hand:
+            return False
+        self.alone += rows
+        return self.alone < FEW
 
 
 def run(
@@ -209,7 +225,7 @@ def run_slowly(
     inputs = explain.read_arguments(algorithm, model, q, v, x, f_ext)
     full_shape = (*inputs.batch_shape, *shape)
     result = explain.check_out(out, full_shape, inputs)
-    if inputs.rows < LANES or JIT_DISABLED:
+    if algorithm.goes_one_by_one(inputs.rows):
         status, row = _run_rows(algorithm, model, inputs, shape, result)
     else:
         status, row = _run_lanes(algorithm, model, inputs, shape, result, threads)

@@ -78,7 +78,7 @@ def in_order(names: Iterable[str], worker: int = 0) -> list[str]:
     """
 
     def rank(name: str) -> tuple[int, int, str]:
-        wide = name.endswith(("_batch", "_sweep", "_own"))
+        wide = name.endswith(("_batch", "_sweep", "_lanes"))
         common = any(word in name for word in COMMON)
         return int(wide != bool(worker % 2)), int(not common), name
 

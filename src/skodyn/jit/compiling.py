@@ -27,7 +27,7 @@ from numba.extending import lower_builtin, typeof_impl
 
 from skodyn.jit import lean
 from skodyn.jit.flags import COMPILE_FLAGS
-from skodyn.jit.folders import kernel_folder
+from skodyn.jit.folders import is_kept, kernel_folder
 from skodyn.jit.foreign import ForeignFunction, PartCall
 from skodyn.jit.functions import BEFORE_COMPILING, Helper, Kernel
 from skodyn.jit.kinds import Group, Kind
@@ -95,17 +95,12 @@ def kernel_dispatcher(kernel: Kernel) -> Any:
             **COMPILE_FLAGS,
         )(kernel.py_func)
     if kernel.signature is not None:
-        if not _is_cached(kernel):
+        if not is_kept(kernel.py_func):
             for tell in BEFORE_COMPILING:
                 tell(kernel.name)
         dispatcher.compile(tuple(numba_type(kind) for kind in kernel.signature))
         dispatcher.disable_compile()
     return dispatcher
-
-
-def _is_cached(kernel: Kernel) -> bool:
-    folder = kernel_folder(kernel.py_func.__module__)
-    return any(folder.rglob(f"*{kernel.py_func.__name__}-*.nbc"))
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import tempfile
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from skodyn.sources import dependency_hash, source_hash
 
@@ -22,6 +23,7 @@ __all__ = [
     "cache_folder",
     "cache_root",
     "clear_cache",
+    "is_kept",
     "kernel_folder",
     "package_version",
     "put_in_one_stroke",
@@ -60,6 +62,11 @@ def kernel_folder(module: str) -> Path:
     if module.startswith("skodyn."):
         return cache_folder() / f"{module.removeprefix('skodyn.')}-{dependency_hash(module)}"
     return cache_folder() / f"outside-{source_hash()}"  # a kernel written elsewhere may use any
+
+
+def is_kept(function: Any) -> bool:
+    """Has numba's cache an entry point of this module and name?"""
+    return any(kernel_folder(function.__module__).rglob(f"*{function.__name__}-*.nbc"))
 
 
 @cache

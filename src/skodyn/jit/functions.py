@@ -13,6 +13,7 @@ from functools import cached_property, update_wrapper
 from typing import Any
 
 from skodyn.jit import guards, shipped
+from skodyn.jit.folders import is_kept
 from skodyn.jit.kinds import Group, Kind
 
 __all__ = [
@@ -100,6 +101,12 @@ class Kernel:
         return guards.checked(self.name, made) if guards.CHECKING else made
 
     @cached_property
+    def is_at_hand(self) -> bool:
+        """Can it be called without waiting for the compiler?"""
+        held = shipped.opened()
+        return (held is not None and held.holds(self.name)) or is_kept(self.py_func)
+
+    @cached_property
     def dispatcher(self) -> Any:
         """numba's compiled function, loaded from the cache where it is there."""
         from skodyn.jit import compiling
@@ -153,6 +160,7 @@ class PlainKernel:
     def __init__(self, function: Callable[..., Any]) -> None:
         update_wrapper(self, function)
         self.ready = self.address = function
+        self.is_at_hand = True
         if guards.CHECKING:
             self.ready = guards.checked(function.__qualname__, function)
 

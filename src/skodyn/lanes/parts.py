@@ -30,7 +30,8 @@ class PartAtWidths:
 
 
 def _key(width: Width) -> str:
-    return f"{width.lanes}_own" if width.own_parameters else str(width.lanes)
+    """The same for registers of four and of eight, so that objects for both hold the same names."""
+    return "lanes" if width.own_parameters else "one"
 
 
 def parts_of(function: Any, *kinds: Any, in_lanes: bool = True) -> PartAtWidths:

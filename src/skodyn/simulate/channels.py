@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from skodyn import dynamics
+from skodyn.dynamics.driver import FEW
 from skodyn.dynamics.functions import ENERGY, KINEMATICS
 from skodyn.errors import DynamicsError
-from skodyn.lanes import LANES
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulate.engine import Block, Engine
@@ -25,14 +25,13 @@ _IN_BATCHES = {"energy": ENERGY, "momentum": ENERGY, "poses": KINEMATICS}
 
 
 def prepare_channels(channels: tuple[str, ...], rows: int) -> None:
-    """Have kernels of batches ready before anybody times a step, if so many rows fill a register.
+    """Have kernels of batches ready before anybody times a step, if so many rows are worth it.
 
     Shipped code is ready as it is; without it this is where numba compiles.
     """
-    if rows >= LANES:
-        for channel in channels:
-            if channel in _IN_BATCHES:
-                _ = _IN_BATCHES[channel].ready_batch
+    for channel in channels:
+        if channel in _IN_BATCHES and (rows >= FEW or _IN_BATCHES[channel].batch.is_at_hand):
+            _ = _IN_BATCHES[channel].ready_batch
 
 
 def channel_rows(engine: Engine, block: Block, channels: tuple[str, ...]) -> dict[str, Any]:

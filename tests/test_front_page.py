@@ -1,0 +1,61 @@
+"""The front page: every public name, found when it is asked for, and nothing before."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import skodyn as sk
+
+
+def test_the_table_of_names_is_that_of_the_imports_for_type_checkers():
+    tree = ast.parse(Path(sk.__file__).read_text())
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    assert {a.name: node.module for node in imports for a in node.names} == sk._MODULE_OF
+    assert set(sk.__all__) == {*sk._MODULE_OF, "__version__"}
+
+
+def test_every_public_name_is_there():
+    for name in sk.__all__:
+        assert getattr(sk, name) is not None
+        assert name in dir(sk)
+    with pytest.raises(AttributeError, match="module 'skodyn' has no attribute 'simulat'"):
+        _ = sk.simulat
+
+
+@pytest.mark.parametrize("name", ["simulate", "sweep", "operators"])
+def test_a_function_keeps_its_name_when_the_package_of_that_name_is_imported(name):
+    code = f"import skodyn as sk, skodyn.{name}; print(callable(sk.{name}))"
+    assert said_by(code) == "True"
+
+
+def test_importing_the_package_imports_neither_numpy_nor_numba_nor_h5py():
+    code = "import sys, skodyn; print(sorted({'numpy', 'numba', 'h5py'} & set(sys.modules)))"
+    assert said_by(code) == "[]"
+
+
+def test_a_call_with_code_that_is_ready_does_not_import_numba(tmp_path):
+    """Ready code is what the checks build before the tests; without it the compiler is needed."""
+    code = """
+import sys, skodyn as sk
+from skodyn.kernels.forward_dynamics import forward_dynamics
+from skodyn.jit import shipped
+model = sk.load("scenarios/models/double_pendulum.toml")
+ready = shipped.find(forward_dynamics) is not None
+sk.forward_dynamics(model, [0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
+print(ready == ("numba" not in sys.modules))
+"""
+    assert said_by(code) == "True"
+
+
+def said_by(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        cwd=Path(__file__).parents[1],
+    )  # fmt: skip
+    return done.stdout.strip()
