@@ -27,6 +27,7 @@ from skodyn.io.log import LogWriter
 from skodyn.io.provenance import collect
 from skodyn.io.schema import CHANNELS, Names
 from skodyn.io.trajectory import Trajectory
+from skodyn.jit import JIT_DISABLED, shipped
 from skodyn.model.joints import CATALOGUE
 
 EXTRA = tuple(CHANNELS)
@@ -89,6 +90,10 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert traj.provenance["seed"] == 2**100
     assert traj.provenance["ended"] > traj.provenance["started"]
     assert {"skodyn", "numpy", "numba", "h5py", "python"} <= set(provenance["versions"])
+    held = None if JIT_DISABLED else shipped.opened()
+    ran = "plain Python" if JIT_DISABLED else "shared object" if held else "numba"
+    assert provenance["kernels"]["from"] == ran
+    assert provenance["kernels"].get("digest") == (held and held.listed["digest"])
     assert path.stat().st_size < 1e6  # chunks follow expected_rows, reserved space is given back
 
 

@@ -6,12 +6,13 @@ import os
 import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from skodyn import jit
-from skodyn.jit import processor
+from skodyn.jit import processor, shipped
 from skodyn.model.model import Model
 from skodyn.sources import source_hash
 
@@ -38,9 +39,10 @@ def collect(
         "scenario": scenario_text,
         "model": {"name": model.name, "hash": model.content_hash},
         "code_hash": source_hash(),
-        "versions": _versions(),
-        "cpu": _cpu(),
+        "versions": dict(_versions()),
+        "cpu": dict(_cpu()),
         "compile_flags": _compile_flags(),
+        "kernels": _kernels(),
         "seed": seed,
         "integrator": integrator,
         "integrator_settings": dict(integrator_settings or {}),
@@ -50,11 +52,13 @@ def collect(
     }
 
 
+@cache
 def _versions() -> dict[str, str]:
     found = {name: metadata.version(name) for name in _PACKAGES}
     return {"skodyn": jit.package_version(), "python": platform.python_version(), **found}
 
 
+@cache
 def _cpu() -> dict[str, Any]:
     """The machine, and the CPU that kernels are compiled for: it decides which code runs."""
     return {
@@ -78,3 +82,17 @@ def _cpu_model() -> str:
 
 def _compile_flags() -> dict[str, Any]:
     return {"jit": not jit.JIT_DISABLED, **jit.COMPILE_FLAGS}
+
+
+def _kernels() -> dict[str, Any]:
+    """Which code runs: that of a shared object, or what numba compiles here."""
+    held = None if jit.JIT_DISABLED else shipped.opened()
+    if held is None:
+        return {"from": "plain Python" if jit.JIT_DISABLED else "numba"}
+    return {
+        "from": "shared object",
+        "object": held.path.name,
+        "digest": held.listed["digest"],
+        "made_by": held.listed["made_by"],
+        "changed_sources": sorted(held.changed),  # kernels that need them are numba's
+    }

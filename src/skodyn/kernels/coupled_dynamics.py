@@ -19,6 +19,7 @@ from skodyn.kernels.entries import (
     one_state,
     one_state_signature,
     per_dof,
+    per_dof_of_x,
     row_of,
     square,
 )
@@ -187,7 +188,7 @@ def mass_matrix_solve(block, q, rhs, out):
     return status
 
 
-forward_dynamics = one_state("forward_dynamics", sweep, per_dof, "q v x f")
+forward_dynamics = one_state("forward_dynamics", sweep, per_dof_of_x, "q v x f")
 forward_dynamics_batch = batch("forward_dynamics_batch", sweep, per_dof)
 mass_matrix_solve_batch = batch("mass_matrix_solve_batch", sweep_solve, per_dof)
 mass_matrix_inverse = one_state("mass_matrix_inverse", sweep_inverse, square, "q", dimensions=2)

@@ -26,6 +26,7 @@ __all__ = [
     "one_state",
     "one_state_signature",
     "per_dof",
+    "per_dof_of_x",
     "row_of",
     "square",
 ]
@@ -89,8 +90,14 @@ def no_row(array):
 
 @helper
 def per_dof(model, count):
-    """A number for each degree of freedom, as x has where there is one."""
-    return (model.tree[NV], 1) if count == 0 or count == model.tree[NV] else (-1, 1)
+    """A number for each degree of freedom."""
+    return model.tree[NV], 1
+
+
+@helper
+def per_dof_of_x(model, count):
+    """The same where x must have as many."""
+    return (model.tree[NV], 1) if count == model.tree[NV] else (-1, 1)
 
 
 @helper

@@ -14,7 +14,7 @@ from skodyn.kernels.articulated_inertia import (
     yield_joint,
     yield_turn,
 )
-from skodyn.kernels.entries import batch, is_given, one_state, per_dof
+from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia, ground_acceleration, scatter_rates
 from skodyn.kernels.residuals import (
@@ -170,6 +170,6 @@ def sweep(work, model, given, vdot):
     return first_trouble(first, second, third)
 
 
-forward_dynamics = one_state("forward_dynamics", sweep, per_dof, "q v x")
-forward_dynamics_pushed = one_state("forward_dynamics_pushed", sweep, per_dof, "q v x f")
+forward_dynamics = one_state("forward_dynamics", sweep, per_dof_of_x, "q v x")
+forward_dynamics_pushed = one_state("forward_dynamics_pushed", sweep, per_dof_of_x, "q v x f")
 forward_dynamics_batch = batch("forward_dynamics_batch", sweep, per_dof)

@@ -7,7 +7,7 @@ A scatter for V and α, a gather for f and 𝒯. An empty `v` or `vdot` stands f
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.entries import batch, is_given, one_state, per_dof
+from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import (
     begin_scatter,
@@ -113,8 +113,8 @@ def sweep(work, model, given, tau):
     return first if first != OK else second
 
 
-inverse_dynamics = one_state("inverse_dynamics", sweep, per_dof, "q v x")
-inverse_dynamics_pushed = one_state("inverse_dynamics_pushed", sweep, per_dof, "q v x f")
+inverse_dynamics = one_state("inverse_dynamics", sweep, per_dof_of_x, "q v x")
+inverse_dynamics_pushed = one_state("inverse_dynamics_pushed", sweep, per_dof_of_x, "q v x f")
 bias_force = one_state("bias_force", sweep, per_dof, "q v f")
 gravity_force = one_state("gravity_force", sweep, per_dof, "q")
 inverse_dynamics_batch = batch("inverse_dynamics_batch", sweep, per_dof)

@@ -8,7 +8,7 @@ what the motion of the bodies before it makes most likely.
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.entries import batch, one_state, per_dof
+from skodyn.kernels.entries import batch, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.mass_matrix_solve import prepare, scatter_answers
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import PIVOT, RESIDUE, body_count, dof_slot, velocity_count
@@ -28,5 +28,5 @@ def sweep(work, model, given, out):
     return scatter_answers(work, model, out)
 
 
-sample_velocity = one_state("sample_velocity", sweep, per_dof, "q x")
+sample_velocity = one_state("sample_velocity", sweep, per_dof_of_x, "q x")
 sample_velocity_batch = batch("sample_velocity_batch", sweep, per_dof)
