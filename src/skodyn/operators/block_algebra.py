@@ -6,7 +6,7 @@ import numpy as np
 
 from skodyn.errors import DynamicsError
 from skodyn.jit import FLOATS, INTS, RESULT, kernel
-from skodyn.sko.blocks import Blocks, Floats, Ints
+from skodyn.sko.blocks import BLOCKS, BLOCKS_TO_WRITE, Blocks, Floats, Ints, block_of
 from skodyn.sko.small import add_product
 from skodyn.topology import Tree
 
@@ -21,9 +21,7 @@ def multiply(A: Blocks, B: Blocks, take_a: Ints | None = None) -> Blocks:
     take = np.arange(len(B)) if take_a is None else take_a
     rows = np.where(take >= 0, A.rows[take], 0) if len(take) else take
     C = Blocks.zeros(rows, B.cols)
-    multiply_sweep.ready(
-        take, A.data, A.starts, A.cols, B.data, B.starts, C.data, C.starts, C.rows, C.cols
-    )
+    multiply_sweep.ready(take, A.arrays, B.arrays, C.arrays)
     return C
 
 
@@ -80,18 +78,17 @@ def _inverse_or_nan(block: Floats) -> Floats:
         return np.full(block.shape, np.nan)
 
 
-_MULTIPLY = (INTS, FLOATS, INTS, INTS, FLOATS, INTS, RESULT, INTS, INTS, INTS)
 _TRANSPOSE = (FLOATS, INTS, INTS, INTS, RESULT)
 _IDENTITY = (INTS, INTS, RESULT)
 
 
-@kernel(*_MULTIPLY)
-def multiply_sweep(take, a, a_start, a_cols, b, b_start, c, c_start, rows, cols):
+@kernel(INTS, BLOCKS, BLOCKS, BLOCKS_TO_WRITE)
+def multiply_sweep(take, A, B, C):
     """C(k) = A(take(k))·B(k); C comes in as zeros."""
     for k in range(take.size):
         i = take[k]
         if i >= 0:
-            add_product(a, a_start[i], b, b_start[k], rows[k], a_cols[i], cols[k], c, c_start[k])
+            add_product(block_of(A, i), block_of(B, k), block_of(C, k))
 
 
 @kernel(*_TRANSPOSE)

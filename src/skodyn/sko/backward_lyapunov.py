@@ -13,10 +13,10 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from skodyn.jit import COUNT, FLOATS, INTS, PLACES, RESULT, helper, kernel
-from skodyn.sko.blocks import Blocks, Floats
-from skodyn.sko.forward_lyapunov import check_diagonal, scratch_size
-from skodyn.sko.small import add_product, add_transposed_product, clear, copy
+from skodyn.jit import INTS, PLACES, RESULT, helper, kernel
+from skodyn.sko.blocks import BLOCKS, BLOCKS_TO_WRITE, Blocks, Floats, block_of
+from skodyn.sko.forward_lyapunov import ELEMENT, Element, check_diagonal, scratch_size
+from skodyn.sko.small import add_product, add_transposed_product, clear, copy, small
 from skodyn.topology import Tree
 
 __all__ = ["backward_element", "backward_lyapunov"]
@@ -28,9 +28,8 @@ def backward_lyapunov(tree: Tree, A: Blocks, X: Blocks, B: Blocks | None = None)
     check_diagonal(tree, A, X, B)
     Y = Blocks(X.data.copy(), X.rows, X.cols)
     backward_lyapunov_sweep.ready(
-        tree.parent, A.col_starts, B.col_starts, A.data, A.starts, B.data, B.starts,
-        Y.data, Y.starts, np.empty(scratch_size(A, B)),
-    )  # fmt: skip
+        tree.parent, A.arrays, B.arrays, Y.arrays, np.empty(scratch_size(A, B))
+    )
     return Y.freeze()
 
 
@@ -48,29 +47,29 @@ def walk_to_element(tree: Tree, A: Blocks, Y: Blocks, i: int, j: int, B: Blocks)
     Z = np.zeros((int(A.cols[i]), int(B.cols[j])))
     path = np.empty(max(int(tree.level[i]), int(tree.level[j])) + 1, dtype=np.int64)
     backward_element_walk.ready(
-        tree.parent, tree.subtree_end, A.col_starts, B.col_starts, A.data, A.starts,
-        B.data, B.starts, Y.data, Y.starts, i, j, path,
-        np.empty(2 * scratch_size(A, B)), Z.reshape(-1),
-    )  # fmt: skip
+        tree.parent,
+        tree.subtree_end,
+        A.arrays,
+        B.arrays,
+        Y.arrays,
+        Element(i, j, Z.reshape(-1)),
+        path,
+        np.empty(2 * scratch_size(A, B)),
+    )
     return Z
 
 
-_LYAPUNOV = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, RESULT, INTS, RESULT)
-_ELEMENT = (INTS, INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, INTS, COUNT, COUNT,
-            PLACES, RESULT, RESULT)  # fmt: skip
-
-
-@kernel(*_LYAPUNOV)
-def backward_lyapunov_sweep(parent, left, right, a, a_start, b, b_start, y, y_start, scratch):
+@kernel(INTS, BLOCKS, BLOCKS, BLOCKS_TO_WRITE, RESULT)
+def backward_lyapunov_sweep(parent, A, B, Y, scratch):
     """Y(k) = 𝔸*(℘(k), k)·Y(℘(k))·𝔹(℘(k), k) + X(k) (eq. 24); Y comes in as X."""
     for k in range(parent.size):
         p = parent[k]
         if p >= 0:
-            m, n = left[k + 1] - left[k], right[k + 1] - right[k]
-            rows, cols = left[p + 1] - left[p], right[p + 1] - right[p]
-            clear(scratch, 0, rows * n)
-            add_product(y, y_start[p], b, b_start[k], rows, cols, n, scratch, 0)
-            add_transposed_product(a, a_start[k], scratch, 0, m, rows, n, y, y_start[k])
+            Y_p, weight = block_of(Y, p), block_of(B, k)
+            YB = small(scratch, 0, Y_p.rows, weight.cols)
+            clear(YB)
+            add_product(Y_p, weight, YB)
+            add_transposed_product(block_of(A, k), YB, block_of(Y, k))
 
 
 @helper
@@ -84,35 +83,38 @@ def climb(parent, top, k, path):
     return count
 
 
-@kernel(*_ELEMENT)
-def backward_element_walk(
-    parent, subtree_end, left, right, a, a_start, b, b_start, y, y_start, i, j, path, scratch, z
-):
-    """Z(i, j) by the four cases of Algorithm 4.3; z comes in as zeros.
+@kernel(INTS, INTS, BLOCKS, BLOCKS, BLOCKS, ELEMENT, PLACES, RESULT)
+def backward_element_walk(parent, subtree_end, A, B, Y, element, path, scratch):
+    """Z(i, j) by the four cases of Algorithm 4.3.
 
     From Y of the closest common ancestor c outward to Z(i, c) (case 2; nothing to do if i = c, as
     in case 3), then to Z(i, j) (case 3; nothing to do if j = c). For i = j it is Y (case 1).
     """
+    i, j = element.i, element.j
     c = min(i, j)
     while c >= 0 and max(i, j) >= subtree_end[c]:
         c = parent[c]
     if c < 0:
         return
-    half, at = scratch.size // 2, 0
-    m, n = left[c + 1] - left[c], right[c + 1] - right[c]
-    copy(y, y_start[c], m * n, scratch, at)
+    half = scratch.size // 2
+    other = half
+    Y_c = block_of(Y, c)
+    Z = small(scratch, 0, Y_c.rows, Y_c.cols)
+    copy(Y_c, Z)
     count = climb(parent, c, i, path)
     for back in range(count):  # Z(k, c) = 𝔸*(℘(k), k)·Z(℘(k), c)
         k = path[count - 1 - back]
-        size = left[k + 1] - left[k]
-        clear(scratch, half - at, size * n)
-        add_transposed_product(a, a_start[k], scratch, at, size, m, n, scratch, half - at)
-        m, at = size, half - at
+        weight = block_of(A, k)
+        next_Z = small(scratch, other, weight.cols, Z.cols)
+        clear(next_Z)
+        add_transposed_product(weight, Z, next_Z)
+        Z, other = next_Z, half - other
     count = climb(parent, c, j, path)
     for back in range(count):  # Z(i, k) = Z(i, ℘(k))·𝔹(℘(k), k)
         k = path[count - 1 - back]
-        size = right[k + 1] - right[k]
-        clear(scratch, half - at, m * size)
-        add_product(scratch, at, b, b_start[k], m, n, size, scratch, half - at)
-        n, at = size, half - at
-    copy(scratch, at, z.size, z, 0)
+        weight = block_of(B, k)
+        next_Z = small(scratch, other, Z.rows, weight.cols)
+        clear(next_Z)
+        add_product(Z, weight, next_Z)
+        Z, other = next_Z, half - other
+    copy(Z, small(element.Z, 0, Z.rows, Z.cols))

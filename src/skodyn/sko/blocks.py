@@ -5,18 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skodyn.errors import StateError
-from skodyn.jit import COUNT, FLOATS, INTS, RESULT, kernel
-from skodyn.sko.small import add_product, add_transposed_product
+from skodyn.jit import COUNT, FLOATS, INTS, RESULT, Group, helper, kernel
+from skodyn.sko.small import add_product, add_transposed_product, part_of, small
 
-__all__ = ["Blocks", "Floats", "Ints", "offsets", "stacked_columns", "stacked_vector"]
+__all__ = [
+    "BLOCKS",
+    "BLOCKS_TO_WRITE",
+    "BlockArrays",
+    "Blocks",
+    "Floats",
+    "Ints",
+    "block_of",
+    "offsets",
+    "stacked_columns",
+    "stacked_vector",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+class BlockArrays(NamedTuple):
+    """`Blocks` as kernels take them."""
+
+    data: Any
+    starts: Any  # where each block starts in data
+    rows: Any
+    cols: Any
+
+
+BLOCKS = Group(BlockArrays, (FLOATS, INTS, INTS, INTS))
+BLOCKS_TO_WRITE = Group(BlockArrays, (RESULT, INTS, INTS, INTS))
+
+
+@helper
+def block_of(blocks, k):
+    """Block k as a small matrix."""
+    return small(blocks.data, blocks.starts[k], blocks.rows[k], blocks.cols[k])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +87,9 @@ class Blocks:
     @cached_property
     def starts(self) -> Ints:
         """Where each block starts in `data`, and at the end its length."""
-        return offsets(self.rows * self.cols)
+        starts = offsets(self.rows * self.cols)
+        starts.setflags(write=False)
+        return starts
 
     @cached_property
     def row_starts(self) -> Ints:
@@ -67,6 +100,11 @@ class Blocks:
     def col_starts(self) -> Ints:
         """Where the columns of each block start in a stacked vector."""
         return offsets(self.cols)
+
+    @cached_property
+    def arrays(self) -> BlockArrays:
+        """What kernels take."""
+        return BlockArrays(self.data, self.starts, self.rows, self.cols)
 
     def freeze(self) -> Blocks:
         """Make all arrays read-only; returns itself."""
@@ -158,15 +196,13 @@ _APPLY = (FLOATS, INTS, INTS, INTS, FLOATS, COUNT, RESULT)
 def apply_blocks(data, starts, row_starts, col_starts, x, columns, y):
     """y(k) = B(k)·x(k); y comes in as zeros."""
     for k in range(starts.size - 1):
-        i, j = row_starts[k], col_starts[k]
-        rows, cols = row_starts[k + 1] - i, col_starts[k + 1] - j
-        add_product(data, starts[k], x, j * columns, rows, cols, columns, y, i * columns)
+        x_k, y_k = part_of(x, col_starts, k, columns), part_of(y, row_starts, k, columns)
+        add_product(small(data, starts[k], y_k.rows, x_k.rows), x_k, y_k)
 
 
 @kernel(*_APPLY)
 def apply_blocks_transposed(data, starts, row_starts, col_starts, x, columns, y):
     """y(k) = B*(k)·x(k); y comes in as zeros."""
     for k in range(starts.size - 1):
-        i, j = row_starts[k], col_starts[k]
-        rows, cols = row_starts[k + 1] - i, col_starts[k + 1] - j
-        add_transposed_product(data, starts[k], x, i * columns, cols, rows, columns, y, j * columns)
+        x_k, y_k = part_of(x, row_starts, k, columns), part_of(y, col_starts, k, columns)
+        add_transposed_product(small(data, starts[k], x_k.rows, y_k.rows), x_k, y_k)

@@ -10,12 +10,12 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
-from skodyn.jit import FLOATS, INTS, RESULT, kernel
+from skodyn.jit import RESULT, kernel
 from skodyn.sko.backward_lyapunov import backward_lyapunov, walk_to_element
-from skodyn.sko.blocks import Blocks, Floats, offsets
+from skodyn.sko.blocks import BLOCKS, BLOCKS_TO_WRITE, Blocks, Floats, block_of, offsets
 from skodyn.sko.model import SKOModel
 from skodyn.sko.riccati import Riccati, riccati
-from skodyn.sko.small import copy, solve_lower
+from skodyn.sko.small import copy, small, solve_lower
 
 __all__ = ["compliance", "joint_compliances", "node_compliances"]
 
@@ -24,10 +24,11 @@ def joint_compliances(model: SKOModel, solution: Riccati) -> Blocks:
     """H*(k)·D⁻¹(k)·H(k) of every node; O(N)."""
     X = Blocks.zeros(model.sizes, model.sizes)
     joint_compliance_sweep.ready(
-        model.node_starts, model.dof_starts, model.H.data, model.H.starts,
-        solution.D_factor.data, solution.D_factor.starts,
-        np.empty(max(1, int((model.sizes * model.dofs).max(initial=0)))), X.data, X.starts,
-    )  # fmt: skip
+        model.H.arrays,
+        solution.D_factor.arrays,
+        np.empty(max(1, int((model.sizes * model.dofs).max(initial=0)))),
+        X.arrays,
+    )
     return X.freeze()
 
 
@@ -56,20 +57,19 @@ def compliance(
     return omega
 
 
-_COMPLIANCE = (INTS, INTS, FLOATS, INTS, FLOATS, INTS, RESULT, RESULT, INTS)
-
-
-@kernel(*_COMPLIANCE)
-def joint_compliance_sweep(node, dof, h, h_start, factor, d_start, scratch, x, square):
+@kernel(BLOCKS, BLOCKS, RESULT, BLOCKS_TO_WRITE)
+def joint_compliance_sweep(H, D_factor, scratch, X):
     """X(k) = W*·W with W = L⁻¹(k)·H(k); symmetric to the last bit."""
-    for k in range(node.size - 1):
-        m, n = node[k + 1] - node[k], dof[k + 1] - dof[k]
-        copy(h, h_start[k], n * m, scratch, 0)
-        solve_lower(factor, d_start[k], n, m, scratch, 0)
+    for k in range(H.rows.size):
+        H_k, X_k = block_of(H, k), block_of(X, k)
+        n, m = H_k.rows, H_k.cols
+        W = small(scratch, 0, n, m)
+        copy(H_k, W)
+        solve_lower(block_of(D_factor, k), W)
         for r in range(m):
             for t in range(r + 1):
                 total = 0.0
                 for s in range(n):
                     total += scratch[s * m + r] * scratch[s * m + t]
-                x[square[k] + r * m + t] = total
-                x[square[k] + t * m + r] = total
+                X_k.data[X_k.at + r * m + t] = total
+                X_k.data[X_k.at + t * m + r] = total

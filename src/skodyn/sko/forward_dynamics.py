@@ -9,13 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skodyn.jit import FLOATS, INTS, RESULT, kernel
-from skodyn.sko.blocks import Floats, stacked_vector
-from skodyn.sko.model import SKOModel
+from skodyn.jit import RESULT, kernel
+from skodyn.sko.blocks import BLOCKS, Floats, block_of, stacked_vector
+from skodyn.sko.model import MODEL, H_of, SKOModel, weight_of
 from skodyn.sko.riccati import Riccati, riccati
 from skodyn.sko.small import (
     add_product,
     add_transposed_product,
+    copy,
+    part_of,
     solve_lower,
     solve_upper,
     subtract_product,
@@ -31,46 +33,41 @@ def forward_dynamics(model: SKOModel, tau: ArrayLike, solution: Riccati | None =
     solution = riccati(model) if solution is None else solution
     vdot, residual = given.copy(), np.empty(model.nv)
     forward_dynamics_sweep.ready(
-        model.tree.parent, model.node_starts, model.dof_starts,
-        model.weights.data, model.weights.starts, model.H.data, model.H.starts, model.a,
-        solution.P.data, solution.P.starts, solution.G.data,
-        solution.D_factor.data, solution.D_factor.starts,
-        model.b.copy(), residual, np.zeros(model.size), vdot,
-    )  # fmt: skip
+        model.arrays,
+        solution.P.arrays,
+        solution.D_factor.arrays,
+        solution.G.arrays,
+        model.b.copy(),
+        residual,
+        np.zeros(model.size),
+        vdot,
+    )
     return vdot
 
 
-_FORWARD = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, FLOATS, INTS, FLOATS, FLOATS,
-            INTS, RESULT, RESULT, RESULT, RESULT)  # fmt: skip
-
-
-@kernel(*_FORWARD)
-def forward_dynamics_sweep(
-    parent, node, dof, weights, edge, h, h_start, a, p_inertia, square, g, factor, d_start,
-    z, residual, alpha, vdot,
-):  # fmt: skip
+@kernel(MODEL, BLOCKS, BLOCKS, BLOCKS, RESULT, RESULT, RESULT, RESULT)
+def forward_dynamics_sweep(model, P, D_factor, G, z, residual, alpha, vdot):
     """Algorithm 6.1; z comes in as b, alpha as zeros, vdot as 𝒯 and is ε, then ν on the way."""
+    parent, node, dof, a = model.parent, model.node_starts, model.dof_starts, model.a
     for back in range(parent.size):
         k = parent.size - 1 - back
-        i, m, d, n = node[k], node[k + 1] - node[k], dof[k], dof[k + 1] - dof[k]
-        add_product(p_inertia, square[k], a, i, m, m, 1, z, i)
-        subtract_product(h, h_start[k], z, i, n, m, 1, vdot, d)  # ε = 𝒯 − H𝔷
-        for j in range(n):
-            residual[d + j] = vdot[d + j]
-        solve_lower(factor, d_start[k], n, 1, vdot, d)
-        solve_upper(factor, d_start[k], n, 1, vdot, d)  # ν = D⁻¹ε
+        z_k, vdot_k = part_of(z, node, k, 1), part_of(vdot, dof, k, 1)
+        residual_k, factor = part_of(residual, dof, k, 1), block_of(D_factor, k)
+        add_product(block_of(P, k), part_of(a, node, k, 1), z_k)
+        subtract_product(H_of(model, k), z_k, vdot_k)  # ε = 𝒯 − H𝔷
+        copy(vdot_k, residual_k)
+        solve_lower(factor, vdot_k)
+        solve_upper(factor, vdot_k)  # ν = D⁻¹ε
         p = parent[k]
         if p >= 0:
-            add_product(g, h_start[k], residual, d, m, n, 1, z, i)  # 𝔷⁺ = 𝔷 + Gε
-            rows = node[p + 1] - node[p]
-            add_product(weights, edge[k], z, i, rows, m, 1, z, node[p])
+            add_product(block_of(G, k), residual_k, z_k)  # 𝔷⁺ = 𝔷 + Gε
+            add_product(weight_of(model, p, k), z_k, part_of(z, node, p, 1))
     for k in range(parent.size):
-        i, m, d, n = node[k], node[k + 1] - node[k], dof[k], dof[k + 1] - dof[k]
+        alpha_k, vdot_k = part_of(alpha, node, k, 1), part_of(vdot, dof, k, 1)
         p = parent[k]
         if p >= 0:  # α⁺ = 𝔸*(℘(k), k)·α(℘(k))
-            rows = node[p + 1] - node[p]
-            add_transposed_product(weights, edge[k], alpha, node[p], m, rows, 1, alpha, i)
-        subtract_transposed_product(g, h_start[k], alpha, i, n, m, 1, vdot, d)  # θ̈ = ν − G*α⁺
-        add_transposed_product(h, h_start[k], vdot, d, m, n, 1, alpha, i)
-        for j in range(m):
-            alpha[i + j] += a[i + j]  # α = α⁺ + H*θ̈ + a
+            add_transposed_product(weight_of(model, p, k), part_of(alpha, node, p, 1), alpha_k)
+        subtract_transposed_product(block_of(G, k), alpha_k, vdot_k)  # θ̈ = ν − G*α⁺
+        add_transposed_product(H_of(model, k), vdot_k, alpha_k)
+        for i in range(node[k], node[k + 1]):
+            alpha[i] += a[i]  # α = α⁺ + H*θ̈ + a

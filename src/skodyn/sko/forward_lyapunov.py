@@ -8,14 +8,15 @@ composite inertia R (Algorithm 4.1).
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skodyn.errors import StateError
-from skodyn.jit import COUNT, FLOATS, INTS, RESULT, kernel
-from skodyn.sko.blocks import Blocks, Floats
+from skodyn.jit import COUNT, INTS, RESULT, Group, kernel
+from skodyn.sko.blocks import BLOCKS, BLOCKS_TO_WRITE, Blocks, Floats, block_of
 from skodyn.sko.model import SKOModel
-from skodyn.sko.small import add_product, add_product_transposed, clear, copy
+from skodyn.sko.small import add_product, add_product_transposed, clear, copy, small
 from skodyn.sko.sweeps import check_edges
 from skodyn.topology import Tree
 
@@ -33,9 +34,8 @@ def forward_lyapunov(tree: Tree, A: Blocks, X: Blocks, B: Blocks | None = None) 
     check_diagonal(tree, A, X, B)
     Y = Blocks(X.data.copy(), X.rows, X.cols)
     forward_lyapunov_sweep.ready(
-        tree.parent, A.col_starts, B.col_starts, A.data, A.starts, B.data, B.starts,
-        Y.data, Y.starts, np.empty(scratch_size(A, B)),
-    )  # fmt: skip
+        tree.parent, A.arrays, B.arrays, Y.arrays, np.empty(scratch_size(A, B))
+    )
     return Y.freeze()
 
 
@@ -49,9 +49,14 @@ def forward_element(
     Z = np.zeros((int(A.cols[row]), int(B.cols[col])))
     scratch = np.empty(2 * scratch_size(A, B))
     forward_element_walk.ready(
-        tree.parent, tree.subtree_end, A.col_starts, B.col_starts, A.data, A.starts,
-        B.data, B.starts, Y.data, Y.starts, row, col, scratch, Z.reshape(-1),
-    )  # fmt: skip
+        tree.parent,
+        tree.subtree_end,
+        A.arrays,
+        B.arrays,
+        Y.arrays,
+        Element(row, col, Z.reshape(-1)),
+        scratch,
+    )
     return Z
 
 
@@ -71,48 +76,53 @@ def scratch_size(A: Blocks, B: Blocks) -> int:
     return max(1, int(A.cols.max(initial=0)) * int(B.cols.max(initial=0)))
 
 
-_LYAPUNOV = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, RESULT, INTS, RESULT)
-_ELEMENT = (INTS, INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, INTS, COUNT, COUNT,
-            RESULT, RESULT)  # fmt: skip
+class Element(NamedTuple):
+    """A block Z(i, j) that is asked for, and where it goes."""
+
+    i: int
+    j: int
+    Z: Any  # comes in as zeros
 
 
-@kernel(*_LYAPUNOV)
-def forward_lyapunov_sweep(parent, left, right, a, a_start, b, b_start, y, y_start, scratch):
+ELEMENT = Group(Element, (COUNT, COUNT, RESULT))
+
+
+@kernel(INTS, BLOCKS, BLOCKS, BLOCKS_TO_WRITE, RESULT)
+def forward_lyapunov_sweep(parent, A, B, Y, scratch):
     """Y(k) = Σ 𝔸(k, j)·Y(j)·𝔹*(k, j) + X(k) over the children j of k (eq. 14); Y comes in as X."""
     for back in range(parent.size):
         k = parent.size - 1 - back
         p = parent[k]
         if p >= 0:
-            m, n = left[k + 1] - left[k], right[k + 1] - right[k]
-            rows, cols = left[p + 1] - left[p], right[p + 1] - right[p]
-            clear(scratch, 0, rows * n)
-            add_product(a, a_start[k], y, y_start[k], rows, m, n, scratch, 0)
-            add_product_transposed(scratch, 0, b, b_start[k], rows, n, cols, y, y_start[p])
+            weight, Y_k = block_of(A, k), block_of(Y, k)
+            AY = small(scratch, 0, weight.rows, Y_k.cols)
+            clear(AY)
+            add_product(weight, Y_k, AY)
+            add_product_transposed(AY, block_of(B, k), block_of(Y, p))
 
 
-@kernel(*_ELEMENT)
-def forward_element_walk(
-    parent, subtree_end, left, right, a, a_start, b, b_start, y, y_start, i, j, scratch, z
-):
-    """Z(i, j) by eq. 15, inward from Y of the outer node; z comes in as zeros."""
+@kernel(INTS, INTS, BLOCKS, BLOCKS, BLOCKS, ELEMENT, RESULT)
+def forward_element_walk(parent, subtree_end, A, B, Y, element, scratch):
+    """Z(i, j) by eq. 15, inward from Y of the outer node."""
+    i, j = element.i, element.j
     half = scratch.size // 2
     outer, inner = max(i, j), min(i, j)
     if not outer < subtree_end[inner]:
         return  # unrelated
-    k, at = outer, 0
-    m, n = left[k + 1] - left[k], right[k + 1] - right[k]
-    copy(y, y_start[k], m * n, scratch, at)
+    k, other = outer, half
+    Y_k = block_of(Y, k)
+    Z = small(scratch, 0, Y_k.rows, Y_k.cols)
+    copy(Y_k, Z)
     while k != inner:
-        p = parent[k]
         if i < j:  # Z(p, j) = 𝔸(p, k)·Z(k, j)
-            rows, n = left[p + 1] - left[p], right[j + 1] - right[j]
-            m = left[k + 1] - left[k]
-            clear(scratch, half - at, rows * n)
-            add_product(a, a_start[k], scratch, at, rows, m, n, scratch, half - at)
+            weight = block_of(A, k)
+            next_Z = small(scratch, other, weight.rows, Z.cols)
+            clear(next_Z)
+            add_product(weight, Z, next_Z)
         else:  # Z(i, p) = Z(i, k)·𝔹*(p, k)
-            m, cols = left[i + 1] - left[i], right[p + 1] - right[p]
-            n = right[k + 1] - right[k]
-            clear(scratch, half - at, m * cols)
-            add_product_transposed(scratch, at, b, b_start[k], m, n, cols, scratch, half - at)
-        k, at = p, half - at
-    copy(scratch, at, z.size, z, 0)
+            weight = block_of(B, k)
+            next_Z = small(scratch, other, Z.rows, weight.rows)
+            clear(next_Z)
+            add_product_transposed(Z, weight, next_Z)
+        k, other, Z = parent[k], half - other, next_Z
+    copy(Z, small(element.Z, 0, Z.rows, Z.cols))

@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.jit import COUNT, FLOATS, INTS, RESULT, kernel
-from skodyn.sko.blocks import Floats, stacked_columns
-from skodyn.sko.model import SKOModel
+from skodyn.sko.blocks import BLOCKS, Floats, block_of, stacked_columns
+from skodyn.sko.model import MODEL, H_of, SKOModel, weight_of
 from skodyn.sko.riccati import Riccati, riccati
 from skodyn.sko.small import (
     add_product,
     add_transposed_product,
+    part_of,
     subtract_product,
     subtract_transposed_product,
 )
@@ -65,73 +66,75 @@ def _run(entry: Any, model: SKOModel, solution: Riccati, x: ArrayLike) -> Floats
     columns, shape = stacked_columns(x, model.nv, "x")
     y = columns.copy()
     entry.ready(
-        model.tree.parent, model.node_starts, model.dof_starts, model.weights.data,
-        model.weights.starts, model.H.data, model.H.starts, solution.G.data,
-        columns.reshape(-1), columns.shape[1], np.zeros(model.size * columns.shape[1]),
+        model.arrays,
+        solution.G.arrays,
+        columns.reshape(-1),
+        columns.shape[1],
+        np.zeros(model.size * columns.shape[1]),
         y.reshape(-1),
-    )  # fmt: skip
+    )
     return y.reshape(shape)
 
 
-_FACTOR = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, FLOATS, COUNT, RESULT, RESULT)
+_FACTOR = (MODEL, BLOCKS, FLOATS, COUNT, RESULT, RESULT)
 _LOG = (FLOATS, INTS, INTS)
 
 
 @kernel(*_FACTOR)
-def gather_factor(parent, node, dof, weights, edge, h, h_start, g, x, c, z, y):
+def gather_factor(model, G, x, columns, z, y):
     """z(k) = Σ 𝔸(k, j)·[z(j) + G(j)·x(j)], y(k) = x(k) + H(k)·z(k); y comes in as x, z as zeros."""
+    parent, node, dof = model.parent, model.node_starts, model.dof_starts
     for back in range(parent.size):
         k = parent.size - 1 - back
-        m, n, at = node[k + 1] - node[k], dof[k + 1] - dof[k], node[k] * c
-        add_product(h, h_start[k], z, at, n, m, c, y, dof[k] * c)
+        z_k = part_of(z, node, k, columns)
+        add_product(H_of(model, k), z_k, part_of(y, dof, k, columns))
         p = parent[k]
         if p >= 0:
-            add_product(g, h_start[k], x, dof[k] * c, m, n, c, z, at)
-            rows = node[p + 1] - node[p]
-            add_product(weights, edge[k], z, at, rows, m, c, z, node[p] * c)
+            add_product(block_of(G, k), part_of(x, dof, k, columns), z_k)
+            add_product(weight_of(model, p, k), z_k, part_of(z, node, p, columns))
 
 
 @kernel(*_FACTOR)
-def gather_inverse(parent, node, dof, weights, edge, h, h_start, g, _x, c, z, y):
+def gather_inverse(model, G, _x, columns, z, y):
     """z(k) = Σ 𝔸(k, j)·[z(j) + G(j)·y(j)], y(k) = x(k) − H(k)·z(k); y comes in as x, z as zeros.
 
     This is z = ψKx, for ψ(k, j)·z(j) + K(k, j)·x(j) = 𝔸(k, j)·[z(j) + G(j)·(x(j) − H(j)·z(j))].
     """
+    parent, node, dof = model.parent, model.node_starts, model.dof_starts
     for back in range(parent.size):
         k = parent.size - 1 - back
-        m, n, at = node[k + 1] - node[k], dof[k + 1] - dof[k], node[k] * c
-        subtract_product(h, h_start[k], z, at, n, m, c, y, dof[k] * c)
+        z_k, y_k = part_of(z, node, k, columns), part_of(y, dof, k, columns)
+        subtract_product(H_of(model, k), z_k, y_k)
         p = parent[k]
         if p >= 0:
-            add_product(g, h_start[k], y, dof[k] * c, m, n, c, z, at)
-            rows = node[p + 1] - node[p]
-            add_product(weights, edge[k], z, at, rows, m, c, z, node[p] * c)
+            add_product(block_of(G, k), y_k, z_k)
+            add_product(weight_of(model, p, k), z_k, part_of(z, node, p, columns))
 
 
 @kernel(*_FACTOR)
-def scatter_factor(parent, node, dof, weights, edge, h, h_start, g, x, c, z, y):
+def scatter_factor(model, G, x, columns, z, y):
     """z⁺(k) = 𝔸*(℘(k), k)·z(℘(k)), y(k) = x(k) + G*(k)·z⁺(k), z(k) = z⁺(k) + H*(k)·x(k)."""
+    parent, node, dof = model.parent, model.node_starts, model.dof_starts
     for k in range(parent.size):
-        m, n, at = node[k + 1] - node[k], dof[k + 1] - dof[k], node[k] * c
+        z_k = part_of(z, node, k, columns)
         p = parent[k]
         if p >= 0:
-            rows = node[p + 1] - node[p]
-            add_transposed_product(weights, edge[k], z, node[p] * c, m, rows, c, z, at)
-            add_transposed_product(g, h_start[k], z, at, n, m, c, y, dof[k] * c)
-        add_transposed_product(h, h_start[k], x, dof[k] * c, m, n, c, z, at)
+            add_transposed_product(weight_of(model, p, k), part_of(z, node, p, columns), z_k)
+            add_transposed_product(block_of(G, k), z_k, part_of(y, dof, k, columns))
+        add_transposed_product(H_of(model, k), part_of(x, dof, k, columns), z_k)
 
 
 @kernel(*_FACTOR)
-def scatter_inverse(parent, node, dof, weights, edge, h, h_start, g, _x, c, z, y):
+def scatter_inverse(model, G, _x, columns, z, y):
     """z⁺(k) = 𝔸*(℘(k), k)·z(℘(k)), y(k) = x(k) − G*(k)·z⁺(k), z(k) = z⁺(k) + H*(k)·y(k)."""
+    parent, node, dof = model.parent, model.node_starts, model.dof_starts
     for k in range(parent.size):
-        m, n, at = node[k + 1] - node[k], dof[k + 1] - dof[k], node[k] * c
+        z_k, y_k = part_of(z, node, k, columns), part_of(y, dof, k, columns)
         p = parent[k]
         if p >= 0:
-            rows = node[p + 1] - node[p]
-            add_transposed_product(weights, edge[k], z, node[p] * c, m, rows, c, z, at)
-            subtract_transposed_product(g, h_start[k], z, at, n, m, c, y, dof[k] * c)
-        add_transposed_product(h, h_start[k], y, dof[k] * c, m, n, c, z, at)
+            add_transposed_product(weight_of(model, p, k), part_of(z, node, p, columns), z_k)
+            subtract_transposed_product(block_of(G, k), z_k, y_k)
+        add_transposed_product(H_of(model, k), y_k, z_k)
 
 
 @kernel(*_LOG)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skodyn.jit import FLOATS, INTS, RESULT, kernel
+from skodyn.jit import FLOATS, RESULT, kernel
 from skodyn.sko.blocks import Floats, stacked_vector
-from skodyn.sko.model import SKOModel
-from skodyn.sko.small import add_product, add_transposed_product, copy
+from skodyn.sko.model import MODEL, H_of, M_of, SKOModel, weight_of
+from skodyn.sko.small import add_product, add_transposed_product, copy, part_of
 from skodyn.sko.sweeps import scatter
 
 __all__ = ["inverse_dynamics", "velocities"]
@@ -27,38 +27,28 @@ def inverse_dynamics(model: SKOModel, vdot: ArrayLike) -> Floats:
     """𝒯 = H𝔸(Mα + b) with α = 𝔸*(H*θ̈ + a): the forces that produce θ̈; O(N)."""
     given = stacked_vector(vdot, model.nv, "vdot")
     alpha, f, tau = np.empty(model.size), np.empty(model.size), np.zeros(model.nv)
-    inverse_dynamics_sweep.ready(
-        model.tree.parent, model.node_starts, model.dof_starts,
-        model.weights.data, model.weights.starts, model.H.data, model.H.starts,
-        model.M.data, model.M.starts, model.a, model.b, given, alpha, f, tau,
-    )  # fmt: skip
+    inverse_dynamics_sweep.ready(model.arrays, given, alpha, f, tau)
     return tau
 
 
-_INVERSE = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, FLOATS,
-            FLOATS, RESULT, RESULT, RESULT)  # fmt: skip
-
-
-@kernel(*_INVERSE)
-def inverse_dynamics_sweep(
-    parent, node, dof, weights, edge, h, h_start, inertia, square, a, b, vdot, alpha, f, tau
-):
+@kernel(MODEL, FLOATS, RESULT, RESULT, RESULT)
+def inverse_dynamics_sweep(model, vdot, alpha, f, tau):
     """Algorithm 3.1; tau comes in as zeros."""
+    parent, node, dof = model.parent, model.node_starts, model.dof_starts
+    a, b = model.a, model.b
     for k in range(parent.size):
-        i, m, n = node[k], node[k + 1] - node[k], dof[k + 1] - dof[k]
-        copy(a, i, m, alpha, i)
-        add_transposed_product(h, h_start[k], vdot, dof[k], m, n, 1, alpha, i)
+        alpha_k, f_k = part_of(alpha, node, k, 1), part_of(f, node, k, 1)
+        copy(part_of(a, node, k, 1), alpha_k)
+        add_transposed_product(H_of(model, k), part_of(vdot, dof, k, 1), alpha_k)
         p = parent[k]
         if p >= 0:
-            rows = node[p + 1] - node[p]
-            add_transposed_product(weights, edge[k], alpha, node[p], m, rows, 1, alpha, i)
-        copy(b, i, m, f, i)
-        add_product(inertia, square[k], alpha, i, m, m, 1, f, i)
+            add_transposed_product(weight_of(model, p, k), part_of(alpha, node, p, 1), alpha_k)
+        copy(part_of(b, node, k, 1), f_k)
+        add_product(M_of(model, k), alpha_k, f_k)
     for back in range(parent.size):
         k = parent.size - 1 - back
-        i, m, n = node[k], node[k + 1] - node[k], dof[k + 1] - dof[k]
-        add_product(h, h_start[k], f, i, n, m, 1, tau, dof[k])
+        f_k = part_of(f, node, k, 1)
+        add_product(H_of(model, k), f_k, part_of(tau, dof, k, 1))
         p = parent[k]
         if p >= 0:
-            rows = node[p + 1] - node[p]
-            add_product(weights, edge[k], f, i, rows, m, 1, f, node[p])
+            add_product(weight_of(model, p, k), f_k, part_of(f, node, p, 1))

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from skodyn.jit import FLOATS, INTS, RESULT, kernel
-from skodyn.sko.blocks import Floats
+from skodyn.jit import RESULT, kernel
+from skodyn.sko.blocks import BLOCKS, Floats, block_of
 from skodyn.sko.forward_lyapunov import composite_inertias, scratch_size
-from skodyn.sko.model import SKOModel
-from skodyn.sko.small import add_product, add_product_transposed, clear
+from skodyn.sko.model import MODEL, H_of, SKOModel, weight_of
+from skodyn.sko.small import add_product, add_product_transposed, clear, small
 
 __all__ = ["mass_matrix"]
 
@@ -21,41 +21,44 @@ def mass_matrix(model: SKOModel) -> Floats:
     R = composite_inertias(model)
     mass = np.zeros((model.nv, model.nv))
     mass_matrix_sweep.ready(
-        model.tree.parent, model.node_starts, model.dof_starts, model.weights.data,
-        model.weights.starts, model.H.data, model.H.starts, R.data, R.starts,
-        np.empty(3 * scratch_size(model.weights, model.weights)), mass.reshape(-1),
-    )  # fmt: skip
+        model.arrays,
+        R.arrays,
+        np.empty(3 * scratch_size(model.weights, model.weights)),
+        mass.reshape(-1),
+    )
     return mass
 
 
-_MASS = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, INTS, RESULT, RESULT)
-
-
-@kernel(*_MASS)
-def mass_matrix_sweep(parent, node, dof, weights, edge, h, h_start, r, r_start, scratch, mass):
+@kernel(MODEL, BLOCKS, RESULT, RESULT)
+def mass_matrix_sweep(model, R, scratch, mass):
     """X(k) = R(k)·H*(k), then inward X(l) = 𝔸(l, j)·X(j) and 𝓜(l, k) = H(l)·X(l)."""
+    parent, dof = model.parent, model.dof_starts
     nv, third = dof[parent.size], scratch.size // 3
     for k in range(parent.size):
-        m, n = node[k + 1] - node[k], dof[k + 1] - dof[k]
+        H = H_of(model, k)
+        n = H.rows
         if n == 0:
             continue
-        at, other, piece = 0, third, 2 * third
-        clear(scratch, at, m * n)
-        add_product_transposed(r, r_start[k], h, h_start[k], m, m, n, scratch, at)
+        other, piece = third, 2 * third
+        X = small(scratch, 0, H.cols, n)
+        clear(X)
+        add_product_transposed(block_of(R, k), H, X)
         j = k
         while j >= 0:
-            rows, size = dof[j + 1] - dof[j], node[j + 1] - node[j]
-            clear(scratch, piece, rows * n)
-            add_product(h, h_start[j], scratch, at, rows, size, n, scratch, piece)
-            for s in range(rows):
+            H = H_of(model, j)
+            HX = small(scratch, piece, H.rows, n)
+            clear(HX)
+            add_product(H, X, HX)
+            for s in range(H.rows):
                 for t in range(s + 1 if j == k else n):
                     value = scratch[piece + s * n + t]
                     mass[(dof[j] + s) * nv + dof[k] + t] = value
                     mass[(dof[k] + t) * nv + dof[j] + s] = value
             p = parent[j]
             if p >= 0:
-                inner = node[p + 1] - node[p]
-                clear(scratch, other, inner * n)
-                add_product(weights, edge[j], scratch, at, inner, size, n, scratch, other)
-                at, other = other, at
+                weight = weight_of(model, p, j)
+                inner = small(scratch, other, weight.rows, n)
+                clear(inner)
+                add_product(weight, X, inner)
+                X, other = inner, X.at
             j = p

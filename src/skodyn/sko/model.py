@@ -4,22 +4,76 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from skodyn.jit import FLOATS, INTS, Group, helper
 from skodyn.sko.blocks import Blocks, Floats, Ints, offsets
 from skodyn.sko.checks import read_model
+from skodyn.sko.small import small
 from skodyn.topology import Tree
 
 if TYPE_CHECKING:
     from skodyn.sko.aggregation import AggregatedModel
     from skodyn.sko.partition import PartitionedModel
 
-__all__ = ["SKOModel"]
+__all__ = ["MODEL", "H_of", "M_of", "ModelArrays", "SKOModel", "weight_of"]
 
 PerNode = Mapping[Any, Any] | Sequence[Any]
 """A value for every node: by name, or in the order in which the nodes were given."""
+
+
+class ModelArrays(NamedTuple):
+    """An `SKOModel` as kernels take it."""
+
+    parent: Any
+    node_starts: Any  # of stacked vectors
+    dof_starts: Any  # of θ̇, θ̈ and 𝒯
+    weights: Any
+    weight_starts: Any
+    H: Any
+    H_starts: Any
+    M: Any
+    M_starts: Any
+    a: Any
+    b: Any
+
+
+MODEL = Group(
+    ModelArrays, (INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, INTS, FLOATS, FLOATS)
+)
+
+
+@helper
+def size_of(model, k):
+    """m_k."""
+    return model.node_starts[k + 1] - model.node_starts[k]
+
+
+@helper
+def dofs_of(model, k):
+    """n_k."""
+    return model.dof_starts[k + 1] - model.dof_starts[k]
+
+
+@helper
+def weight_of(model, p, k):
+    """𝔸(p, k) of a node k and its parent p."""
+    return small(model.weights, model.weight_starts[k], size_of(model, p), size_of(model, k))
+
+
+@helper
+def H_of(model, k):
+    """H(k), n_k × m_k."""
+    return small(model.H, model.H_starts[k], dofs_of(model, k), size_of(model, k))
+
+
+@helper
+def M_of(model, k):
+    """M(k), m_k × m_k."""
+    return small(model.M, model.M_starts[k], size_of(model, k), size_of(model, k))
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -125,6 +179,23 @@ class SKOModel:
     def nv(self) -> int:
         """Number of degrees of freedom, Σ n_k."""
         return int(self.dof_starts[-1])
+
+    @cached_property
+    def arrays(self) -> ModelArrays:
+        """What kernels take."""
+        return ModelArrays(
+            self.tree.parent,
+            self.node_starts,
+            self.dof_starts,
+            self.weights.data,
+            self.weights.starts,
+            self.H.data,
+            self.H.starts,
+            self.M.data,
+            self.M.starts,
+            self.a,
+            self.b,
+        )
 
     def node_slice(self, node: Hashable) -> slice:
         """Where a node's part lies in a stacked vector."""

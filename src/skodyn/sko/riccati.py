@@ -14,14 +14,15 @@ the τ̄: one of the two operators must be ℰ_ψ, as in M = P − ℰ_𝔸Pℰ_
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.errors import DynamicsError
-from skodyn.jit import FLOATS, INTS, RESULT, helper, kernel
+from skodyn.jit import INTS, RESULT, Group, helper, kernel
 from skodyn.sko.blocks import Blocks, Floats, stacked_columns
-from skodyn.sko.model import SKOModel
+from skodyn.sko.model import MODEL, H_of, SKOModel, weight_of
 from skodyn.sko.small import (
     add_congruence,
     add_product,
@@ -29,6 +30,7 @@ from skodyn.sko.small import (
     clear,
     copy,
     factor_cholesky,
+    small,
     solve_lower,
     solve_upper,
     subtract_product,
@@ -75,11 +77,13 @@ def riccati(model: SKOModel) -> Riccati:
     psi, K = Blocks.zeros(inner, m), Blocks.zeros(inner, n)
     largest = int(m.max(initial=0))
     failed = riccati_sweep.ready(
-        model.tree.parent, model.node_starts, model.dof_starts,
-        model.weights.data, model.weights.starts, model.H.data, model.H.starts,
-        P.data, P.starts, D.data, factor.data, D.starts, G.data,
-        tau.data, tau_bar.data, P_plus.data, psi.data, K.data, K.starts,
-        np.zeros(largest), np.zeros(max(largest**2, 1)),
+        model.arrays,
+        RiccatiArrays(
+            P.data, D.data, factor.data, D.starts, G.data, tau.data, tau_bar.data, P_plus.data,
+            psi.data, K.data, K.starts,
+        ),
+        np.zeros(largest),
+        np.zeros(max(largest**2, 1)),
     )  # fmt: skip
     if failed >= 0:
         raise DynamicsError(_explain(model, int(failed), D))
@@ -101,13 +105,36 @@ def _explain(model: SKOModel, k: int, D: Blocks) -> str:
     )
 
 
-_RICCATI = (INTS, INTS, INTS, FLOATS, INTS, FLOATS, INTS, RESULT, INTS, RESULT, RESULT, INTS,
-            RESULT, RESULT, RESULT, RESULT, RESULT, RESULT, INTS, RESULT, RESULT)  # fmt: skip
+class RiccatiArrays(NamedTuple):
+    """A `Riccati` solution as the sweep writes it.
+
+    P, τ, τ̄ and P⁺ lie as M does, G as H, ψ as the weights.
+    """
+
+    P: Any
+    D: Any
+    D_factor: Any
+    D_starts: Any  # of D_factor as well
+    G: Any
+    tau: Any
+    tau_bar: Any
+    P_plus: Any
+    psi: Any
+    K: Any
+    K_starts: Any
+
+
+RICCATI = Group(
+    RiccatiArrays,
+    (RESULT, RESULT, RESULT, INTS, RESULT, RESULT, RESULT, RESULT, RESULT, RESULT, INTS),
+)
 
 
 @helper
-def least_pivots(h, h0, p, p0, n, m, least):
+def least_pivots(H, P, least):
     """SINGULAR_PIVOT times the size Σ|h·P·h| of the terms that each diagonal entry of D sums."""
+    h, h0, n, m = H
+    p, p0 = P.data, P.at
     for r in range(n):
         total = 0.0
         for i in range(m):
@@ -116,39 +143,45 @@ def least_pivots(h, h0, p, p0, n, m, least):
         least[r] = SINGULAR_PIVOT * total
 
 
-@kernel(*_RICCATI)
-def riccati_sweep(
-    parent, node, dof, weights, edge, h, h_start, p, square, d, factor, d_start, g,
-    tau, tau_bar, p_plus, psi, gain, gain_start, least, scratch,
-):  # fmt: skip
+@kernel(MODEL, RICCATI, RESULT, RESULT)
+def riccati_sweep(model, solution, least, scratch):
     """Eq. 33. P comes in as M; the node at fault is returned, −1 if none is."""
+    parent = model.parent
     for back in range(parent.size):
         k = parent.size - 1 - back
-        m, n = node[k + 1] - node[k], dof[k + 1] - dof[k]
-        at, hk, dk = square[k], h_start[k], d_start[k]
-        copy(p, at, m * m, p_plus, at)
+        H = H_of(model, k)
+        n, m = H.rows, H.cols
+        square = model.M_starts[k]
+        P, P_plus = small(solution.P, square, m, m), small(solution.P_plus, square, m, m)
+        tau_bar = small(solution.tau_bar, square, m, m)
+        G = small(solution.G, model.H_starts[k], m, n)
+        copy(P, P_plus)
         for i in range(m):
-            tau_bar[at + i * m + i] = 1.0
+            tau_bar.data[square + i * m + i] = 1.0
         if n > 0:
-            clear(scratch, 0, n * m)
-            add_product(h, hk, p, at, n, m, m, scratch, 0)  # HP
-            add_product_transposed(scratch, 0, h, hk, n, m, n, d, dk)
-            least_pivots(h, hk, p, at, n, m, least)
-            if not factor_cholesky(d, dk, n, least, factor, dk):
+            D = small(solution.D, solution.D_starts[k], n, n)
+            factor = small(solution.D_factor, solution.D_starts[k], n, n)
+            W = small(scratch, 0, n, m)
+            clear(W)
+            add_product(H, P, W)  # HP so far
+            add_product_transposed(W, H, D)
+            least_pivots(H, P, least)
+            if not factor_cholesky(D, least, factor):
                 return k
-            solve_lower(factor, dk, n, m, scratch, 0)  # W
-            subtract_square(scratch, 0, n, m, p_plus, at)
-            solve_upper(factor, dk, n, m, scratch, 0)  # G*
-            gk = h_start[k]  # G has as many numbers as H
+            solve_lower(factor, W)  # W = L⁻¹HP
+            subtract_square(W, P_plus)
+            solve_upper(factor, W)  # G* from here on
             for i in range(m):
                 for j in range(n):
-                    g[gk + i * n + j] = scratch[j * m + i]
-            add_product(g, gk, h, hk, m, n, m, tau, at)
-            subtract_product(g, gk, h, hk, m, n, m, tau_bar, at)
+                    G.data[G.at + i * n + j] = scratch[j * m + i]
+            add_product(G, H, small(solution.tau, square, m, m))
+            subtract_product(G, H, tau_bar)
         q = parent[k]
         if q >= 0:
-            rows = node[q + 1] - node[q]
-            add_congruence(weights, edge[k], p_plus, at, rows, m, scratch, p, square[q])
-            add_product(weights, edge[k], tau_bar, at, rows, m, m, psi, edge[k])
-            add_product(weights, edge[k], g, h_start[k], rows, m, n, gain, gain_start[k])
+            weight = weight_of(model, q, k)
+            rows, edge = weight.rows, weight.at
+            P_q = small(solution.P, model.M_starts[q], rows, rows)
+            add_congruence(weight, P_plus, scratch, P_q)
+            add_product(weight, tau_bar, small(solution.psi, edge, rows, m))
+            add_product(weight, G, small(solution.K, solution.K_starts[k], rows, n))
     return -1

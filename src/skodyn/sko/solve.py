@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skodyn.jit import COUNT, FLOATS, INTS, RESULT, kernel
 from skodyn.sko.blocks import Blocks, Floats
-from skodyn.sko.small import solve_lower, solve_upper
+from skodyn.sko.small import part_of, small, solve_lower, solve_upper
 
 __all__ = ["solve_blocks"]
 
@@ -25,6 +25,7 @@ _SOLVE = (FLOATS, INTS, INTS, COUNT, RESULT)
 def solve_sweep(factor, starts, dof, columns, y):
     """y(k) becomes L⁻*(k)·L⁻¹(k)·y(k)."""
     for k in range(starts.size - 1):
-        n = dof[k + 1] - dof[k]
-        solve_lower(factor, starts[k], n, columns, y, dof[k] * columns)
-        solve_upper(factor, starts[k], n, columns, y, dof[k] * columns)
+        y_k = part_of(y, dof, k, columns)
+        L = small(factor, starts[k], y_k.rows, y_k.rows)
+        solve_lower(L, y_k)
+        solve_upper(L, y_k)

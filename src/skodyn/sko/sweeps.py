@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from skodyn.errors import StateError
 from skodyn.jit import COUNT, FLOATS, INTS, RESULT, kernel
 from skodyn.sko.blocks import Blocks, Floats, Ints, offsets, stacked_columns
-from skodyn.sko.small import add_product, add_transposed_product, clear, copy
+from skodyn.sko.small import add_product, add_transposed_product, clear, copy, part_of, small
 from skodyn.topology import Tree
 
 __all__ = ["gather", "pass_inward", "pass_outward", "scatter"]
@@ -105,27 +105,24 @@ def gather_all(parent, node, weights, starts, x, columns, y):
         p = parent[k]
         while opened > max(p, 0):
             opened -= 1
-            first = node[opened] * columns
-            copy(x, first, node[opened + 1] * columns - first, y, first)
+            copy(part_of(x, node, opened, columns), part_of(y, node, opened, columns))
         if p >= 0:
-            rows, cols = node[p + 1] - node[p], node[k + 1] - node[k]
-            add_product(
-                weights, starts[k], y, node[k] * columns, rows, cols, columns, y, node[p] * columns
-            )
+            y_k, y_p = part_of(y, node, k, columns), part_of(y, node, p, columns)
+            add_product(small(weights, starts[k], y_p.rows, y_k.rows), y_k, y_p)
 
 
 @kernel(*_SWEEP)
 def gather_strictly(parent, node, weights, starts, x, columns, y):
     """y(k) = Σ 𝔸(k, j)·[y(j) + x(j)] over the children j of k (Corollary 3.1)."""
-    clear(y, 0, y.size)
+    clear(small(y, 0, y.size, 1))
     for back in range(parent.size):
         k = parent.size - 1 - back
         p = parent[k]
         if p >= 0:
-            rows, cols = node[p + 1] - node[p], node[k + 1] - node[k]
-            j, i = node[k] * columns, node[p] * columns
-            add_product(weights, starts[k], y, j, rows, cols, columns, y, i)
-            add_product(weights, starts[k], x, j, rows, cols, columns, y, i)
+            y_k, y_p = part_of(y, node, k, columns), part_of(y, node, p, columns)
+            weight = small(weights, starts[k], y_p.rows, y_k.rows)
+            add_product(weight, y_k, y_p)
+            add_product(weight, part_of(x, node, k, columns), y_p)
 
 
 @kernel(*_SWEEP)
@@ -133,26 +130,24 @@ def scatter_all(parent, node, weights, starts, x, columns, y):
     """y(k) = 𝔸*(℘(k), k)·y(℘(k)) + x(k) (eq. 8)."""
     for k in range(parent.size):
         p = parent[k]
-        first = node[k] * columns
-        copy(x, first, node[k + 1] * columns - first, y, first)
+        y_k = part_of(y, node, k, columns)
+        copy(part_of(x, node, k, columns), y_k)
         if p >= 0:
-            rows, cols = node[p + 1] - node[p], node[k + 1] - node[k]
-            add_transposed_product(
-                weights, starts[k], y, node[p] * columns, cols, rows, columns, y, first
-            )
+            y_p = part_of(y, node, p, columns)
+            add_transposed_product(small(weights, starts[k], y_p.rows, y_k.rows), y_p, y_k)
 
 
 @kernel(*_SWEEP)
 def scatter_strictly(parent, node, weights, starts, x, columns, y):
     """y(k) = 𝔸*(℘(k), k)·[y(℘(k)) + x(℘(k))] (Corollary 3.1)."""
-    clear(y, 0, y.size)
+    clear(small(y, 0, y.size, 1))
     for k in range(parent.size):
         p = parent[k]
         if p >= 0:
-            rows, cols = node[p + 1] - node[p], node[k + 1] - node[k]
-            j, i = node[p] * columns, node[k] * columns
-            add_transposed_product(weights, starts[k], y, j, cols, rows, columns, y, i)
-            add_transposed_product(weights, starts[k], x, j, cols, rows, columns, y, i)
+            y_k, y_p = part_of(y, node, k, columns), part_of(y, node, p, columns)
+            weight = small(weights, starts[k], y_p.rows, y_k.rows)
+            add_transposed_product(weight, y_p, y_k)
+            add_transposed_product(weight, part_of(x, node, p, columns), y_k)
 
 
 @kernel(*_STEP)
@@ -161,9 +156,8 @@ def send_to_parent(parent, start_in, start_out, edges, starts, x, columns, y):
     for k in range(parent.size):
         p = parent[k]
         if p >= 0:
-            rows, cols = start_out[p + 1] - start_out[p], start_in[k + 1] - start_in[k]
-            j, i = start_in[k] * columns, start_out[p] * columns
-            add_product(edges, starts[k], x, j, rows, cols, columns, y, i)
+            x_k, y_p = part_of(x, start_in, k, columns), part_of(y, start_out, p, columns)
+            add_product(small(edges, starts[k], y_p.rows, x_k.rows), x_k, y_p)
 
 
 @kernel(*_STEP)
@@ -172,6 +166,5 @@ def send_to_children(parent, start_in, start_out, edges, starts, x, columns, y):
     for k in range(parent.size):
         p = parent[k]
         if p >= 0:
-            rows, cols = start_in[p + 1] - start_in[p], start_out[k + 1] - start_out[k]
-            j, i = start_in[p] * columns, start_out[k] * columns
-            add_transposed_product(edges, starts[k], x, j, cols, rows, columns, y, i)
+            x_p, y_k = part_of(x, start_in, p, columns), part_of(y, start_out, k, columns)
+            add_transposed_product(small(edges, starts[k], x_p.rows, y_k.rows), x_p, y_k)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.view.camera import FIELD_OF_VIEW, View, first_view
-from skodyn.view.raster import fill_triangles, paint_floor
+from skodyn.view.raster import Eye, Floor, fill_triangles, paint_floor
 from skodyn.view.recording import Recording
 from skodyn.view.scene import Batch, Scene
 from skodyn.view.shapes import Mesh
@@ -96,8 +96,9 @@ class Painter:
         sky = np.repeat((1 - share) * _SKY_TOP + share * _SKY_LOW, eye.width, axis=1)
         on_floor = np.zeros((eye.height, eye.width))
         if self.with_floor:
-            where = (eye.place, eye.axes, eye.focus, np.array(view.target), 1.7 * view.distance)
-            paint_floor(*where, view.floor, view.cell, _FLOOR, _LINES, sky, on_floor)
+            target, reach = np.array(view.target), 1.7 * view.distance
+            floor = Floor(target, reach, view.floor, view.cell, _FLOOR, _LINES)
+            paint_floor(Eye(eye.place, eye.axes, eye.focus), floor, sky, on_floor)
         return sky, on_floor
 
 

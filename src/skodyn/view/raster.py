@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn.jit import FLOATS, INTS, MATRIX, NUMBER, RESULT, helper, kernel
+from skodyn.jit import FLOATS, INTS, MATRIX, NUMBER, RESULT, Group, helper, kernel
 
-__all__ = ["fill_triangles", "paint_floor"]
+__all__ = ["Eye", "Floor", "fill_triangles", "paint_floor"]
+
+
+class Eye(NamedTuple):
+    """Where a picture is seen from."""
+
+    place: NDArray[np.float64]
+    axes: NDArray[np.float64]  # right, up and back, as rows
+    focus: float  # in pixels
+
+
+class Floor(NamedTuple):
+    """A plane with a grid."""
+
+    target: NDArray[np.float64]  # the floor fades with the distance from here,
+    reach: float  # to nothing at this one
+    height: float
+    cell: float  # of its grid
+    colour: NDArray[np.float64]
+    lines: NDArray[np.float64]  # their colour
+
+
+EYE = Group(Eye, (FLOATS, FLOATS.of(2), NUMBER))
+FLOOR = Group(Floor, (FLOATS, NUMBER, NUMBER, NUMBER, FLOATS, FLOATS))
 
 
 @kernel(FLOATS.of(2), FLOATS.of(2), INTS.of(2), MATRIX, RESULT.of(3))
@@ -65,21 +90,16 @@ def _line(x: float, y: float, cell: float, wide: float) -> float:
     return float(max(0.0, 1.0 - across / wide))
 
 
-@kernel(FLOATS, FLOATS.of(2), NUMBER, FLOATS, *[NUMBER] * 3, FLOATS, FLOATS, RESULT.of(3), MATRIX)
+@kernel(EYE, FLOOR, RESULT.of(3), MATRIX)
 def paint_floor(
-    place: NDArray[np.float64],  # of the eye
-    axes: NDArray[np.float64],  # its right, up and back, as rows
-    focus: float,  # in pixels
-    target: NDArray[np.float64],  # the floor fades with the distance from here,
-    reach: float,  # to nothing at this one
-    height: float,  # of the floor
-    cell: float,  # of its grid
-    floor: NDArray[np.float64],  # colours
-    lines: NDArray[np.float64],
+    eye: Eye,
+    floor: Floor,
     image: NDArray[np.float64],  # (H, W, 3), painted over
     share: NDArray[np.float64],  # (H, W): how much floor there is in each pixel
 ) -> None:
     """A plane with a grid under the eye; every fifth line is stronger."""
+    place, axes, focus = eye
+    target, reach, height, cell, plain, lines = floor
     rows, columns = share.shape
     for i in range(rows):
         up = (rows / 2.0 - i - 0.5) / focus
@@ -100,5 +120,5 @@ def paint_floor(
             ink = max(0.30 * _line(x, y, cell, wide), 0.55 * _line(x, y, 5.0 * cell, wide))
             share[i, j] = fade
             for k in range(3):
-                colour = floor[k] + ink * (lines[k] - floor[k])
+                colour = plain[k] + ink * (lines[k] - plain[k])
                 image[i, j, k] += fade * (colour - image[i, j, k])
