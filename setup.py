@@ -3,19 +3,22 @@
 The extension (1 s) is made wherever there is a C compiler; without one skodyn works all the same,
 with numba's dispatcher and kernels that are compiled when they are first used.
 
-`SKODYN_KERNELS=3,4 pip wheel .` compiles all kernels into the wheel, for x86-64-v3 and v4.
+`SKODYN_KERNELS=3,4 pip wheel .` compiles all kernels into the wheel, for x86-64-v3 and v4;
+`SKODYN_KERNELS=native pip install .` for this processor, on all cores, in a minute or two.
 """
 
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-LEVELS = [int(level) for level in os.environ.get("SKODYN_KERNELS", "").split(",") if level]
+LEVELS = [level for level in os.environ.get("SKODYN_KERNELS", "").split(",") if level]
+PROJECT = tomllib.loads((Path(__file__).parent / "pyproject.toml").read_text())["project"]
 
 
 class Build(build_ext):
@@ -30,12 +33,13 @@ class Build(build_ext):
         """With the sources of this tree and the numba of the build environment."""
         version = self.distribution.get_version()
         module = ["-m", "skodyn.jit.make_objects"]
-        command = [sys.executable, *module, str(folder.absolute()), version, *map(str, LEVELS)]
-        source = str(Path(__file__).parent / "src")
-        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": source})
+        command = [sys.executable, *module, str(folder.absolute()), version, *LEVELS]
+        built = str(Path(self.build_lib).absolute())  # sources, with the extension beside them
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": built})
 
 
 setup(
+    setup_requires=PROJECT["dependencies"] if LEVELS else [],  # compiling imports the package
     ext_modules=[
         Extension(
             "skodyn.jit.launch",

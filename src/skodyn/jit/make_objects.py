@@ -1,4 +1,7 @@
-"""python -m skodyn.jit.make_objects FOLDER VERSION LEVEL…: what a wheel's build runs."""
+"""python -m skodyn.jit.make_objects FOLDER VERSION LEVEL…: what a wheel's build runs.
+
+A level is 3 or 4, or "native" for that of this processor.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,17 @@ import os
 import sys
 from pathlib import Path
 
+from skodyn.jit import shipped
 from skodyn.jit.build import build_object
 
 
 def main(folder: str, version: str, *levels: str) -> None:
-    for level in levels:
-        path = build_object(Path(folder), int(level), os.cpu_count() or 1, _say, version)
+    for name in levels:
+        level = shipped.level() if name == "native" else int(name)
+        if level == 0:
+            print("no objects are made for this processor: kernels are compiled when first used")
+            continue
+        path = build_object(Path(folder), level, os.cpu_count() or 1, _say, version)
         print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
 
 
