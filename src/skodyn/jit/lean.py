@@ -101,10 +101,11 @@ def module_of(library: Any) -> Any:
 def optimise(module: Any, machine: Any) -> None:
     """LLVM's passes over a whole kernel.
 
-    Level 1 without unrolling and vectorising: the sweeps are written in registers already, and
-    higher levels were measured to take three times as long for code that is no faster.
+    Level 3 without unrolling and vectorising: the sweeps are written in registers already. Beside
+    level 1 batches of forward dynamics are a sixth faster and the rest is as it was, for a tenth
+    more time; unrolling and vectorising took three times as long for code that was no faster.
     """
-    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_unrolling = False
     options.loop_vectorization = False
     options.loop_interleaving = False
