@@ -35,7 +35,9 @@ class Build(build_ext):
         module = ["-m", "skodyn.jit.make_objects"]
         command = [sys.executable, *module, str(folder.absolute()), version, *LEVELS]
         built = str(Path(self.build_lib).absolute())  # sources, with the extension beside them
-        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": built})
+        theirs = os.environ.get("PYTHONPATH")  # by which pip hands on the build environment
+        path = os.pathsep.join(filter(None, (built, theirs)))
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": path})
 
 
 setup(
