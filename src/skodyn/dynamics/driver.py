@@ -81,7 +81,7 @@ class Algorithm:
         """Is a batch of so many rows done sooner one by one?
 
         It is if it does not fill a register; and if the kernel of batches would have to be compiled
-        first, for seconds, until that has cost some milliseconds. Both ways have the same bits.
+        first, for seconds, until FEW states have been done. Both ways have the same bits.
         """
         if rows < LANES or JIT_DISABLED:
             return True
