@@ -8,6 +8,7 @@ import pytest
 import adapters
 import naive
 import skodyn as sk
+from skodyn.dynamics.driver import Algorithm
 
 B = 11  # a register full, and some that overlap
 
@@ -107,6 +108,16 @@ def test_nan_and_infinity_are_refused_and_located(model, name, argument, bad, ba
         expected = re.escape(f"{argument}{where} is {bad}; give finite numbers.")
         with pytest.raises(sk.StateError, match=f"^{expected}$"):
             call(name, model, given | {argument: table})
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@per_argument
+def test_they_are_located_as_well_where_states_go_one_by_one(
+    model, name, argument, bad, monkeypatch
+):
+    """As they do until the kernel of batches is worth its compilation."""
+    monkeypatch.setattr(Algorithm, "goes_one_by_one", lambda algorithm, rows: True)
+    test_nan_and_infinity_are_refused_and_located(model, name, argument, bad, B)
 
 
 WRONG_TYPES = {

@@ -10,9 +10,9 @@ import skodyn as sk
 EPSILON = np.finfo(float).eps
 
 
-def rigid_chain(n, seed=0, kinds=naive.KINDS):
+def rigid_chain(n, seed=0, kinds=naive.KINDS, rotors=0.0):
     rng = np.random.default_rng(seed)
-    model = adapters.build(naive.random_bodies(rng, n, kinds, branching=0.0))
+    model = adapters.build(naive.random_bodies(rng, n, kinds, branching=0.0, rotors=rotors))
     return model, model.random_state(rng)[0]
 
 
@@ -61,6 +61,8 @@ def torsion_chain(n, seed=0, adrift=True):
 
 CHAINS = {
     "rigid": rigid_chain,
+    "rotors": lambda n, seed=0: rigid_chain(n, seed, rotors=1.0),
+    "some rotors": lambda n, seed=0: rigid_chain(n, seed, rotors=0.5),
     "beads": bead_chain,
     "beads, held": lambda n, seed=0: bead_chain(n, seed, adrift=False),
     "torsions": torsion_chain,
@@ -85,7 +87,7 @@ def test_against_the_mass_matrix(kind, n):
 
 
 @pytest.mark.parametrize("n", [2, 20, 200, 2000])
-@pytest.mark.parametrize("kind", ["rigid", "beads", "torsions"])
+@pytest.mark.parametrize("kind", ["rigid", "some rotors", "beads", "torsions"])
 def test_against_the_recursions(kind, n):
     """Two O(n) methods: log det to 1e-10 relative, and solutions to what κ allows."""
     model, q = CHAINS[kind](n, seed=1)
@@ -161,7 +163,32 @@ def test_chains_of_beads_that_do_not_fit_name_every_fault():
     assert "'far' (universal) is 1 m away" in str(caught.value)
 
 
-def test_right_hand_sides_of_the_wrong_length_are_refused():
+def test_rotors_on_point_masses_are_refused_by_name():
+    b = sk.ModelBuilder()
+    point = {"mass": 1.0, "com": (1, 0, 0), "inertia": (0, 0, 0)}
+    b.add_body("a", "world", sk.Universal((0, 1, 0), (0, 0, 1), armature=0.5, name="hip"), **point)
+    model = b.build()
+    with pytest.raises(
+        sk.ModelError, match=r"'hip' \(universal\) has a rotor \(armature 0.5"
+    ):
+        sk.fixman.mass_matrix_logdet(model, model.neutral())
+
+
+@pytest.mark.parametrize("rhs", [[1.0], "nine", [[1.0], [1.0, 2.0]], [np.nan] * 9])
+def test_right_hand_sides_that_do_not_fit_are_refused(rhs):
     model, q = bead_chain(3)
-    with pytest.raises(sk.StateError, match="this model takes 9 numbers"):
-        sk.fixman.mass_matrix_solve(model, q, [1.0])
+    with pytest.raises(sk.StateError, match="rhs"):
+        sk.fixman.mass_matrix_solve(model, q, rhs)
+
+
+def test_batches_are_refused_by_name():
+    model, q = bead_chain(3)
+    batch, b = np.tile(q, (4, 1)), np.ones(model.nv)
+    for call in (
+        lambda: sk.fixman.mass_matrix_logdet(model, batch),
+        lambda: sk.fixman.hard_matrix(model, batch),
+        lambda: sk.fixman.mass_matrix_solve(model, batch, b),
+        lambda: sk.fixman.mass_matrix_solve(model, q, np.tile(b, (4, 1))),
+    ):
+        with pytest.raises(sk.StateError, match="takes one configuration at a time"):
+            call()

@@ -668,6 +668,37 @@ def test_mass_matrix_and_torques_as_in_pinocchio_with_its_own_mimics():
 # ---- description --------------------------------------------------------------------------------
 
 
+def pattern(matrix, blocks, small):
+    return np.array([[bool((np.abs(matrix[r, c]) > small).any()) for c in blocks] for r in blocks])
+
+
+def test_predicted_zeros_are_those_of_the_coupled_matrices(case):
+    model, tree = case.model, case.tree
+    o = naive.operators(*case.listed[:2])
+    nodes = [slice(6 * int(name[1:]), 6 * int(name[1:]) + 6) for name in tree.body_names]
+    joints = [
+        slice(0, 0) if name in model.mimics else model.v_slice(name) for name in model.joint_names
+    ]
+    push = np.array([case.packed(column) for column in (o.H @ o.phi).T]).T  # GᵀHφ
+    inverse = np.linalg.inv(case.mass)
+    predicted = sk.sparsity(model)
+    # a translation that sits on slides hides them by its kind, which no tree tells
+    of_tree = np.linalg.inv(case.full_mass)
+    every_joint = [tree.v_slice(name) for name in tree.joint_names]
+    small = case.kappa * EPS * np.abs(of_tree).max()
+    hidden = (sk.sparsity(tree).mass_matrix_inverse & ~pattern(of_tree, every_joint, small)).any()
+    for operator, matrix, blocks in (
+        ("mass_matrix", case.mass, joints),
+        ("mass_matrix_inverse", inverse, joints),
+        ("Omega", push.T @ inverse @ push, nodes),
+    ):
+        shown = pattern(matrix, blocks, case.kappa * EPS * np.abs(matrix).max())
+        assert not (shown & ~predicted.pattern(operator)).any()
+        assert hidden or (shown == predicted.pattern(operator)).all()
+    sizes = np.array([joint.stop - joint.start for joint in joints])
+    assert predicted.entries("mass_matrix") == sizes @ predicted.mass_matrix @ sizes
+
+
 def test_pictures_hashes_and_pickles_know_the_mimics():
     model, other = gripper(), gripper(multiplier=0.3)
     assert model != other

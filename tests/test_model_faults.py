@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -315,6 +317,49 @@ def test_repair_lists_each_inertia_it_replaced_and_nothing_else():
     assert "1 + 1 < 5; replaced [[1.0, 0.0, 0.0]" in repair
     low, middle, high = np.linalg.eigvalsh(model.inertia[1])
     assert low + middle >= high * (1 - 1e-12)
+
+
+def mimic_model() -> sk.Model:
+    b = sk.ModelBuilder()
+    b.add_body("a", joint=sk.Revolute(), **SOUND)
+    b.add_body("b", "a", sk.Revolute(), **SOUND)
+    b.add_mimic("b", "a", 2.0)
+    return b.build()
+
+
+PACKED_VALUES: dict[str, Any] = {
+    "mass": np.array([5.0, 5.0]),
+    "com": np.zeros((2, 3)),
+    "inertia": np.broadcast_to(np.eye(3), (2, 3, 3)),
+    "rotation": np.broadcast_to(np.eye(3), (2, 3, 3)),
+    "translation": np.ones((2, 3)),
+    "gravity": np.zeros(3),
+    "joints": (sk.Prismatic(), sk.Prismatic()),
+    "joint_names": ("c", "d"),
+    "mimics": {},
+}
+
+
+@pytest.mark.parametrize("field", PACKED_VALUES)
+def test_what_was_packed_cannot_be_replaced_behind_the_kernels(field: str) -> None:
+    model = mimic_model()
+    with pytest.raises(sk.ModelError, match=rf"{field} cannot be replaced .* ModelBuilder"):
+        replace(model, **{field: PACKED_VALUES[field]})
+
+
+def test_every_field_of_a_model_is_packed_or_free_to_replace() -> None:
+    from skodyn.model.model import PACKED
+
+    free = {"name", "frames", "repairs", "joint_properties", "limits", "visuals", "notes"}
+    assert {f.name for f in fields(sk.Model)} == {*PACKED, *free, "packed_with"}
+    model = mimic_model()
+    renamed = replace(model, name="other", notes=("a note",))
+    assert renamed.notes == ("a note",)
+    assert sk.mass_matrix(renamed, [0.3]) == sk.mass_matrix(model, [0.3])
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), model.uncoupled):
+        assert replace(twin, name="again").name == "again"
+        with pytest.raises(sk.ModelError, match="mass cannot be replaced"):
+            replace(twin, mass=np.ones(2))
 
 
 def test_repair_does_not_excuse_other_faults():

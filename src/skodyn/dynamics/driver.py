@@ -250,6 +250,7 @@ def _run_rows(
     for row in range(inputs.rows):
         status = _call_single(algorithm, block, inputs, row, results[row])
         if status != 0:
+            explain.check_finite(algorithm, inputs)
             return status, row
     return 0, 0
 

@@ -11,6 +11,7 @@ from skodyn.fixman.chain import Chain, read_chain
 from skodyn.fixman.point_masses import PointChain
 from skodyn.fixman.rigid_bodies import RigidChain, slender
 from skodyn.model.columns import Floats
+from skodyn.model.coordinates import vector
 from skodyn.model.model import Model
 
 __all__ = ["hard_matrix", "mass_matrix_logdet", "mass_matrix_solve"]
@@ -25,11 +26,7 @@ def mass_matrix_logdet(model: Model, q: ArrayLike) -> float:
 
 def mass_matrix_solve(model: Model, q: ArrayLike, rhs: ArrayLike) -> Floats:
     """𝓜⁻¹·rhs by eq. 9, O(n); serial chains only."""
-    b = np.asarray(rhs, dtype=np.float64)
-    if b.shape != (model.nv,) or not np.isfinite(b).all():
-        raise StateError(
-            f"rhs has shape {b.shape} or is not finite; this model takes {model.nv} numbers."
-        )
+    b = _single(vector(rhs, model.nv, "rhs"), "rhs")
     pieces = _take_apart(model, q)
     factor = _factor(model, pieces)
     none = np.zeros(len(factor))
@@ -47,13 +44,22 @@ def hard_matrix(model: Model, q: ArrayLike) -> Floats:
 def _take_apart(model: Model, q: ArrayLike) -> RigidChain | PointChain:
     """As rigid bodies if all have inertia, as point masses if none has."""
     model.refuse_mimics("the fixman package")
-    chain = read_chain(model, model.check_q(q))
+    chain = read_chain(model, _single(model.check_q(q), "q"))
     thin = slender(chain)
     if not thin.size:
         return RigidChain.of(chain)
     if not model.inertia.any() and (model.mass > 0.0).all():
         return PointChain.of(chain)
     raise ModelError(_neither(chain, int(thin[0])))
+
+
+def _single(values: Floats, name: str) -> Floats:
+    if values.ndim != 1:
+        raise StateError(
+            f"{name} has shape {values.shape}, but Fixman's method takes one configuration at a "
+            "time; skodyn.mass_matrix_logdet and skodyn.mass_matrix_solve take batches."
+        )
+    return values
 
 
 def _neither(chain: Chain, k: int) -> str:

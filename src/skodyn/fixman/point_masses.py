@@ -153,6 +153,12 @@ def _check(chain: Chain, bond: Floats) -> None:
                 "joints, a translation for the first mass, or give the bodies inertia."
             )
             continue
+        if joint.armature > 0.0:
+            faults.append(
+                f"{whose} has a rotor (armature {joint.armature:g}), which couples a chain of "
+                "point masses beyond its neighbours; use skodyn.mass_matrix_logdet and "
+                "skodyn.mass_matrix_solve, or give the bodies inertia."
+            )
         if k and joint.type_name == "translation":
             faults.append(f"{whose} lets the chain fall apart; only the first mass may be free.")
         if k and joint.type_name != "translation":

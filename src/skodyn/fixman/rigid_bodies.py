@@ -9,6 +9,10 @@ coordinates are the joint's own velocities, hard ones those that it forbids. The
 has two blocks in each row, so H = (∂c/∂ξ) diag(M⁻¹) (∂c/∂ξ)* is block tridiagonal, and
 
     log det G = Σ log det M(k) + log det (H H*)(k).
+
+A rotor is one more free piece: a speed w of inertia a (the joint's armature), and one more hard
+variable c − w for each velocity of its joint, by which H₁₂ and H₂₂ gain copies of the soft rows and
+1/a on the diagonal, and log det G gains log a. H₂₂ stays as narrow: six rows for a body at most.
 """
 
 from __future__ import annotations
@@ -55,6 +59,7 @@ class RigidChain:
     diagonal: Floats
     below: Floats
     soft: NDArray[np.bool_]  # (n, 6)
+    rotor: Floats  # (n, 6): 1/a in soft places whose joint has a rotor, zero elsewhere
     logdet_free: float
 
     @classmethod
@@ -73,29 +78,50 @@ class RigidChain:
             below[at] = -y @ inner @ np.concatenate((last_turned, turned[:-1]))
             last_inverse, last_turned = inverse[-1:], turned[-1:]
             logdet += logdet_mass + logdet_columns
-        return cls(diagonal, below, np.arange(6) < chain.n_dof[:, None], logdet)
+        soft = np.arange(6) < chain.n_dof[:, None]
+        rotor, logdet_rotors = _rotors(chain, soft)
+        return cls(diagonal, below, soft, rotor, logdet + logdet_rotors)
 
     @property
     def size(self) -> int:
         """How many soft variables there are: nv."""
         return int(self.soft.sum())
 
+    @property
+    def hard(self) -> NDArray[np.bool_]:
+        """Rows with a hard variable: motions that joints forbid, and soft ones against rotors."""
+        return ~self.soft | (self.rotor > 0.0)
+
     def hard_bands(self) -> Floats:
         """H₂₂ as banded.py takes it."""
-        counts = np.sum(~self.soft, axis=1)
+        hard = self.hard
+        counts = np.sum(hard, axis=1)
         width = int((counts + np.append(0, counts[:-1])).max(initial=1))
         bands = np.zeros((int(counts.sum()), width))
-        pick_bands(self.diagonal, self.below, self.soft, bands)
+        pick_bands(self.diagonal, self.below, ~hard, bands)
+        bands[:, 0] += self.rotor[hard]
         return bands
 
     def apply(self, soft: Floats, hard: Floats) -> tuple[Floats, Floats]:
         """H·[soft; hard], in two parts again."""
-        x = np.empty(self.soft.shape)
-        x[self.soft], x[~self.soft] = soft, hard
+        x = np.zeros(self.soft.shape)
+        x[self.hard] = hard
+        from_rotors = self.rotor * x
+        x[self.soft] += soft
         y = np.einsum("kij,kj->ki", self.diagonal, x)
         y[1:] += np.einsum("kij,kj->ki", self.below[1:], x[:-1])
         y[:-1] += np.einsum("kij,ki->kj", self.below[1:], x[1:])
-        return y[self.soft], y[~self.soft]
+        return y[self.soft], (y + from_rotors)[self.hard]
+
+
+def _rotors(chain: Chain, soft: NDArray[np.bool_]) -> tuple[Floats, float]:
+    """1/a in the places of the velocities that turn a rotor, and the sum of log a over these."""
+    armature = np.array([joint.armature for joint in chain.model.joints])
+    turned = soft & (armature > 0.0)[:, None]
+    inertia = np.broadcast_to(armature[:, None], soft.shape)[turned]
+    inverse = np.zeros(soft.shape)
+    inverse[turned] = 1.0 / inertia
+    return inverse, float(np.log(inertia).sum())
 
 
 def _inverse_inertias(chain: Chain, at: slice) -> tuple[Floats, float]:

@@ -23,6 +23,12 @@ from skodyn.topology import Tree
 
 __all__ = ["Frame", "Model"]
 
+PACKED = (
+    "tree", "joints", "joint_names", "gravity", "rotation", "translation", "mass", "com", "inertia",
+    "alignment", "indices", "parameters", "mimics",
+)  # fmt: skip
+"""What belongs together: what was described, and what kernels read instead."""
+
 
 @dataclass(frozen=True, eq=False)
 class Frame:
@@ -70,9 +76,24 @@ class Model:
     visuals: Mapping[str, tuple[Visual, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     mimics: Mapping[str, Mimic] = field(default_factory=dict)
+    packed_with: tuple[Any, ...] = field(default=(), repr=False)  # the values of PACKED; leave out
 
     def __post_init__(self) -> None:
+        self._seal()
         self._freeze()
+
+    def _seal(self) -> None:
+        """Refuse `dataclasses.replace` of a column without the arrays that were packed from it."""
+        own = tuple(getattr(self, name) for name in PACKED)
+        pairs = zip(PACKED, own, self.packed_with or own, strict=True)
+        changed = [name for name, value, packed in pairs if value is not packed]
+        if changed:
+            raise ModelError(
+                f"Model {self.name!r}: {' and '.join(changed)} cannot be replaced in a model that "
+                "is packed, because results come from its packed arrays; build another model with "
+                "ModelBuilder, or change its file."
+            )
+        object.__setattr__(self, "packed_with", own)
 
     def _freeze(self) -> None:
         arrays = [getattr(self, f.name) for f in fields(self)]
@@ -198,7 +219,7 @@ class Model:
         if not self.mimics:
             return self
         own = self.parameters[: self.parameters.size - layout.MIMIC_RECORD * len(self.mimics)]
-        return replace(self, mimics={}, parameters=own)
+        return replace(self, mimics={}, parameters=own, packed_with=())
 
     def refuse_mimics(self, what: str) -> None:
         """A ModelError if joints mimic others, for what has no meaning or no code with them."""

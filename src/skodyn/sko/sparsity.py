@@ -5,6 +5,10 @@ each of its descendants, 𝓜 for each related pair. The inverse fills in: with 
 𝓜⁻¹ = U*D⁻¹U joins any two nodes that some common ancestor reaches, which in one tree are all pairs;
 Ω = ψ*H*D⁻¹Hψ likewise. A joint that leaves every freedom (n_k = m_k) stops ψ, because τ̄ = 0 there:
 nothing outboard of it is felt inboard. A locked joint has no row and no column of its own.
+
+Mimic joints join what the tree keeps apart. With v = G·v_state and B·v = 0 for what they demand,
+𝓜 is Gᵀ𝓜G, and its inverse is that of the tree less 𝓜⁻¹Bᵀ(B𝓜⁻¹Bᵀ)⁻¹B𝓜⁻¹, Ω likewise: whatever one
+demand moves is joined with whatever moves it, or moves another that shares a body with it.
 """
 
 from __future__ import annotations
@@ -41,7 +45,8 @@ class Sparsity:
 
     tree: Tree
     sizes: Ints  # m_k: what a block of ℰ, 𝔸 and Ω measures
-    dofs: Ints  # n_k: what a block of 𝓜 and 𝓜⁻¹ measures
+    dofs: Ints  # n_k: what a block of 𝓜 and 𝓜⁻¹ measures, unless its joint mimics another
+    mimics: tuple[tuple[int, int], ...] = ()  # nodes whose joint mimics another, and that other
 
     @cached_property
     def E(self) -> Flags:
@@ -62,23 +67,68 @@ class Sparsity:
     def mass_matrix(self) -> Flags:
         """𝓜: related nodes that can move."""
         moves = self.dofs > 0
-        return _fixed((self.A | self.A.T) & moves[:, None] & moves)
+        related = (self.A | self.A.T) & moves[:, None] & moves
+        return _fixed(self._folded(related) if self.mimics else related)
 
     @cached_property
     def mass_matrix_inverse(self) -> Flags:
         """𝓜⁻¹ = U*D⁻¹U: nodes that a common ancestor reaches."""
-        between = self._crossed - self._free - self._crossed[:, None]  # both ends left out
-        reach = self.A & (between == 0)
-        np.fill_diagonal(reach, True)
-        moves = self.dofs > 0
-        return _joined(reach & moves[:, None] & moves)
+        found = _product(self._reach_of_forces.T, self._reach_of_forces)
+        if self.mimics:
+            found |= self._joined_by_mimics(found)
+            found[self._follows] = found[:, self._follows] = False
+        return _fixed(found)
 
     @cached_property
     def Omega(self) -> Flags:
         """Ω = ψ*H*D⁻¹Hψ: nodes that can be pushed, and so move each other."""
+        found = _product(self._reach_of_pushes.T, self._reach_of_pushes)
+        if self.mimics:
+            found |= self._joined_by_mimics(
+                _product(self._reach_of_pushes.T, self._reach_of_forces)
+            )
+        return _fixed(found)
+
+    @property
+    def _reach_of_forces(self) -> Flags:
+        """U: [i, j] where a force of joint j is felt at joint i."""
+        between = self._crossed - self._free - self._crossed[:, None]  # both ends left out
+        reach = self.A & (between == 0)
+        np.fill_diagonal(reach, True)
+        moves = self.dofs > 0
+        return _fixed(reach & moves[:, None] & moves)
+
+    @property
+    def _reach_of_pushes(self) -> Flags:
+        """Hψ: [i, j] where a push on node j is felt at joint i."""
         reach = self.A & (self._crossed - self._crossed[:, None] == 0)
         np.fill_diagonal(reach, True)
-        return _joined(reach & (self.dofs > 0)[:, None])
+        return _fixed(reach & (self.dofs > 0)[:, None])
+
+    # ---- mimic joints -------------------------------------------------------------------------
+
+    @property
+    def _follows(self) -> list[int]:
+        return [node for node, _ in self.mimics]
+
+    def _folded(self, related: Flags) -> Flags:
+        """GᵀXG of a pattern: what a follower has goes to the one it follows."""
+        g = np.eye(self.tree.n, dtype=np.bool_)
+        for node, source in self.mimics:
+            g[node, node], g[node, source] = False, True
+        return _product(g.T, _product(related, g))
+
+    def _joined_by_mimics(self, moved: Flags) -> Flags:
+        """Pairs of what demands move; moved[i, j] says that a force of joint j moves i."""
+        demand = np.zeros((len(self.mimics), self.tree.n), dtype=np.bool_)  # B
+        for row, pair in enumerate(self.mimics):
+            demand[row, pair] = True
+        inverse = _product(self._reach_of_forces.T, self._reach_of_forces)
+        shared = _product(demand, _product(inverse, demand.T))
+        for _ in self.mimics:  # (B𝓜⁻¹Bᵀ)⁻¹ is full where demands hang together
+            shared = _product(shared, shared)
+        by_demand = _product(moved, demand.T)
+        return _product(by_demand, _product(shared, by_demand.T))
 
     @cached_property
     def segments(self) -> Segments:
@@ -128,7 +178,11 @@ class Sparsity:
         return self.entries("mass_matrix_inverse") - self.entries("mass_matrix")
 
     def _block_sizes(self, operator: str) -> Ints:
-        return self.dofs if operator.startswith("mass_matrix") else self.sizes
+        if not operator.startswith("mass_matrix"):
+            return self.sizes
+        sizes = self.dofs.copy()
+        sizes[self._follows] = 0
+        return sizes
 
     def __repr__(self) -> str:
         words = ", ".join(f"{OPERATORS[name]} {self.density(name):.0%}" for name in OPERATORS)
@@ -140,10 +194,9 @@ def _fixed(pattern: Flags) -> Flags:
     return pattern
 
 
-def _joined(reach: Flags) -> Flags:
-    """Pairs of columns that share a row."""
-    rows = reach.astype(np.float32)
-    return _fixed(rows.T @ rows > 0)
+def _product(a: Flags, b: Flags) -> Flags:
+    """The pattern of a product, where nothing cancels."""
+    return np.asarray(a.astype(np.float32) @ b.astype(np.float32) > 0)
 
 
 def sparsity(model: SKOModel | Model) -> Sparsity:
@@ -152,4 +205,6 @@ def sparsity(model: SKOModel | Model) -> Sparsity:
         return Sparsity(model.tree, model.sizes, model.dofs)
     dofs = np.array([joint.nv for joint in model.joints], dtype=np.int64)
     rotors = np.array([joint.armature > 0.0 for joint in model.joints], dtype=np.int64)
-    return Sparsity(model.tree, 6 + rotors * dofs, dofs)
+    of = {name: k for k, name in enumerate(model.joint_names)}
+    mimics = tuple((of[name], of[mimic.source]) for name, mimic in model.mimics.items())
+    return Sparsity(model.tree, 6 + rotors * dofs, dofs, mimics)
