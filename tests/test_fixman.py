@@ -168,9 +168,7 @@ def test_rotors_on_point_masses_are_refused_by_name():
     point = {"mass": 1.0, "com": (1, 0, 0), "inertia": (0, 0, 0)}
     b.add_body("a", "world", sk.Universal((0, 1, 0), (0, 0, 1), armature=0.5, name="hip"), **point)
     model = b.build()
-    with pytest.raises(
-        sk.ModelError, match=r"'hip' \(universal\) has a rotor \(armature 0.5"
-    ):
+    with pytest.raises(sk.ModelError, match=r"'hip' \(universal\) has a rotor \(armature 0.5"):
         sk.fixman.mass_matrix_logdet(model, model.neutral())
 
 

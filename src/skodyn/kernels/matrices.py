@@ -12,7 +12,20 @@ from typing import NamedTuple
 
 from skodyn.jit import helper, plain
 from skodyn.kernels.workspace import body_count, entry, velocity_count
-from skodyn.lanes import Rows, Work, load, load_rows, single, splat, store, store_four, store_rows
+from skodyn.lanes import (
+    Rows,
+    Work,
+    columns_at_once,
+    load,
+    load_columns,
+    load_rows,
+    single,
+    splat,
+    store,
+    store_columns,
+    store_four,
+    store_rows,
+)
 from skodyn.model.layout import SUBTREE_END
 
 
@@ -65,6 +78,17 @@ def element_slot(nv, at, down, across, f):
 
 
 @helper
+def copy_row(work, nv, at, out, to):
+    """nv numbers of one state, a register at a time and then those that are left."""
+    step, there = columns_at_once(work), Work(work.width, out.data)
+    whole = nv // step * step
+    for j in range(0, whole, step):
+        store_columns(there, out.first + to + j, load_columns(work, at + j))
+    for j in range(whole, nv):
+        store_rows(work, out, to + j, load(work, at + j))
+
+
+@helper
 def deliver_matrix(work, nv, at, down, across, out):
     """From lanes, row i and column j at i·down + j·across, to rows of nv × nv numbers.
 
@@ -73,8 +97,7 @@ def deliver_matrix(work, nv, at, down, across, out):
     """
     if single(work) and across == 1:
         for i in range(nv):
-            for j in range(nv):
-                store_rows(work, out, i * nv + j, load(work, at + i * down + j))
+            copy_row(work, nv, at + i * down, out, i * nv)
         return
     whole, row, j = nv * nv // 4 * 4, at, 0
     for f in range(0, whole, 4):
