@@ -1,5 +1,6 @@
 """SKOModel: what it takes, in which order, and what it refuses."""
 
+import copy
 import pickle
 import re
 from pathlib import Path
@@ -225,3 +226,35 @@ def test_the_documentation_names_every_function():
     pages = (Path(__file__).parent.parent / "docs").rglob("*.md")
     words = set(re.findall(r"\w+", "\n".join(page.read_text() for page in pages)))
     assert {name for name in sk.sko.__all__ if name.islower()} <= words
+
+
+FOR_ROBOTS = {
+    "forward_dynamics": lambda m: sk.forward_dynamics(m, [0.0], [0.0], [0.0]),
+    "inverse_dynamics": lambda m: sk.inverse_dynamics(m, [0.0], [0.0], [0.0]),
+    "mass_matrix": lambda m: sk.mass_matrix(m, [0.0]),
+    "mass_matrix_inverse": lambda m: sk.mass_matrix_inverse(m, np.zeros((8, 1))),
+    "jacobian": lambda m: sk.jacobian(m, [0.0], "a"),
+    "forward_kinematics": lambda m: sk.forward_kinematics(m, [0.0]),
+    "derivatives": lambda m: sk.forward_dynamics_derivatives(m, [0.0], [0.0], [0.0]),
+    "body_inertias": lambda m: sk.body_inertias(m, [0.0]),
+    "fixman": lambda m: sk.fixman.mass_matrix_logdet(m, [0.0]),
+    "fixman_potential": lambda m: sk.fixman_potential(m, [0.0], 1.0),
+    "sample_velocity": lambda m: sk.sample_velocity(m, [0.0], 1.0, np.random.default_rng(0)),
+    "sko_model": lambda m: sk.sko_model(m, [0.0], [0.0]),
+    "simulate": lambda m: sk.simulate(m, [0.0], [0.0], duration=1.0, dt=0.1),
+}
+
+
+@pytest.mark.parametrize("name", FOR_ROBOTS)
+def test_functions_for_robots_refuse_general_models_in_a_sentence(name):
+    model = sk.SKOModel([-1], A=[None], H=[np.eye(1)], M=[np.eye(1)], names=["a"])
+    with pytest.raises(sk.ModelError, match="belongs to models of rigid bodies; give a Model"):
+        FOR_ROBOTS[name](model)
+
+
+def test_what_no_model_has_is_an_ordinary_attribute_error():
+    model = sk.SKOModel([-1], A=[None], H=[np.eye(1)], M=[np.eye(1)])
+    assert not hasattr(model, "mimics")
+    with pytest.raises(AttributeError, match="no attribute 'wheels'"):
+        _ = model.wheels
+    assert copy.deepcopy(model).n_nodes == pickle.loads(pickle.dumps(model)).n_nodes == 1

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from skodyn.errors import ModelError
 from skodyn.jit import FLOATS, INTS, Group, helper
+from skodyn.model.model import Model
 from skodyn.sko.blocks import Blocks, Floats, Ints, offsets
 from skodyn.sko.checks import read_model
 from skodyn.sko.small import small
@@ -74,6 +76,10 @@ def H_of(model, k):
 def M_of(model, k):
     """M(k), m_k × m_k."""
     return small(model.M, model.M_starts[k], size_of(model, k), size_of(model, k))
+
+
+class WrongKindError(ModelError, AttributeError):
+    """A general SKO model where one of rigid bodies is needed; `hasattr` takes it for a no."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -158,6 +164,15 @@ class SKOModel:
         values |= {"tree": tree, "weights": weights.freeze(), "H": H.freeze(), "M": M.freeze()}
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Reached for what is not there: say so in a sentence if a `Model` has it."""
+        if hasattr(Model, name) or name in Model.__dataclass_fields__:
+            raise WrongKindError(
+                f"An SKO model has no {name!r}, which belongs to models of rigid bodies; give a "
+                "Model, or use the functions of skodyn.sko, which take SKO models."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # ---- sizes and names ----------------------------------------------------------------------
 
