@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from skodyn.jit import helper
 from skodyn.model.layout import N_BODIES, NQ, NV
 
-OK = 0
-SINGULAR = 1  # a degree of freedom that nothing resists
-NOT_FINITE = 2
-NOT_UNIT = 3  # a quaternion
-BAD_INPUT = 4  # an argument of the wrong length, or NaN or infinity in it
-NOT_CONVERGED = 5  # a step is too long for the iteration of an implicit method
-OUT_OF_BOUNDS = 6  # a velocity beyond the bound; with the degree of freedom, not the body
-STEP_TOO_SMALL = 7  # the tolerance cannot be met with any step that still moves time
-_CODES = 8
+
+class Code(IntEnum):
+    """What can go wrong. A further code needs a line here, its number below, and its sentence."""
+
+    OK = 0
+    SINGULAR = 1  # a degree of freedom that nothing resists
+    NOT_FINITE = 2
+    NOT_UNIT = 3  # a quaternion
+    BAD_INPUT = 4  # an argument of the wrong length, or NaN or infinity in it
+    NOT_CONVERGED = 5  # a step is too long for the iteration of an implicit method
+    OUT_OF_BOUNDS = 6  # a velocity beyond the bound; with the degree of freedom, not the body
+    STEP_TOO_SMALL = 7  # the tolerance cannot be met with any step that still moves time
+
+
+# plain integers, which is what kernels take
+(
+    OK, SINGULAR, NOT_FINITE, NOT_UNIT, BAD_INPUT, NOT_CONVERGED, OUT_OF_BOUNDS, STEP_TOO_SMALL,
+) = map(int, Code)  # fmt: skip
+RADIX = len(Code)
+"""A status is a code and RADIX times the body."""
 _INFINITY = float("inf")
 
 
 @helper
 def failure(code, k):
     """The status for trouble `code` at body k."""
-    return code + _CODES * k
+    return code + RADIX * k
 
 
 @helper
@@ -61,9 +74,10 @@ def forces_fit(model, f_ext):
 @helper
 def code_of(status):
     """What went wrong, without where."""
-    return status % _CODES
+    return status % RADIX
 
 
 def decode(status: int) -> tuple[int, int]:
     """(code, body) of a status that is not zero."""
-    return status % _CODES, status // _CODES
+    body, code = divmod(status, RADIX)
+    return code, body
