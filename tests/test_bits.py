@@ -1,9 +1,10 @@
 """Every bit of every result as it was: hashes over models, functions, widths and integrators.
 
 tests/data/bits.json holds them; `python tests/test_bits.py` writes it anew, which is right only
-where a result was wrong before, and is said in the commit. Packing a model uses NumPy, whose
-products may round differently elsewhere, so results are compared for models whose packed numbers
-have the recorded hash: on x86-64 with AVX2 these are all.
+where a result was wrong before, and is said in the commit. The random trees are made with NumPy's
+own products, which may round differently elsewhere, so results are compared for models whose packed
+numbers have the recorded hash: on x86-64 with AVX2 these are all. Models from files are packed to
+the same bits everywhere (test_machines.py).
 """
 
 from __future__ import annotations
@@ -113,8 +114,8 @@ def found_of(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_results_have_the_bits_they_had(name):
     recorded, found = json.loads(RECORD.read_text())[name], found_of(name)
-    if recorded["parameters"] != found["parameters"]:
-        pytest.skip("NumPy packs this model to other numbers here")
+    if name not in FILES and recorded["parameters"] != found["parameters"]:
+        pytest.skip("NumPy makes another tree of this seed here")
     assert found == recorded
 
 

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,13 +18,18 @@ import skodyn as sk
 from skodyn.errors import KernelMemoryError
 from skodyn.jit import COUNT, JIT_DISABLED, RESULT, guards, kernel
 from skodyn.kernels.workspace import unpack
-from skodyn.lanes import load, pointer, store
+from skodyn.lanes import LANES, load, pointer, store
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.model import Model
-from skodyn.simulate.methods import METHODS
+from skodyn.simulate.elements import Forces
+from skodyn.simulate.force_tables import pack_forces
+from skodyn.simulate.methods import METHODS, register
 from skodyn.simulate.session import Plan, run
 from skodyn.simulate.settings import IntegratorSettings
-from skodyn.simulate.steppers.explicit import stage_memory
+from skodyn.simulate.steppers.explicit import explicit_method, stage_memory
+from skodyn.sweep.lane_batch import LaneBatch, PackedRuns
+from skodyn.sweep.metrics import pack_metrics
+from test_extension import RK4, three_times
 
 
 @kernel(RESULT, COUNT)
@@ -61,28 +67,55 @@ def fault_of(call, *arguments):
     return ""
 
 
-def short_of_a_stage():
-    """RK4 with memory for three stages: k of the fourth goes behind."""
-    whole = METHODS["rk4"]
-    METHODS["rk4"] = replace(whole, memory=stage_memory(3))
+TWELVE = explicit_method("twelve", *three_times(RK4))
+"""Many more stages than any method of the package has."""
+
+
+def alone(name):
+    model = pendulum()
+    return run(Plan(model, model.neutral(), np.ones(1), 0.01, IntegratorSettings(name, dt=1e-3)))
+
+
+def in_lanes(name):
+    """A register full of runs and one more."""
+    model, count = pendulum(), LANES + 1
+    tables = pack_forces(model, Forces())
+    runs = PackedRuns(
+        model.kernel_tree, tables.codes, np.tile(model.parameters, (count, 1)),
+        np.tile(tables.numbers, (count, 1)), np.zeros((count, 1)), np.ones((count, 1)), 0, 1,
+        IntegratorSettings(name, dt=1e-3), 10, 1,
+    )  # fmt: skip
+    batch = LaneBatch(runs, pack_metrics({}, model, Path()))
+    outcomes = batch.run()
+    batch._alone(0)  # as after a failure: at width 1, with memory of its own
+    return outcomes
+
+
+def short_of_a_stage(way, method):
+    """Memory for one stage less: k of the last goes behind."""
+    stages = int(method.numbers(IntegratorSettings(method.name))[0])
+    METHODS[method.name] = replace(method, memory=stage_memory(stages - 1))
     try:
-        model = pendulum()
-        run(Plan(model, model.neutral(), np.ones(1), 0.01, IntegratorSettings("rk4", dt=1e-3)))
+        way(method.name)
     finally:
-        METHODS["rk4"] = whole
+        METHODS[method.name] = method
 
 
 def seen():
     """Every planted fault and what was said of it, in the checking mode."""
     from skodyn.dynamics.driver import first_block
 
+    register(TWELVE)
     space = line_zeros(10)
     found = {
         "inside": [fault_of(write_at, space, i) for i in (0, 9)],
         "behind": fault_of(write_at, line_zeros(10), 10),
         "before": fault_of(write_at, line_zeros(10), -1),
         "far behind": fault_of(write_at, line_zeros(10), 10 + guards.WORDS - 1),
-        "stage": fault_of(short_of_a_stage),
+        "stage": fault_of(short_of_a_stage, alone, METHODS["rk4"]),
+        "twelfth stage": fault_of(short_of_a_stage, alone, TWELVE),
+        "twelfth stage in lanes": fault_of(short_of_a_stage, in_lanes, TWELVE),
+        "enough for twelve": [fault_of(way, "twelve") for way in (alone, in_lanes)],
     }
     model = pendulum()
     sk.forward_dynamics(model, [0.1], [0.0], [0.0])
@@ -99,6 +132,9 @@ def check_all():
     assert "before its workspace" in found["before"]
     assert "behind" in found["far behind"]
     assert "explicit_run has written behind" in found["stage"]
+    assert "explicit_run has written behind" in found["twelfth stage"]
+    assert "explicit_sweep has written behind" in found["twelfth stage in lanes"]
+    assert found["enough for twelve"] == ["", ""]
     assert np.isnan(found["left"]).all()  # not 7 the second time
     assert "to the model in front of its workspace" in found["model"]
 

@@ -9,18 +9,21 @@ import numpy as np
 import pytest
 
 import skodyn as sk
+import test_sweep_lanes
 from skodyn.jit import BEFORE_COMPILING, JIT_DISABLED, helper
 from skodyn.kernels.status import OK
 from skodyn.lanes import PartAtWidths, absolute, load_rows, parameter
 from skodyn.model.layout import V_START
 from skodyn.simulate.element_forces import add_torque
 from skodyn.simulate.elements import Forces, OwnElement
+from skodyn.simulate.force_tables import pack_forces
 from skodyn.simulate.forces import FIRST, OFFSET
 from skodyn.simulate.methods import METHODS, register
 from skodyn.simulate.parts import element_part
 from skodyn.simulate.session import Plan, run
 from skodyn.simulate.settings import IntegratorSettings
 from skodyn.simulate.steppers.explicit import explicit_method
+from skodyn.sweep.lane_batch import LaneBatch
 from test_steppers import flier, start
 
 # ---- an integrator: J. C. Butcher's fifth-order method with six stages, by its tableau ----------
@@ -40,11 +43,38 @@ BUTCHER = explicit_method(
 )
 
 
+# ---- tableaux of any number of stages: several steps of another method as one -------------------
+
+KUTTA = ([[], [1 / 2], [-1, 2]], [1 / 6, 2 / 3, 1 / 6], [0, 1 / 2, 1])
+RK4 = ([[], [1 / 2], [0, 1 / 2], [0, 0, 1]], [1 / 6, 1 / 3, 1 / 3, 1 / 6], [0, 1 / 2, 1 / 2, 1])
+
+
+def three_times(tableau):
+    """(rows, weights, nodes) of three steps of a third: thrice the stages."""
+    rows, weights, nodes = tableau
+    done = [w / 3 for w in weights]
+    return (
+        [done * k + [a / 3 for a in row] for k in range(3) for row in rows],
+        done * 3,
+        [(k + c) / 3 for k in range(3) for c in nodes],
+    )
+
+
+LONG = {
+    "kutta9": explicit_method("kutta9", *three_times(KUTTA)),
+    "rk12": explicit_method("rk12", *three_times(RK4)),
+    "rk36": explicit_method("rk36", *three_times(three_times(RK4))),
+}
+
+
 @pytest.fixture(scope="module", autouse=True)
 def registered():
-    register(BUTCHER)
+    made = [BUTCHER, *LONG.values()]
+    for method in made:
+        register(method)
     yield
-    del METHODS["butcher5"]
+    for method in made:
+        del METHODS[method.name]
 
 
 # ---- a force: drag that grows with the square of a joint's speed --------------------------------
@@ -96,6 +126,73 @@ def test_a_registered_method_has_its_order_on_every_manifold():
     assert 4.6 < np.log2(errors[0] / errors[1]) < 5.6
     rk4 = np.abs(end_of("rk4", 0.02).v[-1] - exact.v[-1]).max()
     assert errors[1] < rk4 / 5
+
+
+def hinges():
+    """On hinges alone, several steps as one method are the steps, up to rounding."""
+    made = sk.ModelBuilder()
+    for k in range(5):
+        parent = f"b{k - 1}" if k else "world"
+        made.add_body(f"b{k}", parent, sk.Revolute((0, 1, 0.1 * k)), mass=1.0, com=(0.1, 0, -0.5),
+                      inertia=(0.1, 0.1, 0.02), translation=(0, 0, -1))  # fmt: skip
+    return made.build()
+
+
+@pytest.mark.parametrize(("name", "divided"), [("rk12", 3), ("rk36", 9)])
+def test_a_method_of_many_stages_is_as_good_as_its_steps(name, divided):
+    model = hinges()
+    q, v = np.linspace(-0.5, 0.5, 5), np.linspace(1.0, -1.0, 5)
+    long, short = (
+        run(Plan(model, q, v, 0.18, IntegratorSettings(method, dt=dt)))
+        for method, dt in ((name, 0.018), ("rk4", 0.018 / divided))
+    )
+    assert long.status == short.status == "finished"
+    assert np.abs(long.trajectory.q[-1] - short.trajectory.q[-1]).max() < 1e-12
+    assert np.abs(long.trajectory.v[-1] - short.trajectory.v[-1]).max() < 1e-12
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_method_of_many_stages_has_the_same_bits_in_lanes(name):
+    """Forces and integrals included; eleven runs: full groups and one that is filled up."""
+    runs = test_sweep_lanes.packed(11, name)
+    outcomes = LaneBatch(runs, test_sweep_lanes.metrics()).run()
+    assert outcomes.complete.all()
+    for i in range(11):
+        engine = test_sweep_lanes.alone(i, runs)
+        assert (outcomes.q[i] == engine.q).all()
+        assert (outcomes.v[i] == engine.v).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "weights", "nodes", "fault"),
+    [
+        ([[], [0.5]], [0.0, 1.0], [0.0], "has 1 nodes and 2 weights"),
+        ([[]], [0.0, 1.0], [0.0, 0.5], "has 1 rows and 2 weights"),
+        ([], [], [], "has 0 rows and 0 weights"),
+        ([[], [0.5, 0.5]], [0.0, 1.0], [0.0, 1.0], "has 2 numbers in row 2; an explicit method"),
+    ],
+)
+def test_a_tableau_whose_lengths_do_not_fit_is_refused(rows, weights, nodes, fault):
+    with pytest.raises(sk.StateError, match=f"The tableau of 'odd' {fault}"):
+        explicit_method("odd", rows, weights, nodes)
+
+
+def test_a_force_without_its_pack_or_part_says_what_to_write():
+    @dataclass(frozen=True)
+    class Nothing(OwnElement):
+        pass
+
+    @dataclass(frozen=True)
+    class Half(OwnElement):
+        part: ClassVar[PartAtWidths] = element_part(drag)
+
+    model = wheel()
+    for element, words in (
+        (Nothing(), r"Nothing has no part; write part: ClassVar\[PartAtWidths\] = element_part"),
+        (Half(), r"Half has no pack; write Half.pack\(self, model\) that returns"),
+    ):
+        with pytest.raises(NotImplementedError, match=words):
+            pack_forces(model, Forces(elements=(element,)))
 
 
 @pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")

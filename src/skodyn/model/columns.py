@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.model.products import norm
+
 Floats = NDArray[np.float64]
 
 _FORMS = {(): "a number", (3,): "three numbers"}
@@ -151,7 +153,7 @@ def _rotation_problem(given: Floats | None) -> str:
 
 
 def quaternion_to_matrix(p: Floats) -> Floats:
-    w, x, y, z = p / np.linalg.norm(p)
+    w, x, y, z = p / norm(p)
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -15,6 +15,7 @@ from skodyn.model.columns import Floats
 from skodyn.model.description import BodyDescription, FrameDescription, MimicDescription
 from skodyn.model.mimics import Mimic, in_body_order
 from skodyn.model.model import Frame, Model
+from skodyn.model.products import applied, dot, product, square
 from skodyn.topology import Tree
 
 _ALIGNED = (JointKind.REVOLUTE, JointKind.PRISMATIC, JointKind.HELICAL)
@@ -130,7 +131,7 @@ def _parameters(
     for k, twist in enumerate(twists):
         if kinds[k] == JointKind.HELICAL:
             u, t = np.array(twist[0])
-            records[k, layout.PITCH] = u @ t
+            records[k, layout.PITCH] = dot(u, t)
         elif kinds[k] == JointKind.SERIES:
             dofs[starts[k] : starts[k] + len(twist), : layout.ARMATURE] = np.reshape(twist, (-1, 6))
     return parameters
@@ -149,9 +150,9 @@ def place_bodies(
     Each record is computed by itself: a sweep calls this with one body in many versions.
     """
     back = of_parent.transpose(0, 2, 1)
-    turned = back @ columns["rotation"] @ alignment
+    turned = product(product(back, columns["rotation"]), alignment)
     records[:, layout.PLACE_ROTATION : layout.PLACE_ROTATION + 9] = turned.reshape(-1, 9)
-    moved = np.einsum("nij,nj->ni", back, columns["translation"])
+    moved = applied(back, columns["translation"])
     records[:, layout.PLACE_TRANSLATION : layout.PLACE_TRANSLATION + 3] = moved
 
 
@@ -159,10 +160,10 @@ def weigh_bodies(records: Floats, columns: dict[str, Floats], alignment: Floats)
     """Mass, first and second moment about the body origin, in kernel-frame axes."""
     back = alignment.transpose(0, 2, 1)
     mass = columns["mass"]
-    c = np.einsum("nij,nj->ni", back, columns["com"])
-    i = back @ columns["inertia"] @ alignment
+    c = applied(back, columns["com"])
+    i = product(product(back, columns["inertia"]), alignment)
     j = i + mass[:, None, None] * (
-        np.einsum("ni,ni->n", c, c)[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None, :]
+        square(c)[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None, :]
     )
     records[:, layout.MASS] = mass
     records[:, layout.FIRST_MOMENT : layout.FIRST_MOMENT + 3] = mass[:, None] * c

@@ -119,7 +119,11 @@ class OwnElement:
 
     def pack(self, model: Model) -> tuple[int, list[float]]:
         """(the body or degree of freedom it acts on, its numbers); raise ModelError for faults."""
-        raise NotImplementedError
+        name = type(self).__name__
+        raise NotImplementedError(
+            f"{name} has no pack; write {name}.pack(self, model) that returns (the number of the "
+            "body or degree of freedom it acts on, a list of its numbers for its part)."
+        )
 
 
 Element = Servo | Sinusoid | TorqueTable | Wrench | PointSpring | FixmanForce | OwnElement

@@ -15,6 +15,7 @@ from skodyn.lanes import PartAtWidths
 from skodyn.model import layout
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.model.products import applied
 from skodyn.simulate import forces as f
 from skodyn.simulate.elements import (
     Element,
@@ -104,6 +105,12 @@ class _Packer:
         return self._spring(element, offset)
 
     def _own(self, element: OwnElement, offset: int) -> list[int]:
+        if not hasattr(element, "part"):
+            name = type(element).__name__
+            raise NotImplementedError(
+                f"{name} has no part; write part: ClassVar[PartAtWidths] = element_part(f) in it, "
+                "with a helper f(work, system, at, t, state, effects)."
+            )
         first, numbers = element.pack(self.model)
         self.numbers += [float(number) for number in numbers]
         if element.part not in self.parts:
@@ -151,8 +158,8 @@ class _Packer:
         in_body = wrench.frame == "body"
         force, moment = np.asarray(wrench.force, float), np.asarray(wrench.moment, float)
         if in_body:
-            force, moment = turn @ force, turn @ moment
-        self.numbers += [*(turn @ np.asarray(wrench.point, float)), *force, *moment]
+            force, moment = applied(turn, force), applied(turn, moment)
+        self.numbers += [*applied(turn, wrench.point), *force, *moment]
         return [f.WRENCH_BODY if in_body else f.WRENCH_WORLD, k, 0, offset, 0, -1]
 
     def _spring(self, spring: PointSpring, offset: int) -> list[int]:
@@ -166,7 +173,7 @@ class _Packer:
         if body == GROUND:
             return -1, given.tolist()
         k = self.model.body_index(body)
-        return k, (self.model.alignment[k].T @ given).tolist()
+        return k, applied(self.model.alignment[k].T, given).tolist()
 
     def _dof(self, joint: str) -> tuple[int, int]:
         """(degree of freedom, coordinate) of a joint that has one of each."""

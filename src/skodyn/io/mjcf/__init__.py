@@ -30,6 +30,7 @@ from skodyn.io.xml_source import XmlSource
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import Fixed
 from skodyn.model.model import Model
+from skodyn.model.products import applied
 
 __all__ = ["load_mjcf"]
 
@@ -107,7 +108,7 @@ class _Converter:
         for body, origin in origins.items():
             if origin.any():
                 at = carriers[body]
-                place = at.translation + at.rotation @ origin
+                place = at.translation + applied(at.rotation, origin)
                 builder.add_frame(body, at.body, translation=place.tolist())
         world = Part(GROUND, GROUND, Fixed(), visuals=visuals[0])
         return replace(

@@ -23,6 +23,7 @@ from skodyn.io.robots.assembly import Part, Weight
 from skodyn.io.robots.findings import Findings
 from skodyn.model.columns import Floats, quaternion_to_matrix
 from skodyn.model.joints import Fixed
+from skodyn.model.products import applied, product
 from skodyn.model.shapes import Visual
 
 __all__ = ["read_parts"]
@@ -53,7 +54,7 @@ def read_parts(
         for joint in own:
             last = joint is own[-1]
             name = called[b] if last else unique(f"{called[b]}/{joint.joint.joint_name}", taken)
-            moved = shift + place @ (joint.position - before)
+            moved = shift + applied(place, joint.position - before)
             parts.append(Part(name, parent, joint.joint, place, moved))
             parent, place, shift, before = name, np.eye(3), np.zeros(3), joint.position
         if not own:
@@ -67,7 +68,7 @@ def read_parts(
 
 def _weight(mj: Any, b: int, origin: Floats) -> Weight:
     turn = quaternion_to_matrix(mj.body_iquat[b])
-    inertia = (turn * mj.body_inertia[b]) @ turn.T
+    inertia = product(turn * mj.body_inertia[b], turn.T)
     return Weight(float(mj.body_mass[b]), mj.body_ipos[b] + origin, 0.5 * (inertia + inertia.T))
 
 

@@ -19,6 +19,7 @@ from skodyn.conventions import GROUND
 from skodyn.model.columns import Floats
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import Fixed, Joint
+from skodyn.model.products import applied, dot, product
 from skodyn.model.shapes import Visual
 
 __all__ = ["Carrier", "Part", "Weight", "assemble", "placed_visuals"]
@@ -74,8 +75,8 @@ def assemble(
     bodies: list[tuple[Part, Carrier]] = []
     for part in parts:
         held = carriers[part.parent]
-        rotation = held.rotation @ part.rotation
-        translation = held.translation + held.rotation @ part.translation
+        rotation = product(held.rotation, part.rotation)
+        translation = held.translation + applied(held.rotation, part.translation)
         if merge_fixed and isinstance(part.joint, Fixed):
             carriers[part.name] = Carrier(held.body, rotation, translation)
         else:
@@ -107,7 +108,7 @@ def combined(weights: Sequence[Weight]) -> Weight:
     inertia = np.zeros((3, 3))
     for w in weights:
         d = w.com - com
-        inertia += w.inertia + w.mass * (d @ d * IDENTITY - np.outer(d, d))
+        inertia += w.inertia + w.mass * (dot(d, d) * IDENTITY - np.outer(d, d))
     return Weight(mass, com, inertia)
 
 
@@ -116,8 +117,8 @@ def _seen_from(place: Carrier, weight: Weight) -> Weight:
     if place.rotation is IDENTITY:
         return weight
     turn = place.rotation
-    inertia = turn @ weight.inertia @ turn.T
-    com = place.translation + turn @ weight.com
+    inertia = product(product(turn, weight.inertia), turn.T)
+    com = place.translation + applied(turn, weight.com)
     return Weight(weight.mass, com, 0.5 * (inertia + inertia.T))
 
 

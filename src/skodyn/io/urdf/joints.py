@@ -12,6 +12,7 @@ from skodyn.io.urdf.values import Values
 from skodyn.io.xml_source import Element
 from skodyn.model.columns import Floats
 from skodyn.model.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
+from skodyn.model.products import norm
 from skodyn.model.properties import JointLimits, JointProperties
 from skodyn.topology.wording import Spelling
 
@@ -65,10 +66,10 @@ class UrdfJoint:
 
 def _in_plane(normal: Floats) -> tuple[list[float], list[float]]:
     """x and y with x × y along the normal; those of the joint frame if the normal is z."""
-    n = normal / np.linalg.norm(normal)
+    n = normal / norm(normal)
     start = [1.0, 0.0, 0.0] if abs(n[0]) < 0.9 else [0.0, 1.0, 0.0]
     x = np.array(start) - n * n[start.index(1.0)]
-    x /= np.linalg.norm(x)
+    x /= norm(x)
     return x.tolist(), np.cross(n, x).tolist()
 
 
@@ -144,7 +145,7 @@ def _read_axis(values: Values, element: Element, owner: str, joint: UrdfJoint) -
     axis = values.vector(found, "xyz", owner, None)
     if axis is None:
         return
-    length = float(np.linalg.norm(axis))
+    length = norm(axis)
     if length < 1e-12:
         given = found.attributes["xyz"]
         remedy = 'give a direction such as "0 0 1"'

@@ -10,6 +10,7 @@ from skodyn.io.robots.assembly import WEIGHTLESS, Weight
 from skodyn.io.robots.meshes import MeshFinder
 from skodyn.io.urdf.values import Values
 from skodyn.io.xml_source import Element
+from skodyn.model.products import product
 from skodyn.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere, Visual
 
 __all__ = ["Link", "LinkReader"]
@@ -80,7 +81,7 @@ class LinkReader:
             self.values.check(moments, owner, attributes=_MOMENTS)
             read = {key: self.values.number(moments, key, owner) or 0.0 for key in _MOMENTS}
             tensor = np.array([[read[key] for key in row] for row in _TENSOR])
-        turned = rotation @ tensor @ rotation.T
+        turned = product(product(rotation, tensor), rotation.T)
         return Weight(kilograms or 0.0, com, 0.5 * (turned + turned.T))
 
     # ---- shapes -------------------------------------------------------------------------------

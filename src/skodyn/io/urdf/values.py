@@ -166,7 +166,7 @@ def _seems_finite(text: str) -> bool:
 
 def rotation_of(angles: Floats) -> Floats:
     """Rz(yaw)·Ry(pitch)·Rx(roll) of (roll, pitch, yaw): URDF's rpy."""
-    (sr, sp, sy), (cr, cp, cy) = np.sin(angles).tolist(), np.cos(angles).tolist()
+    (sr, sp, sy), (cr, cp, cy) = map(math.sin, angles), map(math.cos, angles)
     return np.array(
         [
             [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],

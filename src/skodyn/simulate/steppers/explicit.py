@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.errors import StateError
 from skodyn.jit import helper
 from skodyn.kernels.status import OK
 from skodyn.lanes import shift_pointer
@@ -128,6 +129,28 @@ explicit_run = fixed_steps("explicit_run", step)
 explicit_sweep = lane_steps("explicit_sweep", step)
 
 
+def _check_tableau(
+    name: str,
+    rows: Sequence[Sequence[float]],
+    weights: Sequence[float],
+    nodes: Sequence[float],
+) -> None:
+    """Kernels take its lengths on trust."""
+    stages = len(weights)
+    for what, count in (("rows", len(rows)), ("nodes", len(nodes))):
+        if count != stages or not stages:
+            raise StateError(
+                f"The tableau of {name!r} has {count} {what} and {stages} weights; give one of "
+                "each for every stage, at least one."
+            )
+    for i, row in enumerate(rows):
+        if len(row) > i:
+            raise StateError(
+                f"The tableau of {name!r} has {len(row)} numbers in row {i + 1}; an explicit "
+                f"method has at most {i} there."
+            )
+
+
 def explicit_method(
     name: str,
     rows: Sequence[Sequence[float]],
@@ -139,6 +162,7 @@ def explicit_method(
     Nothing is compiled for it. Its order is limited to five by the series of dexp⁻¹ (lie.py) if
     the model has spherical or free joints.
     """
+    _check_tableau(name, rows, weights, nodes)
     numbers = tableau(rows, weights, nodes)
     memory = stage_memory(len(weights))
     return Method(name, memory, explicit_run, explicit_sweep, lambda settings: numbers)
