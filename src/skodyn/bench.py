@@ -6,7 +6,6 @@ reported apart; all other numbers are the best of many warm calls.
 
 from __future__ import annotations
 
-import os
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 
 from skodyn import dynamics
 from skodyn.conventions import GROUND
+from skodyn.cores import core_count
 from skodyn.jit import JIT_DISABLED, package_version
 from skodyn.lanes import LANES
 from skodyn.model.columns import Floats
@@ -137,7 +137,7 @@ def _machine() -> str:
     compiled = "switched off by NUMBA_DISABLE_JIT" if JIT_DISABLED else "on"
     return (
         f"skodyn {package_version()}, Python {platform.python_version()}, "
-        f"{platform.machine()}, {os.cpu_count()} cores, compiler {compiled}"
+        f"{platform.machine()}, {core_count()} cores, compiler {compiled}"
     )
 
 

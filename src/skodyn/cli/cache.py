@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from contextlib import suppress
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from skodyn import jit
+from skodyn.cores import core_count
 from skodyn.jit import folders, shipped
 
 __all__ = ["add_command"]
@@ -28,11 +28,7 @@ def add_command(commands: Any) -> None:
         action.set_defaults(command=command)
         if name == "warm":
             words = "processes that compile at once; default: one for each core"
-            action.add_argument("--jobs", metavar="N", type=int, default=_cores(), help=words)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
+            action.add_argument("--jobs", metavar="N", type=int, help=words)
 
 
 def _info(options: argparse.Namespace) -> None:
@@ -88,7 +84,8 @@ def _warm(options: argparse.Namespace) -> None:
         print("every kernel is ready")
         return
     began = time.perf_counter()
-    path = precompile.precompile(_Counter(began), options.jobs)
+    jobs = core_count() if options.jobs is None else options.jobs
+    path = precompile.precompile(_Counter(began), jobs)
     where = f" in {path}" if path else ""
     print(f"every kernel is ready{where}: {time.perf_counter() - began:.0f} s")
 

@@ -8,17 +8,19 @@ it is either brought into shape or refused with a sentence that names argument a
 
 from __future__ import annotations
 
-import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skodyn.cores import core_count
 from skodyn.dynamics import explain
+from skodyn.forks import cached_property, on_fork
 from skodyn.jit import JIT_DISABLED
 from skodyn.kernels.compliance import SCRATCH_LANES
 from skodyn.kernels.finite_rows import finite_rows
@@ -141,17 +143,28 @@ def flat_forces(model: Model, f_ext: Any) -> Any:
 
 
 def first_block(model: Model) -> Floats:
-    """The block that all calls for one state share; they keep the GIL, so none overlap.
-
-    Plain Python gives it up in the middle: there every call has a block of its own.
-    """
-    if JIT_DISABLED:
-        return _pack(model)
+    """The block that all calls for one state share, as long as none of them overlap."""
     blocks = model.kernel_blocks
-    if not blocks:
-        # with mimic joints, a block that every ordinary kernel turns away: so no call has to ask
-        blocks.append(_closed_block() if model.mimics else _pack(model))
-    return blocks[0]
+    if blocks:
+        return blocks[0]
+    # with mimic joints, a block that every ordinary kernel turns away: so no call has to ask
+    block = _closed_block() if model.mimics and not JIT_DISABLED else _pack(model)
+    if calls_take_turns():
+        blocks.append(block)
+    return block
+
+
+def calls_take_turns() -> bool:
+    """Can no two calls for one state overlap? Their kernels keep the GIL from first to last.
+
+    Plain Python gives it up in the middle, and a free-threaded Python may have none: there every
+    call has a block of its own. Once there is a GIL it stays for the life of the process.
+    """
+    return not JIT_DISABLED and getattr(sys, "_is_gil_enabled", _always)()
+
+
+def _always() -> bool:
+    return True
 
 
 def _closed_block() -> Floats:
@@ -166,12 +179,13 @@ def block_of(algorithm: Algorithm, model: Model) -> Floats:
     """The block for one state that has room enough for this algorithm."""
     if algorithm.scratch is None or (model.mimics and algorithm.coupled is not NATIVE):
         return first_block(model)
-    if JIT_DISABLED:
-        return _pack(model, algorithm)
     pool = model.roomy_workspaces.setdefault((1, algorithm), [])
-    if not pool:
-        pool.append(_pack(model, algorithm))
-    return pool[0]
+    if pool:
+        return pool[0]
+    block = _pack(model, algorithm)
+    if calls_take_turns():
+        pool.append(block)
+    return block
 
 
 def _pack(model: Model, algorithm: Algorithm | None = None) -> Floats:
@@ -280,7 +294,7 @@ def _run_lanes(
         free.append(workspace)
         return int(status), int(row)
 
-    workers = int(threads or os.cpu_count() or 1)
+    workers = int(threads or core_count())
     ranges = _split(inputs.rows, model.n_bodies, workers)
 
     def drain() -> list[tuple[int, int]]:
@@ -332,3 +346,6 @@ def _split(rows: int, bodies: int, threads: int) -> list[tuple[int, int]]:
 @cache
 def _executor(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="skodyn")
+
+
+on_fork(in_child=_executor.cache_clear)  # the child has none of its parent's threads

@@ -6,11 +6,11 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from skodyn.errors import FaultsError
+from skodyn.forks import cached_property
 
 __all__ = ["TomlSource"]
 

@@ -21,10 +21,12 @@ import numba
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.datamodel import models
 from numba.core.typing.templates import AbstractTemplate, signature
 from numba.extending import lower_builtin, typeof_impl
 
+from skodyn.forks import on_fork
 from skodyn.jit import lean
 from skodyn.jit.flags import COMPILE_FLAGS
 from skodyn.jit.folders import is_kept, kernel_folder
@@ -34,6 +36,13 @@ from skodyn.jit.kinds import Group, Kind
 from skodyn.jit.meanings import MEANINGS
 
 __all__ = ["c_signature", "helper_dispatcher", "kernel_dispatcher", "numba_type"]
+
+# A fork waits until no thread is inside the compiler: its child could never compile.
+on_fork(
+    before=global_compiler_lock.acquire,
+    in_parent=global_compiler_lock.release,
+    in_child=global_compiler_lock.release,
+)
 
 
 @typeof_impl.register(Helper)
@@ -47,6 +56,7 @@ def _typeof_kernel(value: Kernel, _context: Any) -> Any:
 
 
 @cache
+@global_compiler_lock
 def learn_meanings() -> None:
     """Import the modules that tell numba what our types and functions mean."""
     for module in MEANINGS:
@@ -105,12 +115,13 @@ def kernel_dispatcher(kernel: Kernel) -> Any:
 
 @contextmanager
 def _our_cache_folder(module: str) -> Iterator[None]:
-    theirs = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(kernel_folder(module))
-    try:
-        yield
-    finally:
-        numba.config.CACHE_DIR = theirs
+    with global_compiler_lock:  # no other thread and no forked child sees it
+        theirs = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(kernel_folder(module))
+        try:
+            yield
+        finally:
+            numba.config.CACHE_DIR = theirs
 
 
 # ---- foreign functions ------------------------------------------------------------------------

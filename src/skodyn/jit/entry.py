@@ -16,6 +16,7 @@ from numba import types
 from numba.core import cgutils, compiler
 from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler import CompilerBase
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
@@ -71,6 +72,7 @@ class EntryCompiler(CompilerBase):
         return [passes("entry", EntryLowering)]
 
 
+@global_compiler_lock
 def emit(kernel: Kernel, machine: Any) -> Emitted:
     """Compile a kernel for a target machine."""
     learn_meanings()

@@ -12,6 +12,7 @@ import atexit
 import os
 import shutil
 import tempfile
+import threading
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -73,8 +74,14 @@ def is_kept(function: Any) -> bool:
 def _private_temporary_folder() -> Path:
     """For this process alone: a cache holds code, so nobody else may have written it."""
     folder = Path(tempfile.mkdtemp(prefix="skodyn-cache-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(_remove_own, folder, os.getpid())
     return folder
+
+
+def _remove_own(folder: Path, owner: int) -> None:
+    """Remove a folder at the end of the process that made it; a forked child leaves it alone."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _writable(folder: Path) -> bool:
@@ -97,6 +104,6 @@ def clear_cache() -> int:
 def put_in_one_stroke(data: bytes, path: Path) -> None:
     """Write a file; a reader sees the old one or the new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    waiting = path.with_name(f".{path.name}.{os.getpid()}")
+    waiting = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     waiting.write_bytes(data)
     waiting.replace(path)

@@ -8,10 +8,12 @@ object that was shipped or built before (shipped.py) and never import it.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
-from functools import cached_property, update_wrapper
+from functools import update_wrapper
 from typing import Any
 
+from skodyn.forks import cached_property, on_fork
 from skodyn.jit import guards, shipped
 from skodyn.jit.folders import is_kept
 from skodyn.jit.kinds import Group, Kind
@@ -41,6 +43,17 @@ BEFORE_COMPILING: list[Callable[[str], None]] = []
 KERNELS: dict[str, Kernel] = {}
 """Every kernel of the package that declares its signature, by "module:name"."""
 
+_LOADING = threading.RLock()
+"""Held while numba is imported; a fork waits, or its child could never import it."""
+on_fork(before=_LOADING.acquire, in_parent=_LOADING.release, in_child=_LOADING.release)
+
+
+def _compiler() -> Any:
+    """The way to numba, which is imported now if it was not before."""
+    with _LOADING:
+        from skodyn.jit import compiling
+    return compiling
+
 
 class Helper:
     """A function for kernels. Compiled, it cannot be called from Python."""
@@ -61,9 +74,7 @@ class Helper:
     @cached_property
     def dispatcher(self) -> Any:
         """What numba sees of it; made when a kernel that calls it is compiled."""
-        from skodyn.jit import compiling
-
-        return compiling.helper_dispatcher(self)
+        return _compiler().helper_dispatcher(self)
 
 
 def _named(module: str, name: str) -> Any:
@@ -109,9 +120,7 @@ class Kernel:
     @cached_property
     def dispatcher(self) -> Any:
         """numba's compiled function, loaded from the cache where it is there."""
-        from skodyn.jit import compiling
-
-        return compiling.kernel_dispatcher(self)
+        return _compiler().kernel_dispatcher(self)
 
     def __call__(self, *args: Any) -> Any:
         return self.ready(*args)
@@ -148,8 +157,8 @@ class Part(Kernel):
         """Where its code lies in this process: shipped, or else compiled here and kept on disk."""
         found = shipped.address_of(self)
         if found is None:
-            from skodyn.jit import in_process
-
+            with _LOADING:
+                from skodyn.jit import in_process
             found = in_process.address_of(self)
         return found
 

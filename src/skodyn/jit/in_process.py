@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
+from numba.core.compiler_lock import global_compiler_lock
 
 from skodyn.jit import processor
 from skodyn.jit.entry import emit, machine_for, symbol_of
@@ -33,7 +34,7 @@ def address_of(part: Part) -> int:
         code = emit(part, _machine()).code
         if ours:
             put_in_one_stroke(hashlib.sha256(code).digest() + code, _path(part))
-    return _loaded(code, symbol_of(part))
+    return int(_loaded(code, symbol_of(part)))
 
 
 def _path(part: Part) -> Path:
@@ -60,6 +61,7 @@ def _machine() -> Any:
 _ENGINES: list[Any] = []  # they own the code
 
 
+@global_compiler_lock  # type: ignore[untyped-decorator]
 def _loaded(code: bytes, symbol: str) -> int:
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))

@@ -1,5 +1,8 @@
 /* Calls kernels that were compiled ahead of time.
 
+   It does not declare that it can do without the interpreter lock (Py_mod_gil), and must not:
+   kernels that keep the lock share a workspace, so a free-threaded Python has to switch it on.
+
    A kernel in a shared object has one form: void entry(int64_t *slots, int64_t *results). A number
    takes a slot, an array one for its address and one for each of its lengths; a tuple's members
    follow one another. `load` makes a Python

@@ -5,10 +5,10 @@ A level is 3 or 4, or "native" for that of this processor.
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
+from skodyn.cores import core_count
 from skodyn.jit import shipped
 from skodyn.jit.build import build_object
 
@@ -19,7 +19,7 @@ def main(folder: str, version: str, *levels: str) -> None:
         if level == 0:
             print("no objects are made for this processor: kernels are compiled when first used")
             continue
-        path = build_object(Path(folder), level, os.cpu_count() or 1, _say, version)
+        path = build_object(Path(folder), level, core_count(), _say, version)
         print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
 
 

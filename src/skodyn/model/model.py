@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skodyn.errors import ModelError
+from skodyn.forks import cached_property
 from skodyn.model import coordinates, layout
 from skodyn.model.columns import Floats
 from skodyn.model.joints import Joint

@@ -23,7 +23,6 @@ eq. 40 has H̃*(k), the axis of each body's own hinge, in place k; it must be th
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +30,7 @@ import numpy as np
 from skodyn.conventions import JointKind
 from skodyn.dynamics.inertias import cross_matrices
 from skodyn.errors import StateError
+from skodyn.forks import cached_property
 from skodyn.operators.leaves import Diagonal
 from skodyn.sko.blocks import Blocks, Floats, Ints
 

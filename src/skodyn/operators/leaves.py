@@ -7,11 +7,11 @@ does not solve the Riccati equation.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skodyn.forks import cached_property
 from skodyn.operators.composite import Transposed
 from skodyn.operators.expression import Operator
 from skodyn.operators.spaces import Space

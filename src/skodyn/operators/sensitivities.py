@@ -17,10 +17,9 @@ hinges H̃* = −H̃ and N = 0, and eqs. 41a, 41c, 41d, 42 to 46 and 48 stand as
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
+from skodyn.forks import cached_property
 from skodyn.operators.direction import Direction
 from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Diagonal

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from skodyn.forks import cached_property
 from skodyn.sko.blocks import Floats, Ints, offsets
 
 __all__ = ["Space"]

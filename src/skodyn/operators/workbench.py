@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from skodyn import sko
 from skodyn.conventions import JointKind
 from skodyn.errors import StateError
+from skodyn.forks import cached_property
 from skodyn.operators.composite import Identity, product
 from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Diagonal, Edges, Named, Pickoff, Propagator

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 from skodyn.conventions import GROUND
+from skodyn.forks import cached_property
 from skodyn.model.joints import Joint
 from skodyn.model.model import Model
 from skodyn.scenario.tables import At, Tables, dotted

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skodyn.errors import StateError
+from skodyn.forks import cached_property
 from skodyn.jit import COUNT, FLOATS, INTS, RESULT, Group, helper, kernel
 from skodyn.sko.small import add_product, add_transposed_product, part_of, small
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from skodyn.errors import ModelError
+from skodyn.forks import cached_property
 from skodyn.jit import FLOATS, INTS, Group, helper
 from skodyn.model.model import Model
 from skodyn.sko.blocks import Blocks, Floats, Ints, offsets

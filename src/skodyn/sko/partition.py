@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from skodyn import topology
+from skodyn.forks import cached_property
 from skodyn.sko.blocks import Blocks, Floats, Ints
 from skodyn.sko.model import SKOModel
 from skodyn.sko.sweeps import gather, pass_inward

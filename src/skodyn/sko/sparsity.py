@@ -14,12 +14,12 @@ demand moves is joined with whatever moves it, or moves another that shares a bo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import StateError
+from skodyn.forks import cached_property
 from skodyn.model.model import Model
 from skodyn.sko.blocks import Ints
 from skodyn.sko.model import SKOModel

@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import wait
 from typing import Any
 
+from skodyn.cores import core_count
 from skodyn.errors import SkodynError
 from skodyn.jit import cache_folder
 from skodyn.simulate.methods import method_named
@@ -177,7 +178,7 @@ def open_engine(
         raise SkodynError(f"workers is {workers}; give a whole number from 1.")
     if scheduler is not None and name != "dask":
         raise SkodynError(f"A scheduler is for the dask engine, not for {name}; add --engine dask.")
-    count = workers or os.cpu_count() or 1
+    count = workers or core_count()
     warm_up()
     if name == "in-process":
         return Engine()
@@ -230,4 +231,9 @@ def _locked() -> Iterator[None]:
     with open(cache_folder() / "warm.lock", "w") as file:
         with contextlib.suppress(OSError):  # a file system without locks
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        try:
+            yield
+        finally:
+            # closing is not enough: a child that was forked meanwhile has the file open, too
+            with contextlib.suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_UN)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import ScenarioError
+from skodyn.forks import cached_property
 from skodyn.io.schema import Names
 from skodyn.model.columns import Floats, shown
 from skodyn.model.model import Model

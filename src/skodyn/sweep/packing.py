@@ -15,13 +15,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import SkodynError
+from skodyn.forks import cached_property
 from skodyn.model import layout
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import weakref
-from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import SkodynError
+from skodyn.forks import cached_property
 from skodyn.model.columns import Floats
 from skodyn.simulate.loop import explain
 from skodyn.sweep.batch import CRASHED, FAILED, FINISHED, PENDING, REFUSED, log_path

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from skodyn.forks import cached_property
 from skodyn.operators.block_algebra import multiply, transpose
 from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Diagonal, Pickoff
