@@ -177,6 +177,7 @@ def test_check_repair_of_a_sound_model_repairs_nothing(capsys: Any):
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: Any) -> Path:
     """A cache of two versions of the sources: ours with one file, another with two."""
+    shipped.opened()  # it asks for the folder once, which must not be this one
     ours, other = tmp_path / "skodyn" / "ours", tmp_path / "skodyn" / "other"
     for folder, count in ((ours, 1), (other, 2)):
         folder.mkdir(parents=True)

@@ -108,6 +108,17 @@ def test_fma_without_the_compiler_rounds_twice(both):
         assert (np.abs(plain[row] - compiled[row]) <= 2**-52 * size).all()
 
 
+def test_every_kernel_runs_without_the_compiler():
+    """Where an index that leaves its array raises; kernels, steppers and parts at every width."""
+    program = Path(__file__).with_name("every_kernel.py")
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, str(program)], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []  # the names of those that were not called
+
+
 if __name__ == "__main__":
     assert jit.JIT_DISABLED
     assert not hasattr(manifold.integrate, "py_func"), "this is still a compiled function"

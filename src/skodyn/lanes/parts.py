@@ -6,7 +6,7 @@ from typing import Any
 
 from skodyn.jit import FLOAT_POINTER, Group, part
 from skodyn.lanes.plain import WIDTH_1, Width, Work
-from skodyn.lanes.registers import LANES, WIDTH_N_OWN_PARAMETERS
+from skodyn.lanes.registers import WIDTH_N_OWN_PARAMETERS
 
 __all__ = ["PartAtWidths", "parts_of"]
 
@@ -18,7 +18,7 @@ class PartAtWidths:
     """
 
     def __init__(self, function: Any, *kinds: Any, in_lanes: bool = True) -> None:
-        widths = (WIDTH_1, WIDTH_N_OWN_PARAMETERS) if in_lanes and LANES > 1 else (WIDTH_1,)
+        widths = (WIDTH_1, WIDTH_N_OWN_PARAMETERS) if in_lanes else (WIDTH_1,)
         self._at = {
             _key(width): part(function, (Group(Work, (width, FLOAT_POINTER)), *kinds), _key(width))
             for width in widths

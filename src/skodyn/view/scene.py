@@ -62,7 +62,8 @@ class Batch:
         turned = self.instances.copy()
         fixed = turned[:, 0] < 0
         turned[fixed, 1:4] = turned[fixed, 1:4] @ turn.T
-        turned[fixed, 4:8] = [product(quaternions(turn), q) for q in turned[fixed, 4:8]]
+        rotated = [product(quaternions(turn), q) for q in turned[fixed, 4:8]]
+        turned[fixed, 4:8] = np.reshape(rotated, (-1, 4))  # there may be none
         return turned
 
 

@@ -1,0 +1,169 @@
+"""A program for test_without_jit.py: runs every kernel as plain Python and names those it missed.
+
+Plain Python looks at the bounds of arrays, which pointers do not. A kernel that is new fails here
+until something below calls it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from skodyn.jit import JIT_DISABLED, functions
+
+CALLS: Counter[str] = Counter()
+_made = functions.PlainKernel.__init__
+
+
+def _counting(self, function):
+    """A kernel that notes each of its calls; also what others reach by its address."""
+    _made(self, function)
+    ready, name = self.ready, f"{function.__module__}:{function.__qualname__}"
+    CALLS[name] += 0
+
+    def call(*given):
+        CALLS[name] += 1
+        return ready(*given)
+
+    self.ready = self.address = call
+
+
+functions.PlainKernel.__init__ = _counting  # before any kernel is imported
+
+import adapters  # noqa: E402
+import naive  # noqa: E402
+import skodyn as sk  # noqa: E402
+import test_bits  # noqa: E402
+import test_fixman  # noqa: E402
+import test_mimic  # noqa: E402
+import test_sweep_lanes  # noqa: E402
+from skodyn import estimation  # noqa: E402
+from skodyn.dynamics import driver, joint_columns  # noqa: E402
+from skodyn.dynamics.inertias import INERTIAS  # noqa: E402
+from skodyn.jit.build import all_kernels  # noqa: E402
+from skodyn.kernels import body_inertias as inertia_rows  # noqa: E402
+from skodyn.operators.block_algebra import identity_blocks  # noqa: E402
+from skodyn.operators.identities import check_identities  # noqa: E402
+from skodyn.scenario import parse_scenario  # noqa: E402
+from skodyn.simulate.elements import FixmanForce, Servo  # noqa: E402
+from skodyn.sweep.lane_batch import LaneBatch  # noqa: E402
+from skodyn.view.drawing import Painter  # noqa: E402
+from skodyn.view.recording import still  # noqa: E402
+
+SCENARIOS = Path(__file__).parent.parent / "scenarios"
+
+
+def tree():
+    """Five bodies with joints of several kinds."""
+    return adapters.build(naive.random_bodies(np.random.default_rng(1), 5, branching=0.5))
+
+
+def front_door(model):
+    """Every function for one state and for a batch, and every stepper."""
+    rng, chosen = np.random.default_rng(2), driver.Algorithm.goes_one_by_one
+    for count, one_by_one in ((1, True), (2, False)):
+        driver.Algorithm.goes_one_by_one = lambda *_, answer=one_by_one: answer
+        for name, given in test_bits.functions(model, rng, count):
+            getattr(sk, name)(model, *given)
+        q = np.array([model.random_state(rng)[0] for _ in range(count)])
+        at = q[0] if count == 1 else q
+        if not model.mimics:
+            size = inertia_rows.ROW * model.n_bodies + 6 * model.nv
+            driver.run(INERTIAS, model, (size,), at)
+            joint_columns(model, at)
+            sk.sample_velocity(model, at, 1.0, rng)
+        model.difference(q, model.integrate(q, np.ones((count, model.nv))))
+    driver.Algorithm.goes_one_by_one = chosen
+    list(test_bits.runs(model))
+
+
+def side_by_side():
+    """Runs in lanes by every method, with forces and metrics; adaptive ones one by one."""
+    for method in test_sweep_lanes.METHODS:
+        LaneBatch(test_sweep_lanes.packed(2, method), test_sweep_lanes.metrics()).run()
+    adaptive = """
+        duration = 0.02
+        [model]
+        file = "models/double_pendulum.toml"
+        [integrator]
+        method = "dormand_prince"
+        [output]
+        interval = 0.01
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        sk.sweep(
+            parse_scenario(adaptive, SCENARIOS), {"bodies.upper.mass": [1.0, 2.0]},
+            metrics={"swing": {"of": "q.elbow", "kind": "max"}},
+            out=Path(folder) / "sweep.h5", engine="in-process",
+        )  # fmt: skip
+
+
+def forces_of_all_kinds():
+    chain, *_ = test_fixman.rigid_chain(3)
+    joint = next(n for n, j in zip(chain.joint_names, chain.joints, strict=True) if j.nv == 1)
+    q, v = chain.random_state(np.random.default_rng(3))
+    servo = Servo(joint, kp=1.0, kd=0.1, gravity_compensation=True)
+    sk.simulate(
+        chain, q, 0.1 * v, duration=0.003, dt=1e-3, elements=(servo, FixmanForce(1.0)),
+        channels=["energy", "tau"],
+    )  # fmt: skip
+
+
+def chains():
+    """Fixman's method, for bodies and for beads."""
+    for model, *_ in (test_fixman.rigid_chain(4), test_fixman.bead_chain(5)):
+        q = model.random_state(np.random.default_rng(4))[0]
+        sk.fixman.mass_matrix_logdet(model, q)
+        sk.fixman.mass_matrix_solve(model, q, np.ones(model.nv))
+
+
+def algebra(model):
+    """The papers' identities, and the general forms of the recursions."""
+    q, v = model.random_state(np.random.default_rng(5))
+    check_identities(sk.operators(model, q, v), 5)
+    general = sk.sko_model(model, q, v)
+    ones = np.ones(model.nv)
+    sk.sko.forward_dynamics(general, ones)
+    sk.sko.inverse_dynamics(general, ones)
+    solution = sk.sko.riccati(general)
+    for turned in (False, True):
+        sk.sko.innovations(general, solution, ones, transpose=turned)
+        sk.sko.innovations_inverse(general, solution, ones, transpose=turned)
+    sk.sko.log_determinant(general)
+    tree, weights = general.tree, general.weights
+    inward = sk.sko.forward_lyapunov(tree, weights, general.M)
+    sk.sko.forward_element(tree, weights, inward, tree.names[0], tree.names[-1])
+    outward = sk.sko.backward_lyapunov(tree, weights, general.M)
+    sk.sko.backward_element(tree, weights, outward, tree.names[0], tree.names[-1])
+    identity_blocks(general.M.rows)
+    sk.sko.mass_matrix_solve(general, ones)
+    estimation.smooth(general, np.ones(model.nv))
+    estimation.sample(general, 2, np.random.default_rng(6))
+    estimation.output_covariance(general)
+
+
+def picture(model):
+    Painter(still(model), (32, 24)).frame(0.0)
+
+
+def missed() -> list[str]:
+    assert JIT_DISABLED
+    np.seterr(all="ignore")
+    all_kernels()
+    small = tree()
+    front_door(small)
+    front_door(test_mimic.gripper())
+    side_by_side()
+    forces_of_all_kinds()
+    chains()
+    algebra(small)
+    picture(small)
+    ours = {name: calls for name, calls in CALLS.items() if name.startswith("skodyn.")}
+    return sorted(name for name, calls in ours.items() if not calls)
+
+
+if __name__ == "__main__":
+    print(*missed(), sep="\n")
