@@ -33,13 +33,18 @@ CHECKS = [
 PARALLEL = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
 
 # Kernels work on pointers. These two see what the others may not: a write beside a workspace, a
-# number left by an earlier call, an index that leaves its array.
+# number left by an earlier call, an index that leaves its array. What plain Python is too slow for
+# is run there on small models by every_kernel.py (test_without_jit.py).
+GUARDED = (
+    "dynamics_twin derivative_twin dynamics_batch steppers extension sweep_lanes mimic forces "
+    "armature controllers checkpoint session thermostat operators"
+)
 SLOW, REST = "(goes_on or unit or rounding)", "extension or seed5"
 AGAIN = [
     (
         "guarded memory",
         {"SKODYN_CHECK": "1"},
-        ["dynamics_twin", "derivative_twin", "steppers", "sweep_lanes", "mimic", "forces"],
+        GUARDED.split(),
         ["-k", "not twin or seed5 or derivative"],
     ),
     (
