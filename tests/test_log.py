@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy as np
 import pytest
 
 import skodyn as sk
+from skodyn.conventions import JointKind
 from skodyn.errors import LogError
 from skodyn.io import log as log_module
 from skodyn.io import trajectory
@@ -28,7 +30,7 @@ from skodyn.io.provenance import collect
 from skodyn.io.schema import CHANNELS, Names
 from skodyn.io.trajectory import Trajectory
 from skodyn.jit import JIT_DISABLED, shipped
-from skodyn.model.joints import CATALOGUE
+from skodyn.model.joints import CATALOGUE, Joint
 
 EXTRA = tuple(CHANNELS)
 
@@ -119,6 +121,60 @@ def test_every_joint_type_has_distinct_names(kind: type[Any], tmp_path: Path) ->
         q, v = np.zeros((3, model.nq)), np.zeros((3, model.nv))
         log.append({"t": np.arange(3.0), "step": np.arange(3), "q": q, "v": v})
     assert trajectory.open(tmp_path / "a.h5").joint("a").shape == (3, model.nq)
+
+
+@dataclass(frozen=True)
+class SlideAndTurn(Joint):
+    """A joint of one's own, as CONTRIBUTING.md says: it slides along x and y and turns twice."""
+
+    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    name: str | None = None
+    type_name = "slide and turn"
+    kind = JointKind.SERIES
+    nq = nv = 2
+
+    def twists(self) -> Any:
+        return (((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)), (self.axis, (0.0, 0.0, 0.0)))
+
+
+@dataclass(frozen=True)
+class SlideSlideTurnTurn(SlideAndTurn):
+    type_name = "slide, slide, turn, turn"
+    nq = nv = 4
+
+    def twists(self) -> Any:
+        still, along = (0.0, 0.0, 0.0), (0.0, 1.0, 0.0)
+        slide, turn = super().twists()
+        return (slide, (still, along), turn, ((1.0, 0.0, 0.0), still))
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts"),
+    [
+        (SlideAndTurn, ["length", "angle"]),
+        (SlideSlideTurnTurn, ["length1", "length2", "angle1", "angle2"]),
+    ],
+)
+def test_a_joint_of_ones_own_with_several_coordinates_is_logged(
+    kind: type[Joint], parts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(CATALOGUE, kind.type_name, kind)
+    b = sk.ModelBuilder()
+    common: dict[str, Any] = {"mass": 1.0, "com": (0.1, 0, -0.3), "inertia": (0.1, 0.1, 0.1)}
+    b.add_body("cart", joint=kind(), **common)
+    b.add_body("pole", "cart", sk.Revolute((0, 1, 0)), **common)
+    model = b.build()
+    start, path = 0.1 * np.arange(model.nq), tmp_path / "own.h5"
+    given: dict[str, Any] = {"duration": 0.1, "dt": 0.01, "channels": ["tau", "poses"]}
+    run = sk.simulate(model, start, start, log=path, **given)
+    kept = sk.simulate(model, start, start, **given)
+    assert run.status == "finished"
+    traj = sk.open(path)
+    assert list(traj.q_names) == [*(f"cart.{part}" for part in parts), "pole"]
+    assert traj.v_names == traj.q_names
+    assert traj.model == model
+    np.testing.assert_array_equal(traj.joint("cart"), kept.q[:, : kind.nq])
+    np.testing.assert_array_equal(traj.joint("cart", "v"), kept.v[:, : kind.nv])
 
 
 def test_xarray_opens_the_file_with_named_dimensions(tmp_path: Path) -> None:

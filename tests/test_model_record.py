@@ -2,25 +2,90 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 
 import h5py
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import skodyn as sk
 from skodyn.io.log import LogWriter
 from skodyn.io.model_record import model_text, read_model
 from skodyn.model import shapes
+from skodyn.model.drawing import describe
 
-MODELS = sorted((Path(__file__).parent.parent / "scenarios" / "models").glob("*.toml"))
+MODELS = sorted((Path(__file__).parent.parent / "scenarios" / "models").iterdir())
+ROBOTS = Path(pin.__file__).parents[4] / "share" / "example-robot-data" / "robots"
+WITH_ARMATURE = """
+<mujoco model="lamp"><compiler angle="radian"/><worldbody>
+  <body name="arm"><joint name="hinge" axis="0 1 0" damping="0.3" stiffness="2" springref="0.1"
+    frictionloss="0.2" armature="0.01" limited="true" range="-1 2"/>
+    <geom type="capsule" fromto="0 0 0 0 0 0.3" size="0.02" rgba="1 0 0 1"/>
+    <body name="head" pos="0 0 0.3"><joint name="neck" axis="1 0 0" damping="0.05"/>
+      <geom type="sphere" size="0.05"/><site name="bulb" pos="0 0 0.05"/></body></body>
+</worldbody></mujoco>
+"""
 
 
-@pytest.mark.parametrize("path", MODELS, ids=lambda p: p.stem)
-def test_every_shipped_model_comes_back_from_its_text_with_the_same_hash(path):
-    model = sk.load(path)
-    assert read_model(model_text(model)) == model
+def assert_comes_back(model):
+    """Whatever a model has is in its text."""
+    back = read_model(model_text(model))
+    assert back == model
+    assert back.content_hash == model.content_hash
+    assert back.joint_properties == model.joint_properties
+    assert back.limits == model.limits
+    assert (back.notes, back.repairs) == (model.notes, model.repairs)
+    assert (back.mimics, back.joint_names) == (model.mimics, model.joint_names)
+    assert describe(back) == describe(model)
+
+
+def test_every_field_of_a_model_is_looked_at():
+    looked_at = {"joint_properties", "limits", "visuals", "notes", "repairs", "frames", "mimics"}
+    optional = {
+        f.name for f in fields(sk.Model) if (f.default, f.default_factory) != (MISSING, MISSING)
+    }
+    assert optional == looked_at, "assert_comes_back does not look at it"
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda p: p.name)
+def test_every_shipped_model_comes_back_from_its_text(path):
+    assert_comes_back(sk.load(path))
+
+
+def test_models_of_several_formats_are_shipped():
+    assert {path.suffix for path in MODELS} == {".toml", ".urdf"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "panda_description/urdf/panda.urdf",
+        "anymal_b_simple_description/robots/anymal.urdf",
+        "talos_data/robots/talos_reduced.urdf",
+    ],
+)
+def test_a_robot_that_nobody_here_wrote_comes_back_from_its_text(name):
+    model = sk.load(ROBOTS / name)
+    assert model.limits
+    assert_comes_back(model)
+
+
+def test_a_model_of_mujoco_comes_back_from_its_text(tmp_path):
+    (tmp_path / "lamp.xml").write_text(WITH_ARMATURE)
+    model = sk.load(tmp_path / "lamp.xml")
+    assert len(model.joint_properties) == 2
+    assert model.limits["hinge"].upper == 2.0
+    assert_comes_back(model)
+
+
+def test_stops_and_properties_in_their_extremes_come_back():
+    model = sk.load(MODELS[0])
+    given = sk.JointProperties(1.0, 0.1, 0.2, 0.3, 0.4, -0.5, math.inf, 7.0, 8.0)
+    extras = {"notes": ("line 3: é is not used",), "repairs": ("an inertia was replaced",)}
+    assert_comes_back(replace(model, joint_properties={model.joint_names[0]: given}, **extras))
 
 
 def test_a_rotated_placement_and_an_unnormalised_axis_keep_their_bits():

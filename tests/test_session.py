@@ -7,8 +7,10 @@ import os
 import random
 import shutil
 import signal
+import sys
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from skodyn.errors import LogError
 from skodyn.io import checkpoint
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.jit import JIT_DISABLED
+from skodyn.scenario.running import resume_log
 from skodyn.simulate import loop, session, simulate
 from skodyn.simulate.controllers import SlowControllerWarning
 from skodyn.simulate.elements import Forces, JointProperties, PointSpring, TorqueTable
@@ -27,6 +30,7 @@ from skodyn.simulate.session import Plan, checkpoint_path
 from skodyn.simulate.settings import IntegratorSettings
 from test_steppers import FORCES, flier, start
 
+simulate_module = sys.modules["skodyn.simulate"]  # the function has the name of its package
 CHANNELS = ("energy", "momentum", "poses", "vdot", "tau")
 DATA_SETS = ("t", "step", "q", "v")
 
@@ -182,6 +186,25 @@ def test_an_interrupted_run_resumes_to_the_same_rows(method, tmp_path):
 @pytest.mark.parametrize("method", METHODS)
 def test_a_run_resumes_to_the_same_rows_from_fifty_random_steps(method, tmp_path):
     assert_resumes_anywhere(method, tmp_path, 50, seed=time.time_ns())
+
+
+def test_simulate_goes_on_with_its_log_as_the_message_says(tmp_path, monkeypatch):
+    model, log = flier(), tmp_path / "run.h5"
+    q, v = start(model)
+    given = {"duration": 0.5, "dt": 5e-3, "joints": FORCES.joints, "elements": FORCES.elements}
+    whole = simulate(model, q, v, **given)
+    monkeypatch.setattr(
+        simulate_module, "_run", partial(session.run, chunk=5, progress=interrupt_at(40))
+    )
+    part = simulate(model, q, v, log=log, resume=True, **given)  # there is nothing to go on with
+    assert part.status == "interrupted"
+    with pytest.raises(LogError, match=rf"sk\.simulate\(…, log='{log}', resume=True\)"):
+        resume_log(log)
+    run = simulate(model, q, v, log=log, resume=True, **given)
+    assert run.status == "finished"
+    assert_same_rows(run.trajectory, whole.trajectory)
+    with pytest.raises(LogError, match="finished run; there is nothing to resume"):
+        simulate(model, q, v, log=log, resume=True, **given)
 
 
 def test_handlers_are_given_back_after_a_run(tmp_path):

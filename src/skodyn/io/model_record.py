@@ -14,6 +14,7 @@ from skodyn.model.description import ModelBuilder
 from skodyn.model.drawing import describe
 from skodyn.model.joints import CATALOGUE, Joint
 from skodyn.model.model import Model
+from skodyn.model.properties import JointLimits, JointProperties
 from skodyn.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, Visual
 
 __all__ = ["model_text", "read_model"]
@@ -33,8 +34,7 @@ def read_model(text: str) -> Model:
     packs models since."""
     try:
         data = json.loads(text)
-        model = _builder(data).build()
-        return _with_visuals(model, data.get("visuals", {}))
+        return _with_extras(_builder(data).build(), data)
     except (ModelError, KeyError, TypeError, ValueError) as error:
         raise LogError(
             f"The model in the log cannot be built by this version of skodyn ({error}); give the "
@@ -56,10 +56,19 @@ def _builder(data: dict[str, Any]) -> ModelBuilder:
     return builder
 
 
-def _with_visuals(model: Model, data: dict[str, list[dict[str, Any]]]) -> Model:
-    """The model with the shapes to look at that `describe` has listed."""
-    visuals = {body: tuple(_visual(dict(one)) for one in ones) for body, ones in data.items()}
-    return replace(model, visuals=visuals) if visuals else model
+def _with_extras(model: Model, data: dict[str, Any]) -> Model:
+    """The model with what a robot file says besides its tree; `describe` left infinities out."""
+    listed = {key: data.get(key, {}) for key in ("joint_properties", "limits", "visuals")}
+    return replace(
+        model,
+        joint_properties={n: JointProperties(**x) for n, x in listed["joint_properties"].items()},
+        limits={name: JointLimits(**given) for name, given in listed["limits"].items()},
+        visuals={
+            body: tuple(_visual(dict(x)) for x in xs) for body, xs in listed["visuals"].items()
+        },
+        notes=tuple(data.get("notes", ())),
+        repairs=tuple(data.get("repairs", ())),
+    )
 
 
 def _visual(data: dict[str, Any]) -> Visual:

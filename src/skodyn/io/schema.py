@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import LogError
+from skodyn.model.joints import Joint
 from skodyn.model.model import Model
 
 __all__ = ["ALWAYS", "CHANNELS", "Channel", "Names", "chosen_channels"]
@@ -44,9 +45,7 @@ _FIXED_LABELS: dict[str, tuple[str, ...]] = {
     "momentum_part": tuple(f"{part}.{c}" for part in ("angular", "linear") for c in "xyz"),
 }
 
-_Q_PARTS = {
-    "cylindrical": ("angle", "length"),
-    "universal": ("angle1", "angle2"),
+_Q_PARTS = {  # joints whose parts have better names than `_parts` finds
     "planar": ("x", "y", "angle"),
     "translation": ("x", "y", "z"),
     "spherical": ("w", "x", "y", "z"),
@@ -99,9 +98,22 @@ def _coordinate_names(
     found: list[str] = []
     for name in model.independent_joints:
         joint = model.joints[model.joint_index(name)]
-        several = tuple(f"{name}.{part}" for part in parts.get(joint.type_name, ()))
-        found += several if getattr(joint, size) != 1 else (name,)
+        count = getattr(joint, size)
+        words = parts.get(joint.type_name) or _parts(joint, count)
+        found += (name,) if count == 1 else (f"{name}.{part}" for part in words)
     return tuple(found)
+
+
+def _parts(joint: Joint, count: int) -> tuple[str, ...]:
+    """An angle or a length for each screw of a joint, numbered where there are several; mere
+    numbers for a joint that is no product of screws."""
+    words = ["angle" if any(turn) else "length" for turn, _ in joint.twists()]
+    if len(words) != count:
+        return tuple(map(str, range(1, count + 1)))
+    return tuple(
+        f"{word}{words[: i + 1].count(word)}" if words.count(word) > 1 else word
+        for i, word in enumerate(words)
+    )
 
 
 def chosen_channels(extra: Iterable[str]) -> tuple[str, ...]:

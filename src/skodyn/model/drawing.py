@@ -75,6 +75,7 @@ def describe(model: Model) -> dict[str, Any]:
         "limits": {name: _plain(one) for name, one in model.limits.items()},
         "visuals": {name: [_visual(v) for v in vs] for name, vs in model.visuals.items()},
         "notes": list(model.notes),
+        "repairs": list(model.repairs),
     }
 
 

@@ -52,12 +52,10 @@ def resume_log(
     """Continue the interrupted run of a log from its last checkpoint, to the same bits."""
     path = Path(log)
     before = open_trajectory(path)
-    if before.status == "finished":
-        raise LogError(f"{path} holds a finished run; there is nothing to resume.")
     if not before.scenario_text:
         raise LogError(
-            f"{path} was not written from a scenario file; call skodyn.simulate.session.resume "
-            "with the plan it was run from."
+            f"{path} was not written from a scenario file; go on with it in Python, by "
+            f"sk.simulate(…, log={str(path)!r}, resume=True) and what else it was begun with."
         )
     folder = Path(before.provenance.get("scenario_folder", "."))
     plan = plan_of(parse_scenario(before.scenario_text, folder), folder)

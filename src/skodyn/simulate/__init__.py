@@ -21,6 +21,7 @@ from skodyn.simulate.elements import (
     Wrench,
 )
 from skodyn.simulate.session import Plan, Run
+from skodyn.simulate.session import resume as _resume
 from skodyn.simulate.session import run as _run
 from skodyn.simulate.settings import IntegratorSettings
 from skodyn.simulate.thermostat import AndersenThermostat
@@ -57,6 +58,7 @@ def simulate(
     every: int = 1,
     channels: Iterable[str] = (),
     overwrite: bool = False,
+    resume: bool = False,
     **settings: float,
 ) -> Run:
     """Simulate from (q0, v0) for `duration` seconds; rows go to an HDF5 log, or stay in memory.
@@ -67,6 +69,7 @@ def simulate(
     elements: servos, sinusoids, wrenches, springs, …
     controller: f(t, q, v, params, tau), compiled if numba can; it adds its torques to tau.
     thermostat: draws all velocities anew from time to time, between two steps.
+    resume: go on with `log` from its last checkpoint, to the same bits, if the file exists.
     settings: rtol, atol, tolerance, max_step, max_speed, … of IntegratorSettings.
     """
     passive = {**model.joint_properties, **(joints or {})}
@@ -76,4 +79,6 @@ def simulate(
         IntegratorSettings(method=integrator, dt=dt, **settings), forces, every, tuple(channels),
         thermostat=thermostat,
     )  # fmt: skip
+    if resume and log is not None and Path(log).exists():
+        return _resume(plan, log)
     return _run(plan, log, overwrite=overwrite)

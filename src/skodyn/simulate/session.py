@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skodyn.errors import StateError
+from skodyn.errors import LogError, StateError
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulate.channels import CHANNELS, channel_rows, data_sets, prepare_channels
@@ -210,8 +210,11 @@ def resume(
     """Continue an interrupted run of the same plan from its last checkpoint, to the same bits."""
     from skodyn.io import checkpoint
     from skodyn.io.log import LogWriter
+    from skodyn.io.trajectory import open as open_trajectory
 
     path = Path(log)
+    if open_trajectory(path).status == "finished":
+        raise LogError(f"{path} holds a finished run; there is nothing to resume.")
     saved = checkpoint.load(checkpoint_path(path))
     changed = [k for k, v in plan.identity().items() if saved.meta["identity"].get(k) != v]
     if changed and not force:
