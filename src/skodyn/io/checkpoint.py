@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import LogError
-from skodyn.io.log import plain
+from skodyn.io.disk import write_at
+from skodyn.io.log_state import plain
 
 __all__ = ["Checkpoint", "load", "previous", "remove", "save"]
 
@@ -132,10 +133,12 @@ def _decode(content: bytes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 
 
 def _write_synced(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    try:
+        write_at(handle, content, 0)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,24 +1,22 @@
 """The HDF5 log: one file per run, one versioned schema (docs/hdf5-schema.md), safe to kill.
 
-HDF5 keeps no journal, so a run that is killed leaves whatever bytes were written last. Three
-habits make every such file readable up to its last flush:
+HDF5 keeps no journal: a process that is killed while HDF5 creates or moves something leaves a file
+that nobody can open. So HDF5 only makes the file, whole and with room for all rows, under another
+name (io/log_layout.py). From then on rows, their checksums and the state of the run are written to
+their places by this module, in an order in which every prefix is a sound log:
 
-- Chunks are not compressed. A compressed chunk that grows moves to another place in the file, and
-  a kill between the move and the update of the index loses rows that were already safe (measured:
-  half of all kill points inside a flush). It would also save only a fifth, at a tenth of the speed.
-- `rows` is written, and flushed, after the rows it counts. Readers trust nothing beyond it.
-- Disk space is reserved before HDF5 sees a block, so a full disk is an error here and not a
-  half-written index there.
+- rows go beyond the end of what is promised; then checksums, then the lengths of the channels;
+- the state, which promises them, comes last, and twice (io/log_state.py);
+- what does not fit is not squeezed in: a larger file is made beside the log and renamed over it.
 """
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -28,114 +26,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import LogError
+from skodyn.io.disk import checksum, claim, lock, write_at
+from skodyn.io.log_layout import STATE_BYTES, Content, Layout, make_log
+from skodyn.io.log_reading import OpenLog, in_words, open_log, read_layout_and_state
+from skodyn.io.log_state import State, plain, without_repetition
 from skodyn.io.model_record import model_text
-from skodyn.io.schema import ALWAYS, CHANNELS, Names, chosen_channels
+from skodyn.io.schema import CHANNELS, Names, chosen_channels
 from skodyn.model.model import Model
 
-__all__ = ["LogWriter", "flushed_rows", "open_log"]
+__all__ = ["LogWriter", "check_space", "check_target"]
 
-SCHEMA = "skodyn-log"
-SCHEMA_VERSION = 1
 STATUSES = ("running", "finished", "failed", "interrupted")
 
-_KB, _MB = 2**10, 2**20
-_SLACK = 128 * _KB  # room for chunk indices and headers, reserved with every block
-_CANNOT_RESERVE = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)  # some systems and file systems
-_TEXT_SIZES = {"status": 16, "message": 2000, "ended": 40}  # fixed, so they are written in place
-
-
-# ---- opening --------------------------------------------------------------------------------
-
-
-def open_log(path: str | os.PathLike[str], mode: str = "r") -> Any:
-    """The open h5py file of a log, or a LogError that says why it is none.
-
-    Readers take no lock: every state that a writer leaves behind is readable, and a viewer left
-    open must not keep a run from being resumed.
-    """
-    if not Path(path).is_file():
-        raise LogError(f"{path}: there is no such file.")
-    with _in_words(path, "open"):
-        if not h5py.is_hdf5(path):
-            raise LogError(f"{path} is not an HDF5 file; give a log written by skodyn.")
-        file = _open_unlocked(path) if mode == "r" else h5py.File(path, mode, locking="best-effort")
-    try:
-        _check_schema(path, file)
-    except BaseException:
-        file.close()
-        raise
-    return file
-
-
-def _open_unlocked(path: str | os.PathLike[str]) -> Any:
-    try:
-        return h5py.File(path, "r", locking=False)
-    except OSError as error:
-        if "locking flag" not in str(error):
-            raise
-        return h5py.File(path, "r", locking="best-effort")  # this process is writing it
-
-
-def _check_schema(path: str | os.PathLike[str], file: Any) -> None:
-    if file.attrs.get("schema") != SCHEMA:
-        raise LogError(f"{path} is an HDF5 file but not a skodyn log; give another one.")
-    version = int(file.attrs["schema_version"])
-    if version > SCHEMA_VERSION:
-        raise LogError(
-            f"{path} has log schema {version}, this skodyn reads up to {SCHEMA_VERSION}; "
-            "upgrade skodyn."
-        )
-    if missing := [name for name in ALWAYS if name not in file]:
-        raise LogError(f"{path} is damaged: it has no {', '.join(missing)}; restore a copy.")
-
-
-def flushed_rows(file: Any) -> int:
-    """Rows that are complete in every channel."""
-    return int(min([file.attrs["rows"], *(len(file[c]) for c in CHANNELS if c in file)]))
-
-
-def text_of(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
-@contextmanager
-def _in_words(path: str | os.PathLike[str], doing: str) -> Iterator[None]:
-    """Turn what HDF5 and the system say into a LogError with a remedy."""
-    try:
-        yield
-    except (OSError, RuntimeError) as error:
-        raise LogError(_sentence(path, doing, error)) from error
-
-
-def _sentence(path: str | os.PathLike[str], doing: str, error: Exception) -> str:
-    said, code = str(error), getattr(error, "errno", None)
-    if code in (errno.ENOSPC, errno.EDQUOT) or "No space left" in said:
-        return (
-            f"{path}: the disk is full; rows flushed so far are safe. Free some space and resume, "
-            "or log fewer rows or channels."
-        )
-    if code == errno.EFBIG:
-        return f"{path}: the file may not grow further (file size limit); raise it with ulimit -f."
-    if "unable to lock" in said or "locking flag" in said or "already open" in said:
-        return f"{path} is in use by a run or an open reader; end that first or choose a new name."
-    if "truncated" in said:
-        return f"{path} is cut short: bytes at its end are missing; restore a complete copy."
-    return f"{path}: cannot {doing} it: {said}"
-
-
-# ---- writing --------------------------------------------------------------------------------
+_ROOM = 2**20  # bytes of rows in a log that was not told how many there will be
 
 
 class LogWriter:
     """Appends blocks of rows to a log; make one with `create` or `reopen`."""
 
-    def __init__(self, path: Path, file: Any) -> None:
+    def __init__(self, path: Path, handle: int, layout: Layout, state: State) -> None:
         self.path = path
-        self._file = file
-        self.channels = tuple(name for name in CHANNELS if name in file)
-        self._data = {name: file[name] for name in self.channels}
-        self._rows = flushed_rows(file)
-        self._unwritten = 0  # bytes of chunks that HDF5 still keeps, with no place in the file yet
+        self._handle: int | None = handle
+        self._layout, self._state = layout, state
+        self.channels = tuple(layout.channels)
+        self._rows = state.rows
+        self._partial = state.partial  # checksums of the page that is not full yet
+        self._full: list[tuple[int, ...]] = []  # of pages that were filled since the last flush
+        self._state_bytes = STATE_BYTES  # how many may lie in a copy of the state
 
     @classmethod
     def create(
@@ -150,38 +67,59 @@ class LogWriter:
     ) -> Self:
         """A new log. `channels`: what to log besides t, step, q and v.
 
-        provenance: what `io.provenance.collect` returned. expected_rows: chunk sizes and the check
-        for free space follow from it.
+        provenance: what `io.provenance.collect` returned. expected_rows: the room that is made, of
+        which only what is written takes disk space; more rows than that cost a copy of the file.
         """
         file_path, names, chosen = Path(path), Names.of(model), chosen_channels(channels)
         check_target(file_path, overwrite)
         row_bytes = sum(names.row_bytes(channel) for channel in chosen)
         check_space(file_path, row_bytes * (expected_rows or 0))
-        with _in_words(path, "create"):
-            _remove_old(file_path)
-            file = h5py.File(file_path, "x", locking="best-effort")
-            try:
-                _write_skeleton(file, names, chosen, expected_rows)
-                file["model"].create_dataset("description", data=model_text(model))
-                _write_provenance(file, provenance)
-                file.flush()
-                return cls(file_path, file)
-            except BaseException:
-                file.close()
-                raise
+        record = {key: value for key, value in provenance.items() if key != "scenario"}
+        content = Content(
+            names, chosen, model_text(model), str(provenance.get("scenario", "")),
+            json.dumps(record, indent=1, ensure_ascii=False, default=plain),
+        )  # fmt: skip
+        room = expected_rows or _ROOM // max(row_bytes, 8)
+        with in_words(path, "create"):
+            _refuse_to_replace(file_path)
+            return cls._make(file_path, content, max(room, 1), State((0,) * len(chosen)))
+
+    @classmethod
+    def _make(
+        cls, path: Path, content: Content, room: int, state: State, old: OpenLog | None = None
+    ) -> Self:
+        """A new log with the rows of an old one; it gets its name only once it is complete."""
+        temporary = _temporary(path)
+        handle = claim(temporary)
+        try:
+            log = cls(path, handle, make_log(temporary, handle, content, room), state)
+            if old is not None:
+                log._copy_rows(old)
+            log.flush(sync=old is not None)
+            os.replace(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            os.close(handle)
+            raise
+        return log
 
     @classmethod
     def reopen(
         cls, path: str | os.PathLike[str], provenance: Mapping[str, Any] | None = None
     ) -> Self:
         """A log to continue after its last flushed row; `provenance` describes the new session."""
-        with _in_words(path, "reopen"):
-            log = cls(Path(path), open_log(path, "r+"))
+        given = Path(path)
+        if not given.is_file():
+            raise LogError(f"{path}: there is no such file.")
+        with in_words(path, "reopen"):
+            handle = os.open(given, os.O_RDWR)
             try:
-                log.truncate(log.rows)
+                lock(handle)
+                log = cls(given, handle, *read_layout_and_state(given, handle))
+                _temporary(given).unlink(missing_ok=True)  # of a run that was killed as it grew
                 log._begin_session(provenance)
             except BaseException:
-                log._file.close()
+                os.close(handle)
                 raise
         return log
 
@@ -192,15 +130,18 @@ class LogWriter:
 
     def append(self, block: Mapping[str, NDArray[Any]]) -> None:
         """Add a block of rows: one array for each channel, all of the same length."""
-        self._check_open()
+        handle = self._open_handle()
         arrays = self._checked(block)
         start, stop = self._rows, self._rows + len(arrays["t"])
-        with _in_words(self.path, "write"):
-            self._unwritten += self._growth(stop)
-            self._reserve(self._unwritten)
+        if stop > self._layout.capacity:
+            self._grow(stop)
+            handle = self._open_handle()
+        with in_words(self.path, "write"):
             for name, array in arrays.items():
-                self._data[name].resize(stop, axis=0)
-                self._data[name][start:stop] = array
+                place = self._layout.channels[name]
+                if array.size:
+                    write_at(handle, array, place.data + start * place.row)
+        self._take_checksums(arrays, start, stop)
         self._rows = stop
 
     def flush(self, *, sync: bool = False) -> None:
@@ -208,57 +149,62 @@ class LogWriter:
 
         Ask for `sync` before a checkpoint that counts on these rows.
         """
-        self._check_open()
-        with _in_words(self.path, "write"):
-            self._file.flush()
-            self._unwritten = 0
-            self._file.attrs.modify("rows", np.int64(self._rows))
-            self._file.flush()
+        handle, layout = self._open_handle(), self._layout
+        with in_words(self.path, "write"):
+            if self._full:
+                first = self._rows // layout.page - len(self._full)
+                row = 4 * len(self.channels)
+                write_at(handle, np.array(self._full, dtype="<u4"), layout.checks + first * row)
+                self._full = []
+            layout.write_length(handle, self._rows)
             if sync:
-                os.fsync(self._file.id.get_vfd_handle())
+                os.fsync(handle)  # the promise must not reach the disk before the rows
+            self._write_state(rows=self._rows, partial=self._partial)
+            if sync:
+                os.fsync(handle)
 
     def truncate(self, rows: int) -> None:
         """Drop all rows from number `rows` on, as a resume from an earlier checkpoint needs."""
-        self._check_open()
+        handle = self._open_handle()
         if not 0 <= rows <= self._rows:
             raise LogError(
                 f"{self.path} has {self._rows} rows and cannot be cut to {rows}; the checkpoint "
                 "and the log do not belong together."
             )
-        with _in_words(self.path, "truncate"):
-            self._file.attrs.modify("rows", np.int64(rows))
-            self._file.flush()  # the promise shrinks before the rows go
-            for data in self._data.values():
-                data.resize(rows, axis=0)
-            self._file.flush()
-        self._rows = rows
+        self.flush()
+        with in_words(self.path, "truncate"):
+            self._partial = self._checksums_to(rows)
+            self._rows = rows
+            self._write_state(rows=rows, partial=self._partial)  # the promise shrinks first
+            self._layout.write_length(handle, rows, shrinks=True)
 
     def finish(
         self, status: str, message: str = "", summary: Mapping[str, Any] | None = None
     ) -> None:
-        """Flush, write how the run ended, and close. Works on a full disk, but for the summary."""
+        """Flush, write how the run ended, and close. Works on a full disk."""
         if status not in STATUSES:
             raise LogError(f"{status!r} is not a status of a run; use one of {STATUSES}.")
         try:
             self.flush()
-            self._write_end(status, message)
-            if summary:
-                self._write_summary(_json(summary))
+            with in_words(self.path, "write"):
+                ended = datetime.now(UTC).isoformat()
+                given = {"status": status, "message": message, "summary": dict(summary or {})}
+                self._write_state(**given, ended=ended)
         finally:
             self.close()
 
     def close(self) -> None:
         """Let go of the file. A log closed without `finish` keeps the status "running"."""
-        if self._file:
-            with _in_words(self.path, "close"):
-                self._file.close()
-                h5py.File(self.path, "r+").close()  # gives the reserved space back
+        if self._handle is not None:
+            handle, self._handle = self._handle, None
+            with in_words(self.path, "close"):
+                os.close(handle)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: Any, _trace: Any) -> None:
-        if not self._file:
+        if self._handle is None:
             return
         if kind is None:
             self.finish("finished")
@@ -268,14 +214,15 @@ class LogWriter:
             self.finish("failed", f"{kind.__name__}: {error}")
 
     def __repr__(self) -> str:
-        state = "open" if self._file else "closed"
+        state = "closed" if self._handle is None else "open"
         return f"<LogWriter {str(self.path)!r}: {self._rows} rows, {state}>"
 
     # ---- how --------------------------------------------------------------------------------
 
-    def _check_open(self) -> None:
-        if not self._file:
+    def _open_handle(self) -> int:
+        if self._handle is None:
             raise LogError(f"{self.path} is closed; use LogWriter.reopen to add to it.")
+        return self._handle
 
     def _checked(self, block: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """The arrays of a block, or a LogError: a row is logged whole or not at all."""
@@ -287,65 +234,83 @@ class LogWriter:
         arrays = {name: np.asarray(block[name]) for name in self.channels}
         rows = len(arrays["t"]) if arrays["t"].ndim else 0
         for name, array in arrays.items():
-            data = self._data[name]
-            expected = (rows, *data.shape[1:])
-            if array.shape != expected or not np.can_cast(array.dtype, data.dtype, "same_kind"):
+            dtype = np.dtype(CHANNELS[name].dtype)
+            expected = (rows, *self._layout.channels[name].shape)
+            if array.shape != expected or not np.can_cast(array.dtype, dtype, "same_kind"):
                 raise LogError(
-                    f"Channel {name!r} takes {data.dtype} of shape {expected}, "
+                    f"Channel {name!r} takes {dtype} of shape {expected}, "
                     f"this block has {array.dtype} of shape {array.shape}."
                 )
+            arrays[name] = np.ascontiguousarray(array, dtype=dtype)
         return arrays
 
-    def _growth(self, rows: int) -> int:
-        """Bytes of the chunks that must be added to hold so many rows."""
-        total = 0
-        for data in self._data.values():
-            chunk = data.chunks[0]
-            new = -(-rows // chunk) - -(-self._rows // chunk)
-            total += new * int(np.prod(data.chunks)) * data.dtype.itemsize
-        return total
+    def _take_checksums(self, arrays: Mapping[str, NDArray[Any]], start: int, stop: int) -> None:
+        """Go on with the checksums of pages over rows start … stop − 1."""
+        page, at = self._layout.page, start
+        while at < stop:
+            end = min(stop, (at // page + 1) * page)
+            pieces = [array[at - start : end - start] for array in arrays.values()]
+            self._partial = tuple(map(checksum, pieces, self._partial))
+            if end % page == 0:
+                self._full.append(self._partial)
+                self._partial = (0,) * len(self.channels)
+            at = end
 
-    def _reserve(self, size: int) -> None:
-        """Take disk space beyond the end of the file, so that HDF5 cannot run out of it."""
-        end, wanted = self._file.id.get_filesize(), size + _SLACK
+    def _checksums_to(self, rows: int) -> tuple[int, ...]:
+        """Checksums of the rows of a page before row `rows`, which must be sound."""
+        start = rows // self._layout.page * self._layout.page
+        if start == rows:
+            return (0,) * len(self.channels)
+        kept = open_log(self.path)
         try:
-            os.posix_fallocate(self._file.id.get_vfd_handle(), end, wanted)
-        except (AttributeError, OSError) as error:
-            if getattr(error, "errno", errno.ENOSYS) not in _CANNOT_RESERVE:
-                raise
-            if shutil.disk_usage(self.path.parent).free < wanted:
-                raise OSError(errno.ENOSPC, "No space left") from None
+            arrays = [kept.read(name, range(start, rows), slice(None)) for name in self.channels]
+        finally:
+            kept.close()
+        return tuple(checksum(array) for array in arrays)
 
-    def _write_summary(self, text: str) -> None:
-        try:
-            self._reserve(len(text.encode()))
-        except OSError:
-            return  # the disk is full; the rows and the status are what matters
-        with _in_words(self.path, "write"):
-            self._file["provenance"].create_dataset("summary", data=text)
+    def _write_state(self, **changes: Any) -> None:
+        """Both copies of the state, one after the other."""
+        state = replace(self._state, number=self._state.number + 1, **changes)
+        line = state.encode()
+        padded = line.ljust(self._state_bytes, b"\0")
+        for copy in range(2):
+            write_at(self._open_handle(), padded, self._layout.state + copy * STATE_BYTES)
+        self._state, self._state_bytes = state, len(line)
 
     def _begin_session(self, provenance: Mapping[str, Any] | None) -> None:
-        group = self._file["provenance"]
-        self._reserve(_SLACK)
-        group.pop("summary", None)
+        """Mark the run as running again, and keep where."""
+        resumed = self._state.resumed
         if provenance is not None:
-            number = sum(name.startswith("resume-") for name in group) + 1
-            group.create_dataset(f"resume-{number}", data=_json(_without_scenario(provenance)))
-        self._write_end("running", "", ended="")
+            now = {key: value for key, value in provenance.items() if key != "scenario"}
+            before = open_log(self.path)
+            try:
+                resumed = (*resumed, without_repetition(now, before.record()))
+            finally:
+                before.close()
+        self._write_state(status="running", message="", ended="", summary={}, resumed=resumed)
 
-    def _write_end(self, status: str, message: str, ended: str | None = None) -> None:
-        texts = {
-            "status": status,
-            "message": message,
-            "ended": datetime.now(UTC).isoformat() if ended is None else ended,
-        }
-        with _in_words(self.path, "write"):
-            for name, text in texts.items():
-                self._file["provenance"].attrs.modify(name, _cut(text, _TEXT_SIZES[name]))
-            self._file.flush()
+    def _grow(self, rows: int) -> None:
+        """Make room for so many rows: a larger file takes the place of this one."""
+        self.flush()
+        with in_words(self.path, "write"):
+            old = open_log(self.path)
+            try:
+                room = max(rows, 2 * self._layout.capacity)
+                empty = replace(self._state, rows=0, partial=(0,) * len(self.channels))
+                larger = self._make(self.path, old.content(), room, empty, old)
+            finally:
+                old.close()
+            os.close(self._open_handle())
+        self._handle, self._layout, self._state = larger._handle, larger._layout, larger._state
+        self._partial, self._state_bytes = larger._partial, larger._state_bytes
+
+    def _copy_rows(self, old: OpenLog) -> None:
+        for start in range(0, old.rows, self._layout.page):
+            rows = range(start, min(start + self._layout.page, old.rows))
+            self.append({name: old.read(name, rows, slice(None)) for name in self.channels})
 
 
-# ---- the pieces of a new file ---------------------------------------------------------------
+# ---- before a file is made ------------------------------------------------------------------
 
 
 def check_target(path: Path, overwrite: bool) -> None:
@@ -363,21 +328,22 @@ def check_target(path: Path, overwrite: bool) -> None:
         )
 
 
-def _remove_old(path: Path) -> None:
-    """Make room for an overwrite, unless that would hurt: a live run, or no log at all.
+def _temporary(path: Path) -> Path:
+    """Where a log is made before it gets its name."""
+    return path.with_name(path.name + ".new")
 
-    HDF5 itself empties a file before it asks for the lock, and would destroy a live run's log.
-    """
+
+def _refuse_to_replace(path: Path) -> None:
+    """Unless nobody is hurt by it: not a live run, and nothing but a log."""
     if not path.exists():
         return
     if path.stat().st_size and not h5py.is_hdf5(path):
         raise LogError(f"{path} is not an HDF5 file and is not overwritten; choose another name.")
+    handle = os.open(path, os.O_RDONLY)
     try:
-        h5py.File(path, "r+", locking="best-effort").close()
-    except OSError as error:
-        if "lock" in str(error):
-            raise
-    path.unlink()
+        lock(handle)
+    finally:
+        os.close(handle)
 
 
 def check_space(path: Path, expected: int) -> None:
@@ -387,86 +353,3 @@ def check_space(path: Path, expected: int) -> None:
             f"{path} will take about {expected / 1e9:.3g} GB, but {path.parent} has "
             f"{free / 1e9:.3g} GB free; log fewer rows or channels, or choose another disk."
         )
-
-
-def _write_skeleton(
-    file: Any, names: Names, channels: Iterable[str], expected_rows: int | None
-) -> None:
-    file.attrs["schema"] = SCHEMA
-    file.attrs["schema_version"] = np.int64(SCHEMA_VERSION)
-    file.attrs["rows"] = np.int64(0)
-    _write_scales(file, names)
-    for channel in channels:
-        _write_channel(file, channel, names, expected_rows)
-    _write_model(file, names)
-
-
-def _write_scales(file: Any, names: Names) -> None:
-    """The labels of each dimension, as dimension scales: xarray finds its coordinates there."""
-    for dim, labels in names.labels.items():
-        file.create_dataset(dim, data=np.array(labels, dtype=object), dtype=h5py.string_dtype())
-        file[dim].make_scale(dim)
-
-
-def _write_channel(file: Any, name: str, names: Names, expected_rows: int | None) -> None:
-    channel, shape = CHANNELS[name], names.row_shape(name)
-    data = file.create_dataset(
-        name,
-        shape=(0, *shape),
-        maxshape=(None, *(size or None for size in shape)),
-        chunks=(_chunk_rows(names.row_bytes(name), expected_rows), *(size or 1 for size in shape)),
-        dtype=channel.dtype,
-        fillvalue=-1 if name == "step" else np.nan,  # what was never written shows
-    )
-    data.attrs["long_name"] = channel.meaning
-    if name == "t":
-        data.make_scale("t")
-        return
-    for axis, dim in enumerate(channel.dims):
-        data.dims[axis].attach_scale(file[dim])
-
-
-def _chunk_rows(row_bytes: int, expected_rows: int | None) -> int:
-    """Chunks of 64 KB to 1 MB, about 32 of them: HDF5's index is one node up to 64 chunks."""
-    row_bytes = max(row_bytes, 8)
-    if expected_rows is None:
-        return max(1, 256 * _KB // row_bytes)
-    target = min(max(row_bytes * expected_rows // 32, 64 * _KB), _MB)
-    return max(1, min(target // row_bytes, max(expected_rows, 64)))
-
-
-def _write_model(file: Any, names: Names) -> None:
-    group = file.create_group("model")
-    joints = np.array(names.joints, dtype=object)
-    group.create_dataset("joint", data=joints, dtype=h5py.string_dtype())
-    group.create_dataset("joint_columns", data=names.columns)
-    group.create_dataset("parent", data=names.parents)
-
-
-def _write_provenance(file: Any, provenance: Mapping[str, Any]) -> None:
-    group = file.create_group("provenance")
-    group.create_dataset("scenario", data=str(provenance.get("scenario", "")))
-    group.create_dataset("record", data=_json(_without_scenario(provenance)))
-    for name, size in _TEXT_SIZES.items():
-        text = b"running" if name == "status" else b""
-        group.attrs.create(name, text, dtype=h5py.string_dtype("utf-8", size))
-
-
-def _without_scenario(provenance: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in provenance.items() if key != "scenario"}
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, indent=1, ensure_ascii=False, default=plain)
-
-
-def plain(value: Any) -> Any:
-    """NumPy numbers and arrays as JSON can hold them."""
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    return str(value)
-
-
-def _cut(text: str, size: int) -> bytes:
-    """The longest beginning of a text that fits into so many bytes of UTF-8."""
-    return text.encode()[:size].decode(errors="ignore").encode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import LogError
-from skodyn.io.log import flushed_rows, open_log, text_of
+from skodyn.io.log_reading import OpenLog, open_log
 from skodyn.io.model_record import read_model
 from skodyn.io.schema import CHANNELS, Names, chosen_channels
 from skodyn.model.model import Model
@@ -268,11 +267,11 @@ class _LogFile:
 
     def __init__(self, path: Path) -> None:
         self.path, self.label = path, repr(str(path))
-        self._handle: Any = None
-        with self._file() as file:
-            self.channels = tuple(name for name in CHANNELS if name in file)
-            self.rows = flushed_rows(file)
-            self.names = _read_names(file)
+        self._handle: OpenLog | None = None
+        with self._log() as log:
+            self.channels = log.channels
+            self.rows = log.rows
+            self.names = log.names()
 
     def hold(self) -> None:
         if not self._handle:
@@ -287,66 +286,33 @@ class _LogFile:
         return self.__dict__ | {"_handle": None}
 
     @contextmanager
-    def _file(self) -> Iterator[Any]:
-        file = self._handle or open_log(self.path)
+    def _log(self) -> Iterator[OpenLog]:
+        log = self._handle or open_log(self.path)
         try:
-            yield file
-        except (OSError, KeyError) as error:
-            raise LogError(f"{self.path} is damaged: {error}; restore a copy.") from error
+            yield log
         finally:
-            if file is not self._handle:
-                file.close()
+            if log is not self._handle:
+                log.close()
 
     def read(self, channel: str, rows: range, columns: slice) -> NDArray[Any]:
         backward = rows.step < 0
-        chosen = _as_slice(rows[::-1] if backward else rows)
-        with self._file() as file:
-            data = file[channel]
-            array: NDArray[Any] = data[chosen] if data.ndim == 1 else data[chosen, columns]
+        with self._log() as log:
+            array = log.read(channel, rows[::-1] if backward else rows, columns)
         return array[::-1] if backward else array
 
     def model(self) -> Model:
-        with self._file() as file:
-            if "description" not in file["model"]:
-                raise LogError(
-                    f"{self.path} was written before logs kept their model; run it again, or give "
-                    "the model file."
-                )
-            text = _text(file["model/description"])
+        with self._log() as log:
+            text = log.model_text()
+        if text is None:
+            raise LogError(
+                f"{self.path} was written before logs kept their model; run it again, or give "
+                "the model file."
+            )
         return read_model(text)
 
     def about(self) -> dict[str, Any]:
-        with self._file() as file:
-            group = file["provenance"]
-            record = {"scenario": _text(group["scenario"]), **json.loads(_text(group["record"]))}
-            if resumed := _resumptions(group):
-                record["resumed"] = resumed
-            if ended := text_of(group.attrs["ended"]):
-                record["ended"] = ended
-            return {
-                "provenance": record,
-                "status": text_of(group.attrs["status"]),
-                "message": text_of(group.attrs["message"]),
-                "summary": json.loads(_text(group["summary"])) if "summary" in group else {},
-            }
-
-
-def _read_names(file: Any) -> Names:
-    dims = {dim for channel in CHANNELS.values() for dim in channel.dims[1:]}
-    labels = {dim: tuple(file[dim].asstr()[:]) for dim in dims}
-    group = file["model"]
-    joints = tuple(group["joint"].asstr()[:])
-    return Names(labels, joints, group["joint_columns"][:], group["parent"][:])
-
-
-def _resumptions(group: Any) -> list[dict[str, Any]]:
-    """The provenance of every session after the first, in order."""
-    numbers = sorted(int(name[7:]) for name in group if name.startswith("resume-"))
-    return [json.loads(_text(group[f"resume-{number}"])) for number in numbers]
-
-
-def _text(dataset: Any) -> str:
-    return text_of(dataset[()])
+        with self._log() as log:
+            return log.about()
 
 
 def _as_slice(rows: range) -> slice:

@@ -141,13 +141,26 @@ def open_index(path: str | os.PathLike[str], mode: str = "r") -> Any:
         if "lock" in str(error):
             raise LogError(f"{path} is in use by another sweep; wait for it to end.") from None
         raise LogError(f"{path}: cannot open it: {error}") from error
-    if file.attrs.get("schema") != SCHEMA:
+    try:
+        _check_schema(path, file)
+    except BaseException:
         file.close()
-        raise LogError(f"{path} is not the index of a sweep; give one that skodyn sweep wrote.")
-    if int(file.attrs["schema_version"]) > SCHEMA_VERSION:
-        file.close()
-        raise LogError(f"{path} was written by a newer skodyn; upgrade skodyn.")
+        raise
     return file
+
+
+def _check_schema(path: str | os.PathLike[str], file: Any) -> None:
+    try:
+        schema, version = file.attrs.get("schema"), int(file.attrs.get("schema_version", 0))
+        missing = [name for name in (*COLUMNS, "texts", "points", "study") if name not in file]
+    except (OSError, RuntimeError, ValueError) as error:
+        raise LogError(f"{path} is damaged ({error}); restore a copy.") from error
+    if schema != SCHEMA:
+        raise LogError(f"{path} is not the index of a sweep; give one that skodyn sweep wrote.")
+    if version > SCHEMA_VERSION:
+        raise LogError(f"{path} was written by a newer skodyn; upgrade skodyn.")
+    if missing:
+        raise LogError(f"{path} is damaged: it has no {', '.join(missing)}; restore a copy.")
 
 
 class Index:

@@ -1,0 +1,84 @@
+"""Files as logs need them: bytes at known places, and one writer at a time.
+
+Every change of a log or a checkpoint goes through `os.open`, `os.pwrite`, `os.replace` and
+`os.unlink`: tests/test_kill_points.py records them, and plays every beginning of the list again.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+__all__ = ["checksum", "claim", "lock", "read_at", "read_into", "reserve", "write_at"]
+
+_CANNOT = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOLCK)  # some file systems
+
+
+def write_at(handle: int, data: Any, offset: int) -> None:
+    """Write all bytes of a buffer to a place in a file."""
+    rest = memoryview(data).cast("B")
+    while rest:
+        written = os.pwrite(handle, rest, offset)
+        rest, offset = rest[written:], offset + written
+
+
+def read_at(handle: int, size: int, offset: int) -> bytes:
+    """The bytes at a place; fewer, if the file ends before."""
+    parts = []
+    while size > 0 and (part := os.pread(handle, size, offset)):
+        parts.append(part)
+        size, offset = size - len(part), offset + len(part)
+    return b"".join(parts)
+
+
+def checksum(array: Any, before: int = 0) -> int:
+    """CRC-32 of the bytes of a contiguous array, going on from those before."""
+    return zlib.crc32(memoryview(array).cast("B"), before) if array.size else before
+
+
+def read_into(handle: int, array: Any, offset: int) -> bool:
+    """Fill a contiguous array from a place; False if the file ends before."""
+    rest = memoryview(array).cast("B") if array.size else memoryview(b"")
+    while rest:
+        count = os.preadv(handle, [rest], offset)
+        if count == 0:
+            return False
+        rest, offset = rest[count:], offset + count
+    return True
+
+
+def reserve(handle: int, size: int, offset: int) -> None:
+    """Take disk space now, so that a later write to this place cannot find the disk full."""
+    try:
+        os.posix_fallocate(handle, offset, size)
+    except (AttributeError, OSError) as error:
+        if getattr(error, "errno", errno.ENOSYS) not in _CANNOT:
+            raise
+
+
+def lock(handle: int) -> None:
+    """Be the only writer of an open file, or raise BlockingIOError. HDF5 honours the lock too."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        if error.errno not in _CANNOT:
+            raise
+
+
+def claim(path: Path) -> int:
+    """The handle of a locked file for one writer; what a killed process left there is reused."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        lock(handle)
+        if not path.exists() or not os.path.samestat(os.fstat(handle), path.stat()):
+            raise BlockingIOError(errno.EWOULDBLOCK, "just renamed by another process")
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
