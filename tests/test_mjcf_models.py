@@ -282,8 +282,8 @@ def test_a_mesh_is_drawn_where_mujoco_has_its_vertices():
 
 HINGES = """
 <worldbody>
-  <body name="a"><joint name="j" {extra}/><geom size="0.1"/>
-    <body name="b" pos="1 0 0"><joint name="k"/><geom size="0.1"/></body>
+  <body name="a"><joint name="j" {extra}/><geom name="g" size="0.1"/>
+    <body name="b" pos="1 0 0"><joint name="k"/><geom name="h" size="0.1"/></body>
   </body>
 </worldbody>
 """
@@ -326,6 +326,27 @@ HINGES = """
             '<geom size="1"/></body></worldbody>',
             "'a' has a ball joint before another",
         ),
+        (
+            HINGES + '<contact><pair name="p" geom1="g" geom2="h"/></contact>',
+            "Pair 'p' of <contact> is to touch",
+        ),
+        (
+            '<worldbody><body name="a"><joint name="s" type="ball"/><geom size="1"/></body>'
+            '</worldbody><actuator><motor name="m" joint="s" armature="2"/></actuator>',
+            "Actuator 'm' has armature 2 and does not act on one hinge or slide",
+        ),
+        (
+            HINGES + '<actuator><motor name="m" joint="j" damping="1 2"/></actuator>',
+            "Actuator 'm' has a damper that is not linear",
+        ),
+        (HINGES.replace("{extra}", 'stiffness="-2"'), "Joint 'j': stiffness is -2; give a number"),
+        (HINGES.replace("{extra}", 'damping="-2"'), "Joint 'j': damping is -2; give a number"),
+        (HINGES.replace("{extra}", 'pos="0 inf 0"'), "Joint 'j' has pos [0.0, inf, 0.0]; give"),
+        (
+            '<worldbody><body name="a"><joint/><geom size="1"/><geom name="far" mass="0" size="1" '
+            'pos="nan 0 0"/></body></worldbody>',
+            "Geom 'far' has pos [nan, 0.0, 0.0]; give finite numbers",
+        ),
         ("<worldbody><geom size='1'/></worldbody>", "Nothing in this model can move"),
         (
             '<worldbody><body><joint/><geom size="-1"/></body></worldbody>',
@@ -344,6 +365,32 @@ def test_a_model_that_cannot_be_honoured_is_refused_in_words(tmp_path, inside, w
     if "ignore=[" in str(caught.value):
         kind = str(caught.value).split('ignore=["')[1].split('"')[0]
         assert any(f"as asked for ({kind})" in n for n in sk.load(path, ignore=[kind]).notes)
+
+
+def test_rotors_and_dampers_of_actuators_act_through_their_gears(tmp_path):
+    actuators = """<actuator>
+      <motor joint="j" gear="-3" armature="0.2" damping="0.5"/>
+      <position joint="j" kp="5" armature="0.1"/>
+      <motor jointinparent="k" gear="2" armature="0.3"/>
+    </actuator>"""
+    path = written(tmp_path, HINGES.format(extra='armature="1" damping="2"') + actuators)
+    model = sk.load(path)
+    assert [joint.armature for joint in model.joints] == pytest.approx([1 + 1.8 + 0.1, 1.2])
+    assert model.joint_properties["j"].damping == pytest.approx(2 + 4.5)
+    peer = mujoco.MjModel.from_xml_path(str(path))
+    peer.opt.disableflags |= OFF
+    compare(model, peer, mujoco.MjData(peer), np.array([0.3, 0.4]), np.array([1.0, -2.0]))
+
+
+def test_one_switch_turns_all_constraints_off(tmp_path):
+    equality = '<equality><joint joint1="j" joint2="k" polycoef="0 1 0 0 0"/></equality>'
+    text = HINGES.format(extra='frictionloss="2" limited="true" range="-1 1"') + equality
+    contact = '<contact><pair geom1="g" geom2="h"/></contact>'
+    off = '<option><flag constraint="disable"/></option>'
+    model = sk.load(written(tmp_path, off + text + contact), stops=True)
+    assert model.nv == 2
+    assert not model.joint_properties
+    assert not model.limits
 
 
 def test_a_switched_off_constraint_is_only_noted(tmp_path):

@@ -233,10 +233,10 @@ def test_nothing_is_dropped_without_a_note(load):
         joint("j", "revolute", "a", "b",
               '<safety_controller k_velocity="1"/><calibration rising="0"/><dynamics K="3"/>'),
         '<gazebo reference="b"/><transmission name="t"/><sensor name="s"/><ros2_control name="c"/>',
-        "<strange/>",
+        '<verbose/><mujoco><compiler meshdir="m" balanceinertia="true"/></mujoco>',
     )  # fmt: skip
     for words in (
-        "<contact> in <link> is unknown and not used: Link 'a'",
+        "<contact> in <link> does not move anything here: Link 'a'",
         "<collision> is not used, since bodies do not touch in skodyn: a",
         "<safety_controller> is for a real robot and is not used: j",
         "<calibration> is for a real robot and is not used: j",
@@ -245,9 +245,40 @@ def test_nothing_is_dropped_without_a_note(load):
         "<transmission> is not used: forces act on joints directly: t",
         "<sensor> is not used: s",
         "<ros2_control> is not used: c",
-        "<strange> in <robot> is unknown and not used: The robot",
+        "<verbose> in <robot> does not move anything here: The robot",
+        "<mujoco> is for that simulator and is not used: line",
     ):
         assert any(note.startswith(words) for note in model.notes), (words, model.notes)
+
+
+QUATERNION = """<robot name="r" version="{version}">
+<link name="a"/><link name="b"><inertial><origin xyz="0.1 0.2 0.3" quat_xyzw="1 2 0.5 -3"/>
+<mass value="2"/><inertia ixx="1" iyy="1.5" izz="2" ixy="0.1" ixz="0" iyz="0"/></inertial></link>
+<joint name="j" type="revolute"><origin xyz="1 0 0" quat_xyzw="0.3 -0.1 0.2 0.9"/>
+<axis xyz="0 1 1"/><parent link="a"/><child link="b"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/>
+</joint></robot>"""
+
+
+@pytest.mark.parametrize("version", ["1.1", "1.2"])
+def test_quaternions_of_newer_urdf_turn_as_in_pinocchio(tmp_path, version):
+    path = tmp_path / "r.urdf"
+    path.write_text(QUATERNION.format(version=version))
+    model, peer = sk.load(path), pin.buildModelFromUrdf(str(path))
+    peer.gravity.linear = model.gravity
+    q, v = np.array([0.4]), np.array([0.7])
+    data = peer.createData()
+    np.testing.assert_allclose(sk.mass_matrix(model, q), pin.crba(peer, data, q), rtol=1e-12)
+    ours = sk.inverse_dynamics(model, q, v, [0.0])
+    np.testing.assert_allclose(ours, pin.nonLinearEffects(peer, data, q, v), rtol=1e-12)
+
+
+def test_an_extension_is_left_out_if_asked_for(load):
+    parts = link("a"), link("b"), joint("j", "revolute", "a", "b"), '<loop_joint name="l"/>'
+    model = load(*parts, ignore=["extension"])
+    assert "Left out as asked for (extension): <loop_joint> of The robot." in model.notes
+    with pytest.raises(sk.ModelError, match="has <loop_joint> in <robot>, which skodyn does not"):
+        load(*parts)
 
 
 # ---- shapes -------------------------------------------------------------------------------------
@@ -357,7 +388,7 @@ SCENARIO = '[model]\nfile = "{file}"\n{options}\n[joints.pitch]\n{joint}\n'
         ('root = "loose"', "damping = 1", "root is 'loose'; give 'fixed' or 'free'"),
         ('roots = "free"', "damping = 1", "'roots' in model; did you mean 'root'?"),
         ("stops = 3", "damping = 1", "stops is 3; give True or False"),
-        ('ignore = ["tendon"]', "damping = 1", "a URDF robot takes no option ignore"),
+        ('ignore = ["tendons"]', "damping = 1", "give a list of equality"),
         ("stops = true", "lower = 1.0", "joints.pitch.lower is 1.0, not below upper = 0.9"),
         ("", "stop_damping = 1.0", "stop_damping has no effect by itself"),
         ("gravity = [0, 0, 0]", "damping = 1", "model has both file and gravity"),

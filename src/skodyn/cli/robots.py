@@ -21,7 +21,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--search-path", action="append", metavar="FOLDER", help="where meshes may be; repeatable"
     )
     robot.add_argument(
-        "--ignore", action="append", metavar="KIND", help="MJCF: leave out tendon, fluid, …"
+        "--ignore", action="append", metavar="KIND", help="leave out tendon, extension, …"
     )
 
 

@@ -19,7 +19,7 @@ __all__ = ["load"]
 SUFFIXES = (".toml", ".urdf", ".xml")
 _OF_TOML = ("repair_inertia",)
 _OF_MJCF = ("merge_fixed", "search_paths", "stops", "mimic", "ignore", "repair_inertia")
-_OF_URDF = ("root", "merge_fixed", "search_paths", "stops", "mimic", "repair_inertia")
+_OF_URDF = ("root", *_OF_MJCF)
 
 
 def load(
@@ -40,7 +40,8 @@ def load(
     search_paths: folders in which meshes may lie; nothing outside of them is opened.
     stops: make position limits compliant stops.
     mimic: "exact" couples mimic joints, "independent" lets them move by themselves.
-    ignore: MJCF only; what to leave out although it changes the motion, such as "tendon".
+    ignore: what to leave out although it changes the motion, such as "tendon" of MJCF, or
+    "extension", tags beyond the format of URDF.
     repair_inertia: replace an invalid inertia by the nearest valid one instead of refusing it,
     and list it in `model.repairs`.
     """

@@ -19,17 +19,20 @@ __all__ = ["Element", "XmlSource"]
 LARGEST_FILE = 64 * 2**20
 DEEPEST = 500
 MOST_ELEMENTS = 2_000_000
+LONGEST_TEXT = 1000
+"""Enough for a number or a switch; robot files say everything else in attributes."""
 
 
 class Element:
-    """A tag with its attributes, its line and the elements inside it."""
+    """A tag with its attributes, its line, the elements inside it and the text before them."""
 
-    __slots__ = ("attributes", "children", "line", "tag")
+    __slots__ = ("attributes", "children", "line", "tag", "text")
 
     def __init__(self, tag: str, attributes: dict[str, str], line: int) -> None:
         self.tag = tag
         self.attributes = attributes
         self.line = line
+        self.text = ""
         self.children: list[Element] = []
 
     def all(self, tag: str) -> list[Element]:
@@ -77,6 +80,8 @@ class _Reader:
 
     def __init__(self) -> None:
         self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.CharacterDataHandler = self._characters
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.StartDoctypeDeclHandler = self._doctype
@@ -107,6 +112,10 @@ class _Reader:
         else:
             self.top = element
         self.open.append(element)
+
+    def _characters(self, text: str) -> None:
+        if self.open and not self.open[-1].children and len(self.open[-1].text) < LONGEST_TEXT:
+            self.open[-1].text += text
 
     def _end(self, tag: str) -> None:
         self.open.pop()

@@ -16,6 +16,7 @@ from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
 from skodyn.io.mjcf.bodies import read_parts
 from skodyn.io.mjcf.files import check_files
+from skodyn.io.mjcf.finite import check_numbers
 from skodyn.io.mjcf.joints import MujocoJoint, read_joints
 from skodyn.io.mjcf.names import body_names, joint_names
 from skodyn.io.mjcf.refusals import judge_extras
@@ -34,7 +35,9 @@ from skodyn.model.products import applied
 
 __all__ = ["load_mjcf"]
 
-_SWITCHES = ("equality", "spring", "damper", "frictionloss", "gravity")
+_CONSTRAINTS = ("equality", "frictionloss", "limit", "contact")
+"""What MuJoCo enforces by constraints, which one switch turns off together."""
+_SWITCHES = (*_CONSTRAINTS, "constraint", "spring", "damper", "gravity")
 
 
 def load_mjcf(source: XmlSource, options: LoadOptions) -> Model:
@@ -44,7 +47,7 @@ def load_mjcf(source: XmlSource, options: LoadOptions) -> Model:
     compiled, warnings = _compiled(mujoco, source)
     converter = _Converter(mujoco, compiled, source, options)
     for warning in dict.fromkeys(warnings):
-        converter.findings.note(f"MuJoCo warns: {' '.join(warning.split())}.")
+        converter.findings.note(f"MuJoCo warns: {_printable(warning)}.")
     return converter.model()
 
 
@@ -67,12 +70,18 @@ def _compiled(mujoco: Any, source: XmlSource) -> tuple[Any, list[str]]:
     try:
         return mujoco.MjModel.from_xml_path(os.fspath(source.path)), warnings
     except (ValueError, mujoco.FatalError) as error:
-        reason = " ".join(str(error).split())
+        reason = _printable(str(error))
         raise ModelError(
             f"{source.path}: MuJoCo cannot compile it ({reason}); correct the file."
         ) from None
     finally:
         mujoco.set_mju_user_warning(before)
+
+
+def _printable(text: str) -> str:
+    """On one line, with escapes for what a screen would obey instead of showing it."""
+    line = " ".join(text.split())
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
 
 
 class _Converter:
@@ -85,10 +94,14 @@ class _Converter:
         flags = int(mj.opt.disableflags)
         switches = {key: int(bits.get(f"mjDSBL_{key.upper()}", 0)) for key in _SWITCHES}
         self.disabled = {key for key, bit in switches.items() if flags & bit}
+        if "constraint" in self.disabled:
+            self.disabled.update(_CONSTRAINTS)
         self.joint_names = joint_names(mj)
 
     def model(self) -> Model:
         mj, findings = self.mj, self.findings
+        check_numbers(mj, self.joint_names, findings)
+        self._stop_at_faults()
         joints = read_joints(mj, self.joint_names, findings, self.disabled)
         mimics = judge_extras(mj, self.joint_names, findings, self.disabled)
         kept = kept_mimics(mimics, self.options.mimic, findings)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skodyn.io.mjcf.actuators import Reflected, reflected
 from skodyn.io.robots.findings import Findings
 from skodyn.model.joints import Free, Joint, Prismatic, Revolute, Spherical
 from skodyn.model.properties import JointLimits, JointProperties
@@ -32,12 +33,15 @@ def read_joints(
     mj: Any, names: list[str], findings: Findings, disabled: set[str]
 ) -> list[MujocoJoint]:
     """Every joint, in MuJoCo's order."""
-    return [_read(mj, j, names[j], findings, disabled) for j in range(mj.njnt)]
+    behind = reflected(mj, findings, disabled)
+    return [_read(mj, j, names[j], findings, disabled, behind) for j in range(mj.njnt)]
 
 
-def _read(mj: Any, j: int, name: str, findings: Findings, disabled: set[str]) -> MujocoJoint:
+def _read(
+    mj: Any, j: int, name: str, findings: Findings, disabled: set[str], behind: Reflected
+) -> MujocoJoint:
     kind, dof = int(mj.jnt_type[j]), int(mj.jnt_dofadr[j])
-    armature = float(mj.dof_armature[dof])
+    armature = float(mj.dof_armature[dof] + behind.armature[j])
     if kind == FREE and armature > 0.0:
         what = f"Joint {name!r} is free and has armature {armature:g} along the axes of the world"
         findings.refuse("armature", what, name)
@@ -47,8 +51,8 @@ def _read(mj: Any, j: int, name: str, findings: Findings, disabled: set[str]) ->
         _described(kind, mj.jnt_axis[j], name, armature),
         kind,
         np.zeros(3) if kind == FREE else np.array(mj.jnt_pos[j]),
-        _properties(mj, j, name, findings, disabled),
-        _limits(mj, j, name, findings),
+        _properties(mj, j, name, findings, disabled, float(behind.damping[j])),
+        _limits(mj, j, name, findings, disabled),
     )
 
 
@@ -75,17 +79,21 @@ def _refuse_nonlinear(mj: Any, j: int, dof: int, name: str, findings: Findings) 
 
 
 def _properties(
-    mj: Any, j: int, name: str, findings: Findings, disabled: set[str]
+    mj: Any, j: int, name: str, findings: Findings, disabled: set[str], behind: float
 ) -> JointProperties | None:
+    """Spring, damper and friction; `behind` is the damping of its actuators."""
     dof, q, kind = int(mj.jnt_dofadr[j]), int(mj.jnt_qposadr[j]), int(mj.jnt_type[j])
     stiffness, rest = float(mj.jnt_stiffness[j]), 0.0
     damping, friction = float(mj.dof_damping[dof]), float(mj.dof_frictionloss[dof])
     if "spring" in disabled:
         stiffness = 0.0
-    if "damper" in disabled:
-        damping = 0.0
+    damping = 0.0 if "damper" in disabled else damping + behind
     if "frictionloss" in disabled:
         friction = 0.0
+    given = {"stiffness": stiffness, "damping": damping, "frictionloss": friction}
+    for key, value in given.items():
+        if value < 0.0:
+            findings.fault(0, f"Joint {name!r}: {key} is {value:g}; give a number from 0.")
     if stiffness > 0.0 and kind in (FREE, BALL):
         what = f"Joint {name!r} has stiffness {stiffness:g} on a quaternion"
         findings.refuse("spring", what, name)
@@ -99,9 +107,14 @@ def _properties(
     return JointProperties(stiffness=stiffness, rest=rest, damping=damping, friction=friction)
 
 
-def _limits(mj: Any, j: int, name: str, findings: Findings) -> JointLimits | None:
+def _limits(
+    mj: Any, j: int, name: str, findings: Findings, disabled: set[str]
+) -> JointLimits | None:
     """Limits of a joint with one axis; a cone around a ball joint cannot be kept."""
     limited, driven = bool(mj.jnt_limited[j]), bool(mj.jnt_actfrclimited[j])
+    if limited and "limit" in disabled:
+        findings.unused("Ranges of joints are switched off", name)
+        limited = False
     if int(mj.jnt_type[j]) in (FREE, BALL):
         if limited:
             findings.unused("The range of a ball joint is not used", name)

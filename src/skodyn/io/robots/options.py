@@ -13,8 +13,12 @@ from skodyn.topology.wording import Spelling
 
 __all__ = ["IGNORABLE", "LoadOptions"]
 
-IGNORABLE = ("equality", "tendon", "fluid", "gravcomp", "spring", "armature")
-"""What an MJCF model may have that skodyn cannot honour, and that `ignore` lets pass."""
+IGNORABLE = (
+    "equality", "tendon", "fluid", "gravcomp", "spring", "armature", "actuator", "contact",
+    "extension",
+)  # fmt: skip
+"""What a robot may have that skodyn cannot honour, and that `ignore` lets pass: an extension is a
+tag or attribute beyond the format of URDF, the rest is MuJoCo's."""
 
 _CHOICES = {"root": ("fixed", "free"), "mimic": ("exact", "independent")}
 _SWITCHES = ("merge_fixed", "stops", "repair_inertia")

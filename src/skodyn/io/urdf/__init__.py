@@ -21,16 +21,19 @@ from skodyn.io.robots.meshes import MeshFinder
 from skodyn.io.robots.mimics import add_mimics, kept_mimics
 from skodyn.io.robots.options import LoadOptions
 from skodyn.io.robots.stops import with_stops
+from skodyn.io.urdf.extensions import mechanism_inside
 from skodyn.io.urdf.joints import UrdfJoint, read_joint
 from skodyn.io.urdf.links import Link, LinkReader
 from skodyn.io.urdf.tree import check_mimics, check_tree, joints_from_root
 from skodyn.io.urdf.values import Values
 from skodyn.io.urdf.weights import check_masses, judge_inertias
 from skodyn.io.xml_source import Element, XmlSource
+from skodyn.model.columns import shown
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import Free, Joint
 from skodyn.model.model import Model
 from skodyn.model.name_checks import text_fault
+from skodyn.topology.wording import listed
 
 __all__ = ["UrdfFile"]
 
@@ -42,7 +45,9 @@ _NOT_USED = {
     "transmission": "<transmission> is not used: forces act on joints directly",
     "sensor": "<sensor> is not used",
     "ros2_control": "<ros2_control> is not used",
+    "mujoco": "<mujoco> is for that simulator and is not used",
 }
+VERSIONS = ("1.0", "1.1", "1.2")
 
 Named = TypeVar("Named", Link, UrdfJoint)
 
@@ -52,9 +57,9 @@ class UrdfFile:
 
     def __init__(self, source: XmlSource, options: LoadOptions) -> None:
         self.source, self.options = source, options
-        self.findings = Findings()
-        self.values = Values(self.findings)
+        self.findings = Findings(options.ignore)
         top = source.root
+        self.values = Values(self.findings, self._version(top))
         if top.tag != "robot":
             sentence = f"the outermost element is <{top.tag}>; a URDF file has <robot>."
             raise ModelError(source.in_order([(top.line, sentence)]))
@@ -75,13 +80,22 @@ class UrdfFile:
     def _note_unused(self, top: Element) -> None:
         if "name" not in top.attributes:
             self.findings.note("The robot has no name; it is called like its file.")
-        if top.attributes.get("version", "1.0") not in ("1", "1.0"):
-            version = top.attributes["version"]
-            self.findings.note(f"The robot has version {version!r}; it is read as 1.0.")
         for child in top.children:
             if child.tag in _NOT_USED:
                 whose = child.attributes.get("name") or child.attributes.get("reference")
                 self.findings.unused(_NOT_USED[child.tag], whose or f"line {child.line}")
+                for inner, words in mechanism_inside(child):
+                    what = f"The robot has {words} in <{child.tag}>"
+                    self.findings.refuse("extension", what, words, inner.line)
+
+    def _version(self, top: Element) -> str:
+        """The version of the format, of which 1 is short for 1.0."""
+        given = top.attributes.get("version", "1.0")
+        found = "1.0" if given == "1" else given
+        if found not in VERSIONS:
+            sentence = f"The robot has version {shown(given)}; skodyn reads {listed(VERSIONS)}."
+            self.findings.fault(top.line, sentence)
+        return found
 
     def _named(
         self, elements: list[Element], what: str, read: Callable[[Element, str], Named]

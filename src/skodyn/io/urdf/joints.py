@@ -169,8 +169,9 @@ def _read_limits(values: Values, limit: Element, owner: str, joint: UrdfJoint) -
             sentence = "lower and upper of a continuous joint mean nothing and are not used"
             values.findings.unused(sentence, joint.name)
     else:
-        low = values.number(limit, "lower", owner, 0.0, infinite=True)
-        high = values.number(limit, "upper", owner, 0.0, infinite=True)
+        unless_given = None if values.version == "1.2" else 0.0
+        low = values.number(limit, "lower", owner, unless_given, infinite=True)
+        high = values.number(limit, "upper", owner, unless_given, infinite=True)
         if low is None or high is None:
             return
         if low > high:

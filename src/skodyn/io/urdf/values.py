@@ -10,14 +10,17 @@ from difflib import get_close_matches
 import numpy as np
 
 from skodyn.io.robots.findings import Findings
+from skodyn.io.urdf.extensions import HARMLESS_ATTRIBUTES, ONLY_SEEN, is_harmless
 from skodyn.io.xml_source import Element
-from skodyn.model.columns import LARGEST, Floats, shown
+from skodyn.model.columns import LARGEST, Floats, quaternion_to_matrix, shown
 
 __all__ = ["Values"]
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
 _INFINITE |= {f"{key}inity": value for key, value in _INFINITE.items()}
+
+_OF_XML = ("xmlns", "xml:", "xsi:")
 
 TYPO = 0.7
 """How like a known word an unknown one must be to count as misspelt (1 is equal)."""
@@ -26,8 +29,9 @@ TYPO = 0.7
 class Values:
     """Reads attributes and reports what does not fit; `owner` starts every sentence."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, findings: Findings, version: str = "1.0") -> None:
         self.findings = findings
+        self.version = version
 
     # ---- what may stand where -----------------------------------------------------------------
 
@@ -40,19 +44,26 @@ class Values:
         once: Collection[str] = (),
         many: Collection[str] = (),
     ) -> None:
-        """Unknown tags and attributes are noted, or faults if they look misspelt."""
+        """Unknown tags and attributes are faults; in what is only seen, notes if well spelt."""
         known = (*once, *many)
         seen: set[str] = set()
         for child in element.children:
             if child.tag not in known:
-                self._unknown(child.line, f"<{child.tag}>", child.tag, known, element.tag, owner)
+                self._unknown_tag(child, known, element.tag, owner)
             elif child.tag in once and child.tag in seen:
                 sentence = f"{owner}: <{child.tag}> is given twice; keep one."
                 self.findings.fault(child.line, sentence)
             seen.add(child.tag)
         for name in element.attributes:
-            if name not in attributes and not name.startswith("xmlns"):
+            if name not in attributes and not name.startswith(_OF_XML):
                 self._unknown(element.line, name, name, attributes, element.tag, owner)
+
+    def _unknown_tag(self, child: Element, known: Collection[str], where: str, owner: str) -> None:
+        words = f"<{child.tag}>"
+        if is_harmless(child, where):
+            self.findings.unused(f"{words} in <{where}> does not move anything here", owner)
+        else:
+            self._unknown(child.line, words, child.tag, known, where, owner)
 
     def _unknown(
         self, line: int, words: str, name: str, known: Collection[str], where: str, owner: str
@@ -63,8 +74,11 @@ class Values:
         elif meant := _meant(name, known):
             sentence = f"{owner}: {words} is not known in <{where}>; did you mean {meant!r}?"
             self.findings.fault(line, sentence)
-        else:
+        elif where in ONLY_SEEN or name in HARMLESS_ATTRIBUTES.get(where, ()):
             self.findings.unused(f"{words} in <{where}> is unknown and not used", owner)
+        else:
+            what = f"{owner} has {words} in <{where}>"
+            self.findings.refuse("extension", what, f"{words} of {owner}", line)
 
     # ---- values -------------------------------------------------------------------------------
 
@@ -131,13 +145,34 @@ class Values:
         origin = parent.first("origin")
         if origin is None:
             return np.eye(3), np.zeros(3)
-        self.check(origin, owner, attributes=("xyz", "rpy"))
+        self.check(origin, owner, attributes=("xyz", "rpy", "quat_xyzw"))
         translation = self.vector(origin, "xyz", owner, np.zeros(3))
+        turned = self._quaternion if "quat_xyzw" in origin.attributes else self._angles
+        return turned(origin, owner), np.zeros(3) if translation is None else translation
+
+    def _angles(self, origin: Element, owner: str) -> Floats:
         angles = self.vector(origin, "rpy", owner, np.zeros(3))
-        return (
-            np.eye(3) if angles is None else rotation_of(angles),
-            np.zeros(3) if translation is None else translation,
-        )
+        return np.eye(3) if angles is None else rotation_of(angles)
+
+    def _quaternion(self, origin: Element, owner: str) -> Floats:
+        """quat_xyzw, of any length but none; URDF has it since version 1.1."""
+        start = f"{owner}: <origin> has quat_xyzw"
+        if self.version == "1.0":
+            remedy = 'write <robot version="1.1"> or give rpy'
+            self.findings.fault(origin.line, f"{start}, which URDF 1.0 does not know; {remedy}.")
+        if "rpy" in origin.attributes:
+            self.findings.fault(origin.line, f"{start} and rpy too; keep one of them.")
+        given = self.vector(origin, "quat_xyzw", owner, None, 4)
+        if given is None:
+            return np.eye(3)
+        length = float(np.linalg.norm(given))
+        if length < 1e-12:
+            text = origin.attributes["quat_xyzw"]
+            sentence = f"{start} {text!r}, which has no length; give for example '0 0 0 1'."
+            self.findings.fault(origin.line, sentence)
+            return np.eye(3)
+        x, y, z, w = (given / length).tolist()
+        return quaternion_to_matrix(np.array([w, x, y, z]))
 
 
 def _meant(name: str, known: Collection[str]) -> str:
