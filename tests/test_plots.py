@@ -151,6 +151,40 @@ def test_rows_that_are_not_finite_are_gaps_not_faults(tmp_path):
     assert "failed" in figure.get_suptitle()
 
 
+ODD = {
+    "all NaN": np.nan, "all infinite": np.inf, "zero": 0.0, "large": 1e308, "small": 5e-324,
+}  # fmt: skip
+
+
+def odd_log(path, model, value, rows):
+    channels = ["tau", "vdot", "energy", "momentum"]
+    widths = {"q": model.nq, "v": model.nv, "tau": model.nv, "vdot": model.nv, "energy": 2}
+    block = {name: np.full((rows, widths.get(name, 6)), value) for name in ("q", "v", *channels)}
+    block |= {"t": 0.1 * np.arange(rows), "step": np.arange(rows)}
+    with LogWriter.create(path, channels, model, {}) as log:
+        log.append(block)
+        log.finish("finished")
+    return sk.open(path)
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+@pytest.mark.parametrize("value", ODD.values(), ids=ODD)
+def test_a_log_of_odd_values_is_drawn_whatever_they_are(tmp_path, value, rows):
+    log = odd_log(tmp_path / "a.h5", chain(45), value, rows)
+    save(sheet([log]), tmp_path / "odd.png")
+
+
+@pytest.mark.parametrize("both", [(np.nan, 1.0), (-np.inf, np.inf), (-1e308, 1e308)])
+def test_a_log_of_two_odd_values_is_drawn(tmp_path, both):
+    model = chain(45)
+    q = np.where(np.arange(6)[:, None] % 2, *both) * np.ones(45)
+    rows = {"t": 0.1 * np.arange(6), "step": np.arange(6), "q": q, "v": q}
+    with LogWriter.create(tmp_path / "a.h5", [], model, {}) as log:
+        log.append(rows)
+        log.finish("finished")
+    save(sheet([sk.open(tmp_path / "a.h5")]), tmp_path / "odd.png")
+
+
 def test_relative_change_is_measured_by_the_largest_energy_and_zero_at_rest():
     energy = np.array([[0.0, 1.0], [4.0, -2.0]])
     np.testing.assert_allclose(relative_change(energy), [0, 1 / 4])

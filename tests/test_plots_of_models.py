@@ -5,7 +5,8 @@ import pytest
 
 import skodyn as sk
 from skodyn.cli import main
-from skodyn.view.plots import force_picture, sparsity_picture
+from skodyn.io.log import LogWriter
+from skodyn.view.plots import force_picture, save, sparsity_picture
 from skodyn.view.plots.force_models import MODELS, explained
 from skodyn.view.plots.sparsity import picture_of
 from test_sko_sparsity import five_segments
@@ -82,3 +83,38 @@ def test_a_log_without_accelerations_and_an_unknown_joint_are_refused(tmp_path, 
     assert "vdot" in capsys.readouterr().err
     assert main(["plot", "forces", str(log), "--joints", "knee"]) == 2
     assert "knee" in capsys.readouterr().err
+
+
+def beads():
+    """Point masses on weightless rods: their composite inertia has no inverse."""
+    b = sk.ModelBuilder(name="beads")
+    at = {"mass": 1.0, "com": (0, 0, -1.0)}
+    b.add_body("upper", "world", sk.Revolute(axis=(0, 1, 0), name="j"), **at)
+    b.add_body(
+        "lower", "upper", sk.Revolute(axis=(0, 1, 0), name="k"), translation=(0, 0, -1), **at
+    )
+    return b.build()
+
+
+def log_of(path, model, rows, q=0.5):
+    block = {name: np.full((rows, model.nv), q) for name in ("q", "v", "vdot")}
+    with LogWriter.create(path, ["vdot"], model, {}) as log:
+        if rows:
+            log.append(block | {"t": 0.1 * np.arange(rows), "step": np.arange(rows)})
+        log.finish("finished")
+    return sk.open(path)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_forces_of_point_masses_are_drawn_and_none_explains_more_than_all(tmp_path, rows):
+    figure = force_picture(log_of(tmp_path / "a.h5", beads(), rows))
+    save(figure, tmp_path / "a.png")
+    curves = [line.get_ydata() for axes in figure.axes for line in axes.lines]
+    assert np.isfinite(curves).all()
+    assert np.max(curves) <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize(("rows", "q"), [(0, 0.0), (3, np.nan), (3, np.inf)])
+def test_a_log_without_a_row_that_is_finite_has_no_forces_to_draw(tmp_path, rows, q):
+    with pytest.raises(sk.LogError, match="has no row that can be drawn"):
+        force_picture(log_of(tmp_path / "a.h5", beads(), rows, q))

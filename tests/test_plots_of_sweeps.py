@@ -10,7 +10,7 @@ import pytest
 import skodyn as sk
 from skodyn.cli import main
 from skodyn.sweep.results import Sweep
-from skodyn.view.plots import study_picture
+from skodyn.view.plots import save, study_picture
 from skodyn.view.plots.study import MOST_LEVELS
 
 
@@ -108,3 +108,62 @@ def test_plot_tells_a_sweep_from_a_log(tmp_path, monkeypatch, capsys):
     assert target.read_bytes().startswith(b"\x89PNG")
     assert main(["plot", str(path), str(path), "-o", str(tmp_path / "b.png")]) == 2
     assert "one at a time" in capsys.readouterr().err
+
+
+ODD_VALUES = {
+    "all NaN": np.nan,
+    "all infinite": np.inf,
+    "constant": 3.0,
+    "zero": 0.0,
+    "as large as doubles": 1e308,
+    "as small as doubles": 5e-324,
+}
+
+
+def odd_study(value, runs=600):
+    everything = grid_study()
+    cut = {
+        key: getattr(everything, key)[:runs] for key in ("points", "metrics", "finished", "failed")
+    }
+    cut["metrics"] = np.full_like(cut["metrics"], value)
+    return grid_study(**cut)
+
+
+@pytest.mark.parametrize("value", ODD_VALUES.values(), ids=ODD_VALUES)
+def test_a_metric_of_odd_values_is_drawn_whatever_they_are(tmp_path, value):
+    target = save(study_picture(odd_study(value), ["reach"]), tmp_path / "odd.png")
+    assert target.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("both", [(np.nan, 1.0), (-np.inf, np.inf), (-1e308, 1e308), (1.0, np.inf)])
+def test_a_metric_of_two_values_is_drawn_whatever_they_are(tmp_path, both):
+    study = odd_study(0.0)
+    study.metrics[::2], study.metrics[1::2] = both
+    save(study_picture(study, ["reach"]), tmp_path / "two.png")
+
+
+def test_a_metric_without_a_number_says_so_in_its_panels():
+    figure = study_picture(odd_study(np.nan), ["reach"])
+    words = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert words == ["no run has a number"] * 4  # histogram, map, two slices
+
+
+def test_a_sweep_of_which_nothing_is_done_or_all_has_failed_is_drawn(tmp_path):
+    none, every = np.zeros(600, bool), np.ones(600, bool)
+    for finished, failed in ((none, none), (none, every)):
+        figure = study_picture(grid_study(finished=finished, failed=failed))
+        save(figure, tmp_path / f"{failed.all()}.png")
+
+
+def test_two_runs_are_enough_for_a_picture_and_one_or_none_is_refused(tmp_path):
+    save(study_picture(odd_study(1.0, runs=3)), tmp_path / "few.png")
+    for runs in (0, 1):
+        with pytest.raises(sk.LogError, match="No parameter varies"):
+            study_picture(odd_study(1.0, runs=runs))
+
+
+def test_a_parameter_that_is_no_number_everywhere_is_refused_by_name():
+    study = grid_study()
+    study.points[3, 1] = np.nan
+    with pytest.raises(sk.LogError, match="Parameter kd has values that are not finite"):
+        study_picture(study)

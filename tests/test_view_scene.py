@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from PIL import Image
 
@@ -159,6 +161,38 @@ def test_a_broken_mesh_file_is_refused_in_a_sentence(tmp_path):
     (tmp_path / "a.stl").write_bytes(b"solid nothing\nendsolid\n")
     with pytest.raises(sk.ModelError, match=r"a\.stl: this mesh file"):
         read_mesh(str(tmp_path / "a.stl"))
+
+
+DEGENERATE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 5 5 5\nv 6 6 6\nv 7 7 7\nf 1 2 3\nf 4 5 6\n"
+
+
+def test_corners_of_triangles_without_area_have_unit_normals_too(tmp_path):
+    (tmp_path / "a.obj").write_text(DEGENERATE)
+    mesh = read_mesh(str(tmp_path / "a.obj"))
+    np.testing.assert_allclose(np.linalg.norm(mesh.normals, axis=1), 1.0, rtol=1e-6)
+
+
+def test_a_mesh_file_with_a_corner_beyond_all_floats_is_refused(tmp_path):
+    (tmp_path / "a.obj").write_text(DEGENERATE.replace("v 7 7 7", "v 7 1e300 7"))
+    with pytest.raises(sk.ModelError, match=r"a\.obj: this mesh file has corners that are not"):
+        read_mesh(str(tmp_path / "a.obj"))
+
+
+def test_meshes_with_degenerate_triangles_and_flat_shapes_are_filmed(tmp_path):
+    (tmp_path / "a.obj").write_text(DEGENERATE)
+    for scale in ((1, 1, 1), (1, 1, 0), (0, 0, 0), (1, -1, 1)):
+        mesh = Mesh("a.obj", tmp_path / "a.obj", scale)
+        picture = Painter(still(dressed(pendulum(), rod0=mesh, rod1=Box((0.3, 0.2, 0)))), (64, 48))
+        assert np.ptp(picture.frame(0.0)) > 0
+
+
+def test_the_meshes_of_a_real_arm_are_filmed_without_a_warning():
+    share = Path(pin.__file__).parents[4] / "share"
+    arm = share / "example-robot-data/robots/ur_description/urdf/ur5_robot.urdf"
+    recording = still(sk.load(arm, search_paths=[share]))
+    assert not recording.notes
+    frame = Painter(recording, (64, 48)).frame(0.0)
+    assert frame.min() < 100
 
 
 # ---- recordings -------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from skodyn.view.camera import FIELD_OF_VIEW, View, first_view
 from skodyn.view.raster import Eye, Floor, fill_triangles, paint_floor
 from skodyn.view.recording import Recording
 from skodyn.view.scene import Batch, Scene
-from skodyn.view.shapes import Mesh
+from skodyn.view.shapes import Mesh, unit_vectors
 
 __all__ = ["Painter"]
 
@@ -23,6 +23,7 @@ _FINER = 2  # pixels are drawn so many times finer, then averaged
 _SKY_TOP, _SKY_LOW = np.array((0.905, 0.925, 0.95)), np.array((0.965, 0.972, 0.982))
 _FLOOR, _LINES = np.array((0.985, 0.988, 0.992)), np.array((0.66, 0.71, 0.77))
 _LIGHT = np.array((-0.35, -0.55, 1.0)) / np.linalg.norm((-0.35, -0.55, 1.0))
+_FLAT = 1e-9  # how thick a shape without thickness is, for the direction of its faces
 _DARK = 0.17  # how much light a shadow takes
 
 
@@ -141,8 +142,8 @@ def _shapes(batch: Batch, scene: Scene, recording: Recording) -> _Shapes:
     place, stretch = rows[:, None, 1:4], rows[:, None, 8:11]
     turn = _matrices(rows[:, 4:8]).transpose(0, 2, 1)
     vertices = (mesh.vertices.astype(np.float64) * stretch) @ turn + place
-    normals = (mesh.normals / stretch) @ turn
-    normals /= np.linalg.norm(normals, axis=2, keepdims=True)
+    thick = np.where(stretch == 0.0, _FLAT, stretch)
+    normals = unit_vectors((mesh.normals / thick) @ turn)
     first = np.arange(len(rows))[:, None, None] * len(mesh.vertices)
     triangles = (mesh.triangles.astype(np.int64) + first).reshape(-1, 3)
     bodies = rows[:, 0].astype(np.int64) + 1  # 0 is the ground
@@ -156,12 +157,10 @@ def _moved(shapes: _Shapes, rotations: Floats, origins: Floats) -> tuple[Floats,
 
 def _shaded(points: Floats, normals: Floats, colours: Floats, eye: Floats) -> Floats:
     """The same light as in the page's shader."""
-    view = eye - points
-    view /= np.linalg.norm(view, axis=2, keepdims=True)
+    view = unit_vectors(eye - points)
     sun = np.maximum(normals @ _LIGHT, 0.0)[..., None]
     sky = 0.5 + 0.5 * normals[..., 2:]
-    half = view + _LIGHT
-    half /= np.linalg.norm(half, axis=2, keepdims=True)
+    half = unit_vectors(view + _LIGHT)
     shine = np.maximum((normals * half).sum(axis=2, keepdims=True), 0.0) ** 40
     return np.asarray(colours * (0.34 + 0.26 * sky + 0.52 * sun) + 0.16 * shine)
 

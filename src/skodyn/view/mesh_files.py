@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from skodyn.errors import ModelError
-from skodyn.view.shapes import Mesh
+from skodyn.view.shapes import Mesh, unit_vectors
 
 __all__ = ["read_mesh"]
+
+LARGEST = 1e30  # pages hold single floats
 
 
 def read_mesh(path: str) -> Mesh:
@@ -25,11 +27,15 @@ def read_mesh(path: str) -> Mesh:
             "pip install 'skodyn[view]'"
         ) from None
     try:
-        mesh = trimesh.load(path, force="mesh", process=True)
-        corners = np.asarray(mesh.faces, dtype=np.int64)
-        vertices, normals = np.asarray(mesh.vertices), np.asarray(mesh.vertex_normals)
+        with np.errstate(all="ignore"):  # what came of it is looked at below
+            mesh = trimesh.load(path, force="mesh", process=True)
+            corners = np.asarray(mesh.faces, dtype=np.int64)
+            vertices, normals = np.asarray(mesh.vertices), np.asarray(mesh.vertex_normals)
     except Exception as error:  # its readers raise whatever their formats bring up
         raise ModelError(f"{path}: this mesh file cannot be read: {error}.") from error
     if not len(corners):
         raise ModelError(f"{path}: this mesh file has no triangles.")
-    return Mesh(vertices.astype(np.float32), normals.astype(np.float32), corners.astype(np.uint32))
+    if not np.all(np.abs(vertices) <= LARGEST):
+        raise ModelError(f"{path}: this mesh file has corners that are not finite; mend it.")
+    upright = unit_vectors(normals.astype(np.float64))
+    return Mesh(vertices.astype(np.float32), upright.astype(np.float32), corners.astype(np.uint32))

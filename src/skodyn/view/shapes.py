@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["UNIT_SHAPES", "Mesh", "unit_mesh"]
+__all__ = ["UNIT_SHAPES", "Mesh", "unit_mesh", "unit_vectors"]
 
 
 class Mesh(NamedTuple):
@@ -17,6 +17,13 @@ class Mesh(NamedTuple):
     vertices: NDArray[np.float32]  # (V, 3)
     normals: NDArray[np.float32]  # (V, 3)
     triangles: NDArray[np.uint32]  # (T, 3)
+
+
+def unit_vectors(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(…, 3), each of length 1; upward for what has no direction, as a triangle without area."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    sound = (lengths > 0.0) & np.isfinite(lengths)
+    return np.where(sound, vectors / np.where(sound, lengths, 1.0), (0.0, 0.0, 1.0))
 
 
 _OPEN_BELOW = 8  # corners: cylinders as coarse as this are links of long chains, and have no ends

@@ -14,10 +14,13 @@ from skodyn.io.trajectory import Trajectory
 from skodyn.model.joints import Joint
 from skodyn.model.model import Model
 
-__all__ = ["CHANNELS", "Family", "families", "relative_change"]
+__all__ = ["CHANNELS", "Family", "drawable", "families", "relative_change"]
 
 CHANNELS = ("q", "v", "vdot", "tau", "energy", "momentum")
 """The channels that are curves over time."""
+
+LARGEST = 1e30
+"""What lies beyond has blown up; axes and the page's single floats cannot hold it."""
 
 _RATES = {"rad": ("rad/s", "rad/s²", "N·m"), "m": ("m/s", "m/s²", "N")}
 _WORDS = {"q": "position", "v": "velocity", "vdot": "acceleration", "tau": "joint force"}
@@ -31,6 +34,11 @@ class Family(NamedTuple):
     unit: str
     names: tuple[str, ...]
     values: NDArray[np.float64]  # (rows, curves)
+
+
+def drawable(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values, with NaN, which is a gap, for what no axis can hold."""
+    return np.where(np.abs(values) <= LARGEST, values, np.nan)
 
 
 def families(
@@ -47,7 +55,7 @@ def families(
                 raise LogError(
                     f"Channel {channel!r} cannot be plotted; choose from {', '.join(CHANNELS)}."
                 )
-            values = trajectory[channel]
+            values = drawable(trajectory[channel])
             if channel == "energy":
                 found += _energy(values)
             elif channel == "momentum":

@@ -2,8 +2,9 @@
 
 A model that splits f into an inertia term and a residual r explains 1 − ‖r‖/‖f‖ of it. Moments and
 forces are weighed by the inverse of the composite inertia R: ‖f‖² = f·R⁻¹f is what f does to all
-it carries. Below zero the inertia term points the wrong way. As in the slides weight is no force of
-its own: the ground accelerates upward, so that a body at rest needs Mα with α = −g.
+it carries; where points on a line leave R without an inverse, its pseudo-inverse. Below zero the
+inertia term points the wrong way. As in the slides weight is no force of its own: the ground
+accelerates upward, so that a body at rest needs Mα with α = −g.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from skodyn.sko import (
     terminal_model,
 )
 from skodyn.view.plots import style
+from skodyn.view.signals import drawable
 
 __all__ = ["MODELS", "explained", "force_picture"]
 
@@ -42,15 +44,14 @@ def explained(model: Model, q: Any, v: Any, vdot: Any) -> NDArray[np.float64]:
     here = _falling(model, sko_model(model, q, v))
     tau = inverse_dynamics(here, vdot)
     splits = (terminal_model(here, vdot), composite_model(here, vdot), articulated_model(here, tau))
-    R = composite_inertias(here)
+    weighing = [np.linalg.pinv(R, hermitian=True) for R in composite_inertias(here)]
     shares = np.zeros((len(MODELS), here.n_nodes))
     for k in range(here.n_nodes):
         for i, split in enumerate(splits):
             inertia, residual = split.of(k)
             force = inertia + residual
-            whole = force @ np.linalg.solve(R[k], force)
-            rest = residual @ np.linalg.solve(R[k], residual)
-            shares[i, k] = 1.0 - np.sqrt(rest / whole) if whole > 0.0 else 1.0
+            whole, rest = (float(f @ weighing[k] @ f) for f in (force, residual))
+            shares[i, k] = 1.0 - np.sqrt(max(rest, 0.0) / whole) if whole > 0.0 else 1.0
     return shares
 
 
@@ -73,8 +74,7 @@ def force_picture(trajectory: Trajectory, joints: Sequence[str] = ()) -> Any:
         raise LogError(
             "This log has no accelerations; run again with vdot among the channels of [output]."
         )
-    rows = np.unique(np.linspace(0, len(trajectory.t) - 1, MOST_ROWS).astype(int))
-    t, q, v, vdot = (trajectory[name][rows] for name in ("t", "q", "v", "vdot"))
+    t, q, v, vdot = _some_rows(trajectory)
     shares = np.array([explained(model, *state) for state in zip(q, v, vdot, strict=True)])
     figure = style.new_figure(10.0, 0.8 + 1.5 * len(chosen))
     grid = figure.add_gridspec(len(chosen), 1)
@@ -89,6 +89,19 @@ def force_picture(trajectory: Trajectory, joints: Sequence[str] = ()) -> Any:
         style.legend(figure.axes[0])
         figure.axes[-1].set_xlabel("time, s")
     return figure
+
+
+def _some_rows(trajectory: Trajectory) -> list[NDArray[np.float64]]:
+    """t, q, v, v̇ of some rows; those that blew up are left out."""
+    states = [np.asarray(trajectory[name]) for name in ("t", "q", "v", "vdot")]
+    fine = np.isfinite(states[0])
+    for table in states[1:]:
+        fine &= np.isfinite(drawable(table)).all(axis=1)
+    kept = np.flatnonzero(fine)
+    if not len(kept):
+        raise LogError(f"{trajectory.label} has no row that can be drawn.")
+    rows = kept[np.unique(np.linspace(0, len(kept) - 1, MOST_ROWS).astype(int))]
+    return [x[rows] for x in states]
 
 
 def _chosen(model: Model, patterns: Sequence[str]) -> list[int]:

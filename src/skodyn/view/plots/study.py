@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from skodyn.errors import LogError
 from skodyn.view.plots import style
+from skodyn.view.signals import drawable
 
 __all__ = ["Study", "study_picture"]
 
 Floats = NDArray[np.float64]
 
 MOST_METRICS = 5
+NO_NUMBER = "no run has a number"
 MOST_LEVELS = 40  # more values of a parameter are put into so many bins
 
 
@@ -42,16 +44,13 @@ class Study(Protocol):
 def study_picture(study: Study, metrics: list[str] | None = None) -> Any:
     """A matplotlib figure; metrics: which, the first few unless given."""
     chosen = _chosen(study, metrics)
-    points = study.points
-    varied = [i for i in range(points.shape[1]) if np.ptp(points[:, i]) > 0.0]
-    if not varied:
-        raise LogError("No parameter varies in this sweep; there is nothing to draw it over.")
+    varied = _varied(study)
     columns = 1 + (len(varied) > 1) + min(len(varied), 2)
     figure = style.new_figure(3.3 * columns + 0.4, 0.9 + 2.3 * len(chosen))
     grid = figure.add_gridspec(len(chosen), columns)
     with style.settings():
         for row, name in enumerate(chosen):
-            values = study.metrics[:, study.metric_names.index(name)]
+            values = drawable(study.metrics[:, study.metric_names.index(name)])
             _histogram(figure, grid[row, 0], name, values, study.finished)
             if len(varied) > 1:
                 _map(figure, grid[row, 1], name, values, study, varied[:2])
@@ -60,6 +59,18 @@ def study_picture(study: Study, metrics: list[str] | None = None) -> Any:
                 _slice(figure, place, name, values, study, i)
         figure.suptitle(_head(study), x=0.01, ha="left")
     return figure
+
+
+def _varied(study: Study) -> list[int]:
+    """The parameters that have several values."""
+    points = study.points
+    for name, column in zip(study.parameter_names, points.T, strict=True):
+        if not np.isfinite(drawable(column)).all():
+            raise LogError(f"Parameter {name} has values that are not finite; it cannot be drawn.")
+    varied = [i for i in range(points.shape[1]) if len(points) and np.ptp(points[:, i]) > 0.0]
+    if not varied:
+        raise LogError("No parameter varies in this sweep; there is nothing to draw it over.")
+    return varied
 
 
 def _chosen(study: Study, metrics: list[str] | None) -> list[str]:
@@ -93,9 +104,21 @@ def _histogram(figure: Any, place: Any, name: str, values: Floats, finished: Any
     axes = style.panel(figure, place, name, "runs")
     shown = values[finished & np.isfinite(values)]
     if len(shown):
-        axes.hist(shown, bins=min(40, max(5, int(np.sqrt(len(shown))))), color=style.COLOURS[0])
+        axes.hist(shown, bins=_bins(shown), color=style.COLOURS[0])
+    else:
+        style.say(axes, NO_NUMBER)
     left_out = int(finished.sum()) - len(shown)
     axes.set_xlabel(name + (f" (no number in {left_out} runs)" if left_out else ""))
+
+
+def _bins(values: Floats) -> Floats:
+    """Edges of the bars; a single value, or those that differ by roundings, stand in the middle."""
+    low, high = float(values.min()), float(values.max())
+    around = max(abs(low), abs(high))
+    if high - low <= 1e-12 * around or around < 1e-300:
+        half = 0.5 * around if around >= 1e-300 else 0.5
+        low, high = low - half, high + half
+    return np.linspace(low, high, min(40, max(5, int(np.sqrt(len(values))))) + 1)
 
 
 def _map(figure: Any, place: Any, name: str, values: Floats, study: Study, over: list[int]) -> None:
@@ -104,22 +127,30 @@ def _map(figure: Any, place: Any, name: str, values: Floats, study: Study, over:
     (x, i), (y, j) = (_levels(study.points[:, k]) for k in over)
     cell = i * len(y) + j
     good = study.finished & np.isfinite(values)
-    table = np.full(len(x) * len(y), np.nan)
-    order = np.argsort(cell[good], kind="stable")
-    cells, starts = np.unique(cell[good][order], return_index=True)
-    for where, part in zip(cells, np.split(values[good][order], starts[1:]), strict=True):
-        table[where] = np.median(part)
     axes = style.panel(figure, place, f"median of {name}", names[1])
     axes.grid(False)
-    image = axes.pcolormesh(
-        x, y, np.ma.masked_invalid(table.reshape(len(x), len(y)).T), shading="nearest",
-        cmap="cividis", rasterized=True,
-    )  # fmt: skip
+    axes.set_xlabel(names[0])
     lost = np.unique(cell[study.failed])
     if len(lost):
         axes.plot(x[lost // len(y)], y[lost % len(y)], "x", color=style.COLOURS[1], markersize=4)
-    axes.set_xlabel(names[0])
+    if not good.any():
+        style.say(axes, NO_NUMBER)
+        return
+    table = _medians(values[good], cell[good], len(x) * len(y)).reshape(len(x), len(y))
+    image = axes.pcolormesh(
+        x, y, np.ma.masked_invalid(table.T), shading="nearest", cmap="cividis", rasterized=True
+    )
     figure.colorbar(image, ax=axes)
+
+
+def _medians(values: Floats, cell: NDArray[np.int64], count: int) -> Floats:
+    """The median of the values in each cell; NaN where there is none."""
+    table = np.full(count, np.nan)
+    order = np.argsort(cell, kind="stable")
+    cells, starts = np.unique(cell[order], return_index=True)
+    for where, part in zip(cells, np.split(values[order], starts[1:]), strict=True):
+        table[where] = np.median(part)
+    return table
 
 
 def _slice(figure: Any, place: Any, name: str, values: Floats, study: Study, i: int) -> None:
@@ -132,6 +163,8 @@ def _slice(figure: Any, place: Any, name: str, values: Floats, study: Study, i: 
         if len(part):
             middle[:, k] = np.quantile(part, (0.1, 0.5, 0.9))
     axes = style.panel(figure, place, f"{name}, median and middle 80 %", name)
+    if not good.any():
+        style.say(axes, NO_NUMBER)
     axes.fill_between(levels, middle[0], middle[2], color=style.COLOURS[5], alpha=0.4, linewidth=0)
     axes.plot(levels, middle[1], color=style.COLOURS[0], marker=".", markersize=3)
     axes.set_xlabel(study.parameter_names[i])

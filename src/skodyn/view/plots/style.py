@@ -10,7 +10,17 @@ from typing import Any
 
 from skodyn.errors import LogError, SkodynError
 
-__all__ = ["COLOURS", "FORMATS", "LINES", "check_target", "legend", "new_figure", "panel", "save"]
+__all__ = [
+    "COLOURS",
+    "FORMATS",
+    "LINES",
+    "check_target",
+    "legend",
+    "new_figure",
+    "panel",
+    "save",
+    "say",
+]
 
 # Okabe and Ito's colours without yellow, which is too light for a line
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8B5A2B")
@@ -76,6 +86,12 @@ def panel(figure: Any, place: Any, title: str, unit: str, share: Any = None) -> 
         axes.set_ylabel(unit)
         axes.margins(x=0.01)
     return axes
+
+
+def say(axes: Any, words: str) -> None:
+    """Words in the middle of axes that have nothing to show."""
+    with settings():
+        axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center")
 
 
 def legend(axes: Any) -> None:
