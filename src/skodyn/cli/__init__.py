@@ -17,7 +17,8 @@ from pathlib import Path
 
 from skodyn import __version__
 from skodyn.cli import cache, identities, robots, runs, sweeps, views
-from skodyn.errors import SkodynError
+from skodyn.cli.kinds import file_kind
+from skodyn.errors import ModelError, SkodynError
 from skodyn.io import load
 from skodyn.model.drawing import describe, draw, size_words
 
@@ -89,8 +90,10 @@ def _parser() -> argparse.ArgumentParser:
     info.set_defaults(command=_info)
 
     words = "say whether a model or scenario is sound, or all its faults"
-    check = commands.add_parser("check", help=words, allow_abbrev=False)
-    check.add_argument("model", metavar="FILE", help="a model file or a scenario")
+    check = commands.add_parser("check", help=words, epilog=sweeps.LOOKS, allow_abbrev=False)
+    check.add_argument(
+        "model", metavar="FILE", help="a model file, a scenario, or one with a [sweep]"
+    )
     check.add_argument(
         "--repair", action="store_true", help="show which inertias would be mended, and how"
     )
@@ -119,13 +122,17 @@ def _info(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    if sweeps.is_sweep(options.model):
-        print(sweeps.plan_text(options.model))
+    chosen = robots.chosen(options)
+    kind = file_kind(options.model)
+    if kind != "model" and (chosen or options.repair):
+        what = f"{options.model} is a {kind}, and --repair and options of robots are for models"
+        raise ModelError(f"{what}; leave them out, or check the model file.")
+    if kind == "sweep":
+        print(sweeps.check_sweep(options.model))
         return
-    if runs.is_scenario(options.model):
+    if kind == "scenario":
         print(runs.check_scenario(options.model))
         return
-    chosen = robots.chosen(options)
     model = load(options.model, repair_inertia=options.repair, **chosen)
     for note in model.notes:
         print(f"note: {note}")

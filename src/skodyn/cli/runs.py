@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from skodyn import jit
-from skodyn.errors import LogError
 
-__all__ = ["add_commands", "check_scenario", "is_scenario", "log_info"]
+__all__ = ["add_commands", "check_scenario", "log_info"]
 
 EXIT_FAILED = 1
 EXIT_OF_SIGNAL = 128
@@ -166,26 +165,11 @@ def log_info(path: str, as_json: bool) -> str:
     return "\n".join(lines)
 
 
-def is_scenario(path: str) -> bool:
-    """A TOML file with a [model] table or a duration is a scenario, not a model."""
-    import tomllib
-
-    if Path(path).suffix.lower() in (".urdf", ".xml"):
-        return False
-    try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return "model" in data or "duration" in data
-
-
 def check_scenario(path: str) -> str:
     """One line on a sound scenario; a faulty one raises."""
     from skodyn.scenario import read_scenario
 
     scenario = read_scenario(path)
-    if not scenario.model.n_bodies:
-        raise LogError(f"{path}: the model has no body.")
     method = scenario.integrator.method
     return "".join(f"note: {note}\n" for note in scenario.model.notes) + (
         f"{path}: sound ({scenario.model.n_bodies} bodies, {scenario.duration:g} s by {method}, "

@@ -13,10 +13,15 @@ import numpy as np
 
 from skodyn.cli.runs import EXIT_FAILED, EXIT_OF_SIGNAL
 
-__all__ = ["add_commands", "is_sweep", "plan_text"]
+__all__ = ["add_commands", "check_sweep"]
 
 LINE_SECONDS = 5.0
 SHOWN_FAILURES = 20
+RUNS = (
+    "This runs the Python files that metrics name (of = FILE.py:FUNCTION), wherever they are: use "
+    "it on sweeps that you trust."
+)
+LOOKS = "This runs no code that the file names."
 
 
 def add_commands(commands: Any) -> None:
@@ -25,11 +30,11 @@ def add_commands(commands: Any) -> None:
     sweep = commands.add_parser("sweep", help=words, description=words, allow_abbrev=False)
     actions = sweep.add_subparsers(title="actions", metavar="ACTION", required=True)
 
-    run = _action(actions, "run", _run, "run all points of a scenario with a [sweep] table")
+    run = _action(actions, "run", _run, "run all points of a scenario with a [sweep] table", RUNS)
     run.add_argument("scenario", metavar="SCENARIO", help="a scenario file with a table [sweep]")
     run.add_argument("-o", "--output", metavar="OUT.h5", help="default: the scenario's name, here")
     run.add_argument("--overwrite", action="store_true", help="replace an existing index")
-    resume = _action(actions, "resume", _resume, "run what is still pending in an index")
+    resume = _action(actions, "resume", _resume, "run what is still pending in an index", RUNS)
     resume.add_argument("--force", action="store_true", help="go on although the code has changed")
     for parser in (run, resume):
         parser.add_argument(
@@ -62,20 +67,12 @@ def add_commands(commands: Any) -> None:
     plan.add_argument("scenario", metavar="SCENARIO", help="a scenario file with a table [sweep]")
 
 
-def _action(actions: Any, name: str, command: Any, words: str) -> Any:
-    parser = actions.add_parser(name, help=words, description=words, allow_abbrev=False)
+def _action(actions: Any, name: str, command: Any, words: str, more: str = LOOKS) -> Any:
+    parser = actions.add_parser(
+        name, help=words, description=words, epilog=more, allow_abbrev=False
+    )
     parser.set_defaults(command=command)
     return parser
-
-
-def is_sweep(path: str) -> bool:
-    """Whether a scenario file has a table [sweep]."""
-    import tomllib
-
-    try:
-        return "sweep" in tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
 
 
 # ---- running ------------------------------------------------------------------------------------
@@ -209,6 +206,18 @@ def _plan(options: argparse.Namespace) -> None:
     print(plan_text(options.scenario))
 
 
+def check_sweep(path: str) -> str:
+    """One line on a sound sweep; a faulty one raises."""
+    from skodyn.sweep.plan import read_plan
+
+    return _sound(path, read_plan(path))
+
+
+def _sound(path: str, plan: Any) -> str:
+    shape = " × ".join(f"{count} {name}" for name, _, count in plan.dimensions)
+    return f"{path}: sound, {plan.count} runs = {shape}"
+
+
 def plan_text(path: str) -> str:
     """What would be run: points, dimensions, sets that go side by side, time on one core."""
     from skodyn.sweep.estimate import estimate
@@ -217,20 +226,20 @@ def plan_text(path: str) -> str:
     began = time.perf_counter()
     plan = read_plan(path)
     planned = time.perf_counter() - began
-    shape = " × ".join(f"{count} {name}" for name, _, count in plan.dimensions)
     found = estimate(plan)
+    without = f", without {', '.join(found.left_out)}" if found.left_out else ""
     fast = len(plan.study.ranges)
     together = f"{found.lanes} lanes" if found.lanes > 1 else "one run at a time"
     return "\n".join(
         (
-            f"{path}: sound, {plan.count} runs = {shape}",
+            _sound(path, plan),
             f"planned  in {planned:.2f} s",
             f"side by side  {plan.scan.variants} "
             f"set{'s' * (plan.scan.variants > 1)}, {together}; {fast} of "
             f"{len(plan.study.names)} parameters are set without reading the scenario anew",
             f"metrics  {', '.join(plan.study.metrics) or 'none'}; logs {plan.logs}",
             f"time     about {found.seconds_per_run:.3g} s for a run, "
-            f"{found.seconds_per_run * plan.count:.3g} s on one core for all",
+            f"{found.seconds_per_run * plan.count:.3g} s on one core for all{without}",
             f"index    {found.bytes / 1e6:.3g} MB",
         )
     )

@@ -181,11 +181,11 @@ def _recording(options: argparse.Namespace) -> Any:
     if Path(options.file).suffix.lower() in _LOG_SUFFIXES:
         model = load(options.model, **robots.chosen(options)) if options.model else None
         return record(open_trajectory(options.file), model, options.frames)
-    from skodyn.cli.runs import is_scenario
+    from skodyn.cli.kinds import file_kind
 
     if options.model:
         raise LogError("--model goes with a log; a model file or scenario says itself what it is.")
-    if is_scenario(options.file):
+    if file_kind(options.file) != "model":
         from skodyn.scenario import read_scenario
 
         scenario = read_scenario(options.file)

@@ -16,6 +16,16 @@ __all__ = ["TomlSource"]
 
 KeyPath = tuple[str, ...]
 
+MOST_BYTES = 100_000_000
+"""Larger files are refused: a model of 100,000 bodies has 30 million."""
+DEEPEST = 32
+"""Tables and lists inside each other. No file of skodyn needs ten, and whoever walks over the data
+need not fear for the stack."""
+
+_LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){100}""")
+"""A key of so many parts that the parser's memory, which is their square, matters."""
+_TOO_DEEP = "values are nested too deeply; flatten them."
+
 
 class TomlSource:
     """The parsed file; `error` is the class to raise when it cannot be read at all.
@@ -28,14 +38,20 @@ class TomlSource:
     ) -> None:
         self.path = Path(path)
         self.text = _read(self.path, error) if text is None else text
+        if long_key := _LONG_KEY.search(self.text):
+            line = self.text.count("\n", 0, long_key.start()) + 1
+            raise error(f"{path}:{line}: a key has more than 100 parts; shorten it.")
         try:
             self.data: dict[str, Any] = tomllib.loads(self.text)
         except tomllib.TOMLDecodeError as fault:
             raise error(self._syntax_fault(str(fault))) from None
         except RecursionError:
-            raise error(f"{path}: values are nested too deeply; flatten them.") from None
+            raise error(f"{path}: {_TOO_DEEP}") from None
         except ValueError:  # Python's limit on the digits of an integer
             raise error(f"{path}: a number has too many digits; shorten it.") from None
+        if deep := _deep_key(self.data):
+            line = self.line(deep)
+            raise error(f"{path}:{line}: {_TOO_DEEP}" if line else f"{path}: {_TOO_DEEP}")
 
     def line(self, *keys: str) -> int:
         """The line of a key; of the innermost table around it if it is not in the file, or 0."""
@@ -75,7 +91,11 @@ class TomlSource:
 
 def _read(path: Path, error: type[FaultsError]) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise error(f"{path}: this is larger than {MOST_BYTES / 1e6:g} MB; give a TOML file.")
+        return data.decode("utf-8-sig")
     except FileNotFoundError:
         raise error(f"{path}: there is no such file; check the path.") from None
     except IsADirectoryError:
@@ -88,24 +108,30 @@ def _read(path: Path, error: type[FaultsError]) -> str:
         raise error(f"{path}: cannot be read ({reason}); check the path.") from None
 
 
-def _statements(text: str) -> Iterator[tuple[int, bool, dict[str, Any]]]:
-    """(first line, is a table header, content) of each statement.
+_TOKEN = re.compile(
+    r'''"""(?:\\.|[^\\])*?"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*|[\[\]{}\n]''',
+    re.DOTALL,
+)
+"""All that can hide the end of a line, or be one."""
 
-    Lines are joined until they parse: a statement of a sound file parses by itself, whatever
-    strings and brackets it spans.
+
+def _statements(text: str) -> Iterator[tuple[int, bool, dict[str, Any]]]:
+    """(first line, is a table header, content) of each statement of a sound file.
+
+    A statement ends with the first line outside of strings and brackets.
     """
-    start, pending = 1, ""
-    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
-        if not pending:
-            start = number
-        pending += line + "\n"
-        try:
-            content = tomllib.loads(pending)
-        except tomllib.TOMLDecodeError:
+    text = text.replace("\r\n", "\n") + "\n"
+    start, line, depth = 0, 1, 0
+    for token in _TOKEN.finditer(text):
+        depth += token[0] in "[{"
+        depth -= token[0] in "]}"
+        if token[0] != "\n" or depth > 0:
             continue
-        if content:
-            yield start, pending.lstrip().startswith("["), content
-        pending = ""
+        statement = text[start : token.end()]
+        if content := tomllib.loads(statement):
+            first = line + statement[: len(statement) - len(statement.lstrip())].count("\n")
+            yield first, statement.lstrip().startswith("["), content
+        start, line, depth = token.end(), line + statement.count("\n"), 0
 
 
 def _paths(table: dict[str, Any]) -> Iterator[KeyPath]:
@@ -116,3 +142,20 @@ def _paths(table: dict[str, Any]) -> Iterator[KeyPath]:
         yield path
         if isinstance(value, dict):
             stack.extend(((*path, key), inner) for key, inner in value.items())
+
+
+def _deep_key(data: dict[str, Any]) -> str:
+    """The first key outside of all tables under which values are nested too deeply, or ''."""
+    for key, outermost in data.items():
+        level = [outermost]
+        for _ in range(DEEPEST):
+            level = [
+                inner
+                for value in level
+                if isinstance(value, dict | list)
+                for inner in (value.values() if isinstance(value, dict) else value)
+                if isinstance(inner, dict | list)
+            ]
+        if level:
+            return key
+    return ""

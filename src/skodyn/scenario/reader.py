@@ -17,7 +17,7 @@ from skodyn.scenario.start import read_start
 from skodyn.scenario.tables import Tables
 from skodyn.scenario.timing import read_timing
 
-__all__ = ["SECTIONS", "parse_scenario", "read_scenario"]
+__all__ = ["SECTIONS", "TOP_KEYS", "parse_scenario", "read_scenario"]
 
 SECTIONS = (
     "model",
@@ -30,6 +30,8 @@ SECTIONS = (
     "output",
     "bounds",
 )
+TOP_KEYS = (*SCHEMA[RunSettings], *SECTIONS, "sweep")
+"""Every key outside of all tables; none of them is one of a model file."""
 
 
 def read_scenario(path: str | os.PathLike[str], *, of_sweep: bool = False) -> Scenario:
@@ -50,7 +52,7 @@ def _scenario(
     source: TomlSource, folder: Path, path: Path | None, of_sweep: bool = False
 ) -> Scenario:
     tables = Tables(source)
-    top = tables.known(source.data, (*SCHEMA[RunSettings], *SECTIONS, "sweep"), ())
+    top = tables.known(source.data, TOP_KEYS, ())
     if top.pop("sweep", None) is not None and not of_sweep:
         what = "The scenario has a [sweep], so it describes many runs"
         tables.fault(("sweep",), f"{what}; give it to `skodyn sweep run`, or take the table out.")

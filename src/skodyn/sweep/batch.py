@@ -75,6 +75,12 @@ def _worker(digest: bytes, pickled: bytes) -> Worker:
     return Worker(pickle.loads(pickled))
 
 
+def prepare(study: bytes) -> None:
+    """Load and compile the functions of a pickled study now, so that what is wrong with them is
+    one ScenarioError and not a crash of every run."""
+    _ = _worker(hashlib.sha256(study).digest(), study).metrics.function
+
+
 def pickled(study: Study) -> bytes:
     """A study as a task carries it; functions written in a script travel with their code."""
     if not any(callable(metric.of) for metric in study.metrics.values()):

@@ -21,12 +21,14 @@ kind = "together" and kind = "product" take `designs`, a list of such tables.
 from __future__ import annotations
 
 import csv
-import math
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from skodyn.model.columns import shown
+from skodyn.errors import ScenarioError
+from skodyn.model.columns import LARGEST, shown
 from skodyn.sweep.designs import (
     METHODS,
     Design,
@@ -35,12 +37,16 @@ from skodyn.sweep.designs import (
     Sampled,
     Span,
     Together,
+    import_scipy,
     linear,
     logarithmic,
 )
 from skodyn.topology.wording import Spelling
 
-__all__ = ["DesignReader"]
+__all__ = ["MOST_NUMBERS", "DesignReader"]
+
+MOST_NUMBERS = 10**7
+"""That one list, range, file or sample may hold, and all lists of a sweep together."""
 
 KINDS = ("grid", "list", *METHODS, "together", "product")
 _KEYS = {
@@ -58,6 +64,7 @@ class DesignReader:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.faults: list[str] = []
+        self._room = MOST_NUMBERS
 
     def fault(self, sentence: str) -> None:
         self.faults.append(sentence)
@@ -68,7 +75,7 @@ class DesignReader:
             self.fault(f"{label} is {shown(table)}; write a table with a kind.")
             return None
         kind = table.get("kind")
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             remedy = Spelling(KINDS).remedy(kind, f"give one of {', '.join(KINDS)}")
             self.fault(f"{label}.kind is {shown(kind)}; {remedy}")
             return None
@@ -87,7 +94,16 @@ class DesignReader:
         read: Callable[[str, Any, Any], Design | None] = (
             self._sampled if kind in METHODS else self.grid if kind == "grid" else self._list
         )
-        return read(label, flat(parameters), table)
+        return read(label, self.paths(label, parameters), table)
+
+    def paths(self, label: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Paths to values; TOML makes tables of dots that are not quoted."""
+        found: dict[str, Any] = {}
+        for path, value in _flat(parameters, ""):
+            if path in found:
+                self.fault(f"{label}: {path!r} is given twice; leave it in one place.")
+            found[path] = value
+        return found
 
     def grid(self, label: str, parameters: dict[str, Any], _table: Any = None) -> Design | None:
         """Every value of each parameter with every value of the others."""
@@ -115,7 +131,23 @@ class DesignReader:
             what = "give a list of values, or { from = …, to = …, count = … }"
             self.fault(f"{label} is {shown(given)}; {what}.")
             return []
+        if not self._has_room(label, len(values)):
+            return []
+        for value in values:
+            if isinstance(value, int) and not _is_exact(value):
+                what = "which is no number of 64 bits; give a smaller one"
+                self.fault(f"{label} has the value {shown(value, 40)}, {what}.")
+                return []
         return list(values)
+
+    def _has_room(self, label: str, count: int) -> bool:
+        """A fault if lists become so long that memory does not hold them."""
+        if count > self._room:
+            what = f"{label} has {shown(count, 40)} values"
+            self.fault(f"{what}; {MOST_NUMBERS:.0g} in all lists of a sweep are the most.")
+            return False
+        self._room -= count
+        return True
 
     def _range(self, label: str, table: dict[str, Any]) -> list[Any]:
         allowed = ("from", "to", "count", "scale")
@@ -129,8 +161,10 @@ class DesignReader:
         if not (_is_number(start) and _is_number(stop) and type(count) is int and count >= 1):
             self.fault(f"{label} is {shown(table)}; give from and to as numbers, count from 1.")
             return []
+        if not self._has_room(label, count):
+            return []
         scale = table.get("scale", "linear")
-        if scale not in ("linear", "log"):
+        if not isinstance(scale, str) or scale not in ("linear", "log"):
             self.fault(f"{label}: scale is {shown(scale)}; give linear or log.")
             return []
         if scale == "log" and not (start > 0 and stop > 0):
@@ -144,11 +178,25 @@ class DesignReader:
         if type(count) is not int or count < 1:
             self.fault(f"{label}.count is {shown(count)}; give a whole number of points from 1.")
             return None
-        if type(seed) is not int or seed < 0:
-            self.fault(f"{label}.seed is {shown(seed)}; give a whole number from 0.")
+        if count * len(spans) > MOST_NUMBERS:
+            what = f"{label}.count is {shown(count, 40)}, for {len(spans)} parameters"
+            self.fault(f"{what}; {MOST_NUMBERS:.0g} numbers are the most, so draw fewer points.")
+            return None
+        if type(seed) is not int or not 0 <= seed < 2**63:
+            self.fault(f"{label}.seed is {shown(seed)}; give a whole number from 0 to 2⁶³ − 1.")
             return None
         sound = {path: span for path, span in spans.items() if span is not None}
-        return Sampled(sound, table["kind"], count, seed) if len(sound) == len(spans) else None
+        design = Sampled(sound, table["kind"], count, seed) if len(sound) == len(spans) else None
+        return design if design is None or self._can_be_drawn(label, design) else None
+
+    def _can_be_drawn(self, label: str, design: Sampled) -> bool:
+        try:
+            if design.needs_scipy:
+                import_scipy()
+        except ScenarioError as error:
+            self.fault(f"{label}: {error}")
+            return False
+        return True
 
     def _span(self, label: str, given: Any) -> Span | None:
         if isinstance(given, list | tuple) and len(given) == 2:
@@ -170,7 +218,7 @@ class DesignReader:
             self.fault(f"{label} is {shown(given)}; give {keys[0]} and {keys[1]} as numbers.")
             return None
         scale = "normal" if normal else given.get("scale", "linear")
-        if scale not in ("linear", "log", "normal"):
+        if not isinstance(scale, str) or scale not in ("linear", "log", "normal"):
             self.fault(f"{label}: scale is {shown(scale)}; give linear or log.")
         elif (scale == "log" and low <= 0) or (high <= 0 if normal else low >= high):
             what = "a deviation above 0" if normal else "low below high"
@@ -197,17 +245,31 @@ class DesignReader:
 
     def _file(self, label: str, table: dict[str, Any]) -> Design | None:
         """Points from a CSV file whose first line names the parameters."""
-        path = self.folder / str(table["file"])
+        if "parameters" in table:
+            self.fault(f"{label} has both file and parameters; leave one of them out.")
+            return None
+        if not isinstance(table["file"], str):
+            self.fault(f"{label}.file is {shown(table['file'])}; give the path of a CSV file.")
+            return None
+        path = self.folder / table["file"]
+        if not os.path.isfile(path):  # which, unlike Path.is_file, never raises
+            self.fault(f"{label}.file: there is no file {path}; check the path.")
+            return None
         try:
             with path.open(newline="", encoding="utf-8-sig") as file:
-                rows = [row for row in csv.reader(file) if row]
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
+                rows = list(islice((row for row in csv.reader(file) if row), self._room + 2))
+        except (OSError, ValueError, csv.Error) as error:
             self.fault(f"{label}.file: {path} cannot be read ({error}); check the path.")
             return None
         if len(rows) < 2:
             self.fault(f"{label}.file: {path} needs a line of parameter paths and lines of values.")
             return None
         names = [name.strip() for name in rows[0]]
+        if len(set(names)) < len(names):
+            self.fault(f"{label}.file: {path} names a parameter twice; leave one column out.")
+            return None
+        if not self._has_room(f"{label}.file", len(rows[1:]) * len(names)):
+            return None
         for number, row in enumerate(rows[1:], start=2):
             if len(row) != len(names):
                 what = f"line {number} has {len(row)} values for {len(names)} parameters"
@@ -217,16 +279,15 @@ class DesignReader:
         return Listed({n: [_parsed(c) for c in col] for n, col in zip(names, columns, strict=True)})
 
 
-def flat(parameters: dict[str, Any], before: str = "") -> dict[str, Any]:
-    """Paths to values; TOML makes tables of dots that are not quoted."""
-    found: dict[str, Any] = {}
-    for key, value in parameters.items():
-        inner = isinstance(value, dict) and not _VALUE_KEYS & set(value)
-        found |= flat(value, f"{before}{key}.") if inner else {f"{before}{key}": value}
-    return found
-
-
 _VALUE_KEYS = {"from", "to", "count", "low", "high", "mean", "deviation", "scale"}
+
+
+def _flat(parameters: dict[str, Any], before: str) -> Iterator[tuple[str, Any]]:
+    for key, value in parameters.items():
+        if isinstance(value, dict) and value and not _VALUE_KEYS & set(value):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
 
 
 def _parsed(cell: str) -> Any:
@@ -237,4 +298,10 @@ def _parsed(cell: str) -> Any:
 
 
 def _is_number(x: Any) -> bool:
-    return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
+    """Whether this is an ordinary number; comparing takes integers of any size."""
+    return isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= LARGEST
+
+
+def _is_exact(x: int) -> bool:
+    """Whether a float can be this integer: seeds have to come out as they were written."""
+    return abs(x) <= LARGEST and int(float(x)) == x

@@ -13,13 +13,14 @@ listed, and the value is its place in `labels`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.errors import ScenarioError
 from skodyn.forks import cached_property
 from skodyn.model.columns import Floats
 
@@ -30,7 +31,9 @@ __all__ = [
     "Sampled",
     "Span",
     "Together",
+    "Varied",
     "factors",
+    "import_scipy",
     "linear",
     "logarithmic",
 ]
@@ -114,10 +117,23 @@ class Span:
             a, b = math.log(self.low), math.log(self.high)
             return np.asarray(np.exp(a + unit * (b - a)))
         if self.scale == "normal":
-            from scipy.special import ndtri
-
+            ndtri = import_scipy().special.ndtri
             return np.asarray(self.low + self.high * ndtri(unit))
         return self.low + unit * (self.high - self.low)
+
+
+def import_scipy() -> Any:
+    """SciPy, which only some samples need."""
+    try:
+        import scipy.special
+        import scipy.stats
+    except ImportError:
+        raise ScenarioError(
+            'samples of kind "sobol" and "latin_hypercube", and parameters with a mean and a '
+            "deviation, need SciPy; install it with pip install 'skodyn[sweep]', or use kind = "
+            '"random" with low and high.'
+        ) from None
+    return scipy
 
 
 METHODS = ("random", "latin_hypercube", "sobol")
@@ -146,10 +162,13 @@ class Sampled:
     def count(self) -> int:
         return self.size
 
+    @property
+    def needs_scipy(self) -> bool:
+        return self.method != "random" or any(s.scale == "normal" for s in self.spans.values())
+
     @cached_property
     def _unit_cube(self) -> Floats:
-        from scipy.stats import qmc
-
+        qmc = import_scipy().stats.qmc
         width = len(self.spans)
         if self.method == "sobol":
             sobol = qmc.Sobol(width, scramble=True, rng=self.seed)
@@ -228,3 +247,26 @@ def factors(design: Design) -> list[Design]:
     if isinstance(design, Product):
         return [factor for part in design.designs for factor in factors(part)]
     return [design]
+
+
+class Varied:
+    """The runs in which factors with some of these names vary and all others are at their first
+    point: enough to see all that these parameters decide, and far fewer than all runs."""
+
+    def __init__(self, design: Design, names: Iterable[str]) -> None:
+        parts, wanted = factors(design), set(names)
+        sizes = [part.count for part in parts]
+        chosen = [i for i, part in enumerate(parts) if not wanted.isdisjoint(part.names)]
+        self._sizes = [sizes[i] for i in chosen]
+        self._strides = [math.prod(sizes[i + 1 :]) for i in chosen]
+        self.count = math.prod(self._sizes)
+
+    def chunks(self, size: int) -> Iterator[Indices]:
+        """Their numbers, ascending, so many at a time."""
+        for start in range(0, self.count, size):
+            numbers = np.arange(start, min(start + size, self.count))
+            places = np.unravel_index(numbers, self._sizes) if self._sizes else ()
+            runs = np.zeros(len(numbers), dtype=np.int64)
+            for place, stride in zip(places, self._strides, strict=True):
+                runs += place * stride
+            yield runs

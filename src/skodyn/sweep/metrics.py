@@ -24,13 +24,21 @@ from numpy.typing import NDArray
 from skodyn.errors import ScenarioError
 from skodyn.forks import cached_property
 from skodyn.io.schema import Names
-from skodyn.model.columns import Floats, shown
+from skodyn.model.columns import LARGEST, Floats, as_floats, shown
 from skodyn.model.model import Model
 from skodyn.simulate import sampling as s
-from skodyn.sweep.functions import compile_functions, load_function, of_state
+from skodyn.sweep.functions import compile_functions, fault_of, load_function, of_state
 from skodyn.topology.wording import Spelling
 
-__all__ = ["KINDS", "Metric", "PackedMetrics", "pack_metrics", "read_metrics"]
+__all__ = [
+    "KINDS",
+    "Metric",
+    "PackedMetrics",
+    "check_metrics",
+    "names_function",
+    "pack_metrics",
+    "read_metrics",
+]
 
 KINDS = {
     "min": s.MINIMUM,
@@ -125,7 +133,7 @@ def _one(label: str, entry: Any, faults: list[str]) -> Metric | None:
         remedy = Spelling(keys).remedy(key, f"use one of {', '.join(keys)}")
         faults.append(f"Unknown key {key!r} in {label}; {remedy}")
     kind = table.get("kind")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         remedy = Spelling(KINDS).remedy(kind, f"give one of {', '.join(KINDS)}")
         faults.append(f"{label}.kind is {shown(kind)}; {remedy}")
         return None
@@ -140,8 +148,10 @@ def _check(label: str, metric: Metric, faults: list[str]) -> None:
         faults.append(f"{label}.of is not for energy_drift, which speaks of energy; leave it out.")
     if not drift and not metric.of:
         faults.append(f'{label} has no quantity; give of, for example of = "energy".')
-    number = isinstance(metric.level, int | float) and not isinstance(metric.level, bool)
-    if crossing and not (number and np.isfinite(metric.level or 0.0)):
+    if metric.of and not isinstance(metric.of, str) and not callable(metric.of):
+        faults.append(f'{label}.of is {shown(metric.of)}; give a quantity, for example "energy".')
+    level = as_floats(metric.level)
+    if crossing and not (level is not None and level.ndim == 0 and abs(level) <= LARGEST):
         faults.append(f"{label}.level is {shown(metric.level)}; give the number to be crossed.")
     if crossing and metric.direction not in (None, *_DIRECTIONS):
         faults.append(f"{label}.direction is {shown(metric.direction)}; give up, down or any.")
@@ -153,11 +163,36 @@ def _check(label: str, metric: Metric, faults: list[str]) -> None:
 # ---- packing ------------------------------------------------------------------------------------
 
 
+def check_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> list[str]:
+    """What is wrong with the quantities of metrics; no file of functions is run to find out."""
+    quantities = _quantities(model.uncoupled)
+    spelling = Spelling(quantities)
+    faults = []
+    for name, metric in metrics.items():
+        if not isinstance(metric.of, str) or metric.of in quantities or not metric.of:
+            continue
+        if names_function(metric):
+            if fault := fault_of(metric.of, folder):
+                faults.append(f"sweep.metrics.{name}.of is {fault}")
+            continue
+        otherwise = "use one of energy, kinetic, potential, work, q.…, v.…, position.…"
+        remedy = spelling.remedy(metric.of, otherwise)
+        faults.append(f"sweep.metrics.{name}.of is {shown(metric.of)}; {remedy}")
+    return faults
+
+
+def names_function(metric: Metric) -> bool:
+    """Whether it speaks of a function of a Python file."""
+    return isinstance(metric.of, str) and ".py:" in metric.of
+
+
 def pack_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> PackedMetrics:
-    """The tables, or a ScenarioError that lists every fault."""
+    """The tables, with functions loaded from their files; raises ScenarioError with every fault."""
     quantities = _quantities(model.uncoupled)
     functions: list[Callable[..., float]] = []
-    faults: list[str] = []
+    faults = check_metrics(metrics, model, folder)
+    if faults:
+        raise ScenarioError(faults)
     records: list[int] = []
     levels: list[float] = []
     for name, metric in metrics.items():
@@ -166,19 +201,15 @@ def pack_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> Pack
             kind = _DIRECTIONS[metric.direction or "any"]
         if metric.kind != "energy_drift":
             try:
-                function = _function(metric.of, folder)
+                function = _function(metric, folder)
             except ScenarioError as error:
                 faults += [f"sweep.metrics.{name}.of is {fault}" for fault in error.faults]
                 continue
-            if function is not None:
-                source = (s.FUNCTION, len(functions))
-                functions.append(function)
-            elif metric.of in quantities:
+            if function is None:
                 source = quantities[str(metric.of)]
             else:
-                otherwise = "use one of energy, kinetic, potential, work, q.…, v.…, position.…"
-                remedy = Spelling(quantities).remedy(str(metric.of), otherwise)
-                faults.append(f"sweep.metrics.{name}.of is {shown(metric.of)}; {remedy}")
+                source = (s.FUNCTION, len(functions))
+                functions.append(function)
         records += [kind, *source]
         levels.append(float(metric.level or 0.0))
     if faults:
@@ -193,10 +224,10 @@ def pack_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> Pack
     return PackedMetrics(tuple(metrics), codes, np.array(levels), tuple(functions))
 
 
-def _function(of: Any, folder: Path) -> Callable[..., float] | None:
-    if callable(of):
-        return of  # type: ignore[no-any-return]
-    return load_function(of, folder) if ".py:" in of else None
+def _function(metric: Metric, folder: Path) -> Callable[..., float] | None:
+    if not isinstance(metric.of, str):
+        return metric.of
+    return load_function(metric.of, folder) if names_function(metric) else None
 
 
 def _quantities(model: Model) -> dict[str, tuple[int, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +16,9 @@ from skodyn.errors import ScenarioError, SkodynError
 from skodyn.model.columns import shown
 from skodyn.model.model import Model
 from skodyn.scenario import Scenario, read_scenario
-from skodyn.sweep.design_table import DesignReader, flat
+from skodyn.sweep.design_table import MOST_NUMBERS, DesignReader
 from skodyn.sweep.designs import Design, Listed, Product, factors
-from skodyn.sweep.metrics import pack_metrics, read_metrics
+from skodyn.sweep.metrics import check_metrics, read_metrics
 from skodyn.sweep.packing import START, Variant, body_parameter, direct_columns
 from skodyn.sweep.paths import Places, places, set_values, unknown_paths
 from skodyn.sweep.point_checks import Scan, scan_points
@@ -91,13 +92,10 @@ def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> Plan:
     known = places(scenario, data)
     design = _design(table, scenario, data, folder, faults)
     metrics = read_metrics(table.get("metrics", {}), faults)
-    try:
-        pack_metrics(metrics, scenario.model, folder)
-    except ScenarioError as error:
-        faults += error.faults
+    faults += check_metrics(metrics, scenario.model, folder)
     logs = _logs(table.get("logs", "none"), design, faults)
     every = table.get("sample_every", 1)
-    if type(every) is not int or every < 1:
+    if type(every) is not int or not 1 <= every < 2**63:
         faults.append(f"sweep.sample_every is {shown(every)}; give a whole number of steps from 1.")
         every = 1
     if design is None:
@@ -126,7 +124,7 @@ def _design(
     if not isinstance(grid, dict):
         faults.append(f"sweep.grid is {shown(grid)}; write a table of paths with their values.")
     elif grid:
-        found.append(reader.grid("sweep.grid", flat(grid)))
+        found.append(reader.grid("sweep.grid", reader.paths("sweep.grid", grid)))
     if not isinstance(designs, list):
         faults.append(f"sweep.designs is {shown(designs)}; write [[sweep.designs]] for each.")
     else:
@@ -140,16 +138,22 @@ def _design(
     if faults or len(sound) < len(found):
         return None
     design = Product(tuple(sound))
-    twice = sorted({name for name in design.names if design.names.count(name) > 1})
+    twice = sorted(name for name, times in Counter(design.names).items() if times > 1)
     faults += [f"{name!r} is varied twice; leave it in one place." for name in twice]
     if design.count > MOST_RUNS:
-        faults.append(f"The sweep has {design.count:.3g} runs; {MOST_RUNS:.0g} is the most.")
+        counts = " × ".join(str(part.count) for part in sound)
+        faults.append(f"The sweep has {counts} runs; {MOST_RUNS:.0g} is the most.")
     return None if twice or design.count > MOST_RUNS else design
 
 
 def _replicas(given: Any, scenario: Scenario, data: Data, faults: list[str]) -> Design | None:
-    if type(given) is not int or given < 1:
-        faults.append(f"sweep.replicas is {shown(given)}; give a whole number from 1.")
+    if type(given) is not int or not 1 <= given <= MOST_NUMBERS:
+        what = f"sweep.replicas is {shown(given)}"
+        faults.append(f"{what}; give a whole number from 1 to {MOST_NUMBERS:.0g}.")
+        return None
+    if scenario.seed + given > 2**53:
+        what = f"sweep.replicas counts up from seed = {scenario.seed}"
+        faults.append(f"{what}, beyond 2⁵³; give the scenario a smaller seed.")
         return None
     noise = any(data["initial"].get(key, 0.0) for key in ("q_noise", "v_noise"))
     if not noise and "thermostat" not in data:
@@ -162,8 +166,8 @@ def _replicas(given: Any, scenario: Scenario, data: Data, faults: list[str]) -> 
 
 
 def _logs(given: Any, design: Design | None, faults: list[str]) -> str | tuple[int, ...]:
-    if given in ("none", "failed", "all"):
-        return str(given)
+    if isinstance(given, str) and given in ("none", "failed", "all"):
+        return given
     count = MOST_RUNS if design is None else design.count
     if isinstance(given, list | tuple) and all(type(x) is int and 0 <= x < count for x in given):
         return tuple(given)

@@ -8,14 +8,13 @@ three readings of the scenario, however many runs there are. What two parameters
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from skodyn.errors import FaultsError, SkodynError
 from skodyn.model.columns import LARGEST, Floats
 from skodyn.model.inertia_checks import check_inertias
-from skodyn.sweep.designs import Design
+from skodyn.sweep.designs import Design, Indices, Varied, factors
 from skodyn.sweep.packing import Packer, Variant
 from skodyn.sweep.paths import Places, set_values
 from skodyn.sweep.study import Study
@@ -52,29 +51,33 @@ class Scan:
             for name in study.names
             if name.endswith(".lower") and name[: -len("lower")] + "upper" in study.names
         ]
+        for body in bodies:
+            paths = [p for p, found in packer.bodies.items() if found[:2] == (body, "inertia")]
+            for runs in Varied(design, paths).chunks(CHUNK):
+                self._check_inertias(packer, body, design.points(runs), runs)
+        for pair in stops:
+            for runs in Varied(design, pair).chunks(CHUNK):
+                self._check_stops(packer, pair, design.points(runs), runs)
         seen: dict[bytes, None] = {}
-        for start in range(0, design.count, CHUNK):
-            if not (bodies or stops or packer.anew):
+        for runs in Varied(design, [study.names[i] for i in packer.anew]).chunks(CHUNK):
+            anew = design.points(runs)[:, packer.anew]
+            seen |= dict.fromkeys(row.tobytes() for row in np.unique(anew, axis=0))
+            if len(seen) > 10 * MOST_READ:
                 break
-            rows = design.points(np.arange(start, min(start + CHUNK, design.count)))
-            for body in bodies:
-                self._check_inertias(packer, body, rows, start)
-            for pair in stops:
-                self._check_stops(packer, pair, rows, start)
-            if packer.anew and len(seen) <= 10 * MOST_READ:
-                seen |= dict.fromkeys(x.tobytes() for x in np.unique(rows[:, packer.anew], axis=0))
         self.variants = max(len(seen), 1)
 
-    def _check_inertias(self, packer: Packer, body: str, rows: Floats, start: int) -> None:
+    def _check_inertias(self, packer: Packer, body: str, rows: Floats, runs: Indices) -> None:
         inertias = packer.body_column(packer.base.model, body, "inertia", rows)
-        found = check_inertias(inertias, lambda k: f"run {start + k}: Body {body!r}")
+        found = check_inertias(inertias, lambda k: f"run {runs[k]}: Body {body!r}")
         self._add(list(found.values()), "inertias that no body can have")
 
-    def _check_stops(self, packer: Packer, pair: tuple[str, str], rows: Floats, start: int) -> None:
+    def _check_stops(
+        self, packer: Packer, pair: tuple[str, str], rows: Floats, runs: Indices
+    ) -> None:
         low, high = (rows[:, packer.columns[name]] for name in pair)
         self._add(
             [
-                f"run {start + k}: {pair[0]} is {low[k]:g}, not below {pair[1]} = {high[k]:g}."
+                f"run {runs[k]}: {pair[0]} is {low[k]:g}, not below {pair[1]} = {high[k]:g}."
                 for k in np.flatnonzero(low >= high).tolist()
             ],
             "stops out of order",
@@ -91,44 +94,45 @@ def scan_points(study: Study, design: Design, known: Places) -> Scan:
     width = len(study.names)
     scan = Scan(np.full(width, np.inf), np.full(width, -np.inf), [], [False] * width)
     extreme: dict[tuple[int, str], int] = {}  # where the smallest, largest, a zero, a label is
-    for start in range(0, design.count, CHUNK):
-        rows = design.points(np.arange(start, min(start + CHUNK, design.count)))
-        bad = ~(np.abs(rows) <= LARGEST)
-        for i in np.flatnonzero(bad.any(axis=0)).tolist():
-            _report_bad(scan, study.names[i], rows[:, i], np.flatnonzero(bad[:, i]), start)
-        _widen(scan, rows, start, extreme)
-        for i, name in enumerate(study.names):
-            if name in study.labels:
-                for x in np.unique(rows[:, i]).tolist():
-                    where = int(np.flatnonzero(rows[:, i] == x)[0])
-                    extreme.setdefault((i, f"label {x}"), start + where)
+    columns = {name: i for i, name in enumerate(study.names)}
+    for factor in factors(design):
+        for runs in Varied(design, factor.names).chunks(CHUNK):
+            rows = design.points(runs)
+            for name in factor.names:
+                i = columns[name]
+                _look_at(scan, i, name, rows[:, i], runs, extreme)
+                if name in study.labels:
+                    values, first = np.unique(rows[:, i], return_index=True)
+                    for x, k in zip(values.tolist(), first.tolist(), strict=True):
+                        extreme.setdefault((i, f"label {x}"), int(runs[k]))
     if not scan.faults:
         _read_extremes(study, design, known, scan, extreme)
     return scan
 
 
-def _report_bad(scan: Scan, name: str, column: Floats, where: Any, start: int) -> None:
+def _look_at(
+    scan: Scan,
+    i: int,
+    name: str,
+    column: Floats,
+    runs: Indices,
+    extreme: dict[tuple[int, str], int],
+) -> None:
+    """One parameter in some runs: values that are no numbers, the smallest, the largest, a zero."""
+    bad = np.flatnonzero(~(np.abs(column) <= LARGEST)).tolist()
     scan._add(
-        [
-            f"run {start + k}: {name} is {column[k]!r}; give a finite number."
-            for k in where.tolist()
-        ],
+        [f"run {runs[k]}: {name} is {column[k]!r}; give a finite number." for k in bad],
         f"values of {name} that are no numbers",
     )
-
-
-def _widen(scan: Scan, rows: Floats, start: int, extreme: dict[tuple[int, str], int]) -> None:
-    for i in range(rows.shape[1]):
-        column = rows[:, i]
-        least, most = int(np.argmin(column)), int(np.argmax(column))
-        if column[least] < scan.low[i]:
-            scan.low[i], extreme[i, "low"] = column[least], start + least
-        if column[most] > scan.high[i]:
-            scan.high[i], extreme[i, "high"] = column[most], start + most
-        zeros = np.flatnonzero(column == 0.0)
-        if len(zeros):
-            scan.has_zero[i] = True
-            extreme.setdefault((i, "zero"), start + int(zeros[0]))
+    least, most = int(np.argmin(column)), int(np.argmax(column))
+    if column[least] < scan.low[i]:
+        scan.low[i], extreme[i, "low"] = column[least], int(runs[least])
+    if column[most] > scan.high[i]:
+        scan.high[i], extreme[i, "high"] = column[most], int(runs[most])
+    zeros = np.flatnonzero(column == 0.0)
+    if len(zeros):
+        scan.has_zero[i] = True
+        extreme.setdefault((i, "zero"), int(runs[zeros[0]]))
 
 
 def _read_extremes(

@@ -12,7 +12,7 @@ from typing import Any
 
 from skodyn.errors import LogError, ScenarioError
 from skodyn.scenario import Scenario, read_scenario
-from skodyn.sweep.batch import pickled
+from skodyn.sweep.batch import pickled, prepare
 from skodyn.sweep.driver import Driver, Progress, Tally
 from skodyn.sweep.engines import open_engine, warm
 from skodyn.sweep.index import Index, IndexWriter, create_index, open_index
@@ -85,6 +85,7 @@ def sweep(
 
 def run_plan(plan: Plan, path: Path, *, overwrite: bool = False, **given: Any) -> Tally:
     """Run a plan into a new index."""
+    prepare(pickled(plan.study))
     create_index(path, plan, record_of(plan), overwrite=overwrite)
     return _drive(path, plan.study, **given)
 
@@ -101,6 +102,7 @@ def resume_sweep(
                 f"{path} was begun with another version of skodyn, so its runs may differ in their "
                 "last bits; restore that version, or force it."
             )
+    prepare(pickled(found))
     return _drive(Path(path), found, **given)
 
 

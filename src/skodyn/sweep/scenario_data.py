@@ -108,7 +108,12 @@ def _lines(table: Mapping[str, Any], at: tuple[str, ...]) -> list[str]:
 
 
 def _key(key: str) -> str:
-    return key if key.isidentifier() and key.isascii() else json.dumps(key, ensure_ascii=False)
+    return key if key.isidentifier() and key.isascii() else _quoted(key)
+
+
+def _quoted(text: str) -> str:
+    """As JSON writes it, which leaves one character that TOML wants escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _value(value: Any) -> str:
@@ -117,7 +122,9 @@ def _value(value: Any) -> str:
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else str(value)
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return _quoted(value)
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_key(k)} = {_value(v)}' for k, v in value.items())} }}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(_value(entry) for entry in value)}]"
     return str(value)
