@@ -14,7 +14,11 @@ import pytest
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.jit import JIT_DISABLED
 from skodyn.simulate import simulate
-from skodyn.simulate.controllers import ControllerError, SlowControllerWarning
+from skodyn.simulate.controllers import (
+    ControllerError,
+    PlainController,
+    SlowControllerWarning,
+)
 from skodyn.simulate.elements import JointProperties, Servo, Sinusoid
 from skodyn.simulate.methods import METHODS
 from test_steppers import flier, start
@@ -223,3 +227,59 @@ def test_torques_that_are_no_numbers_end_the_run():
 def test_what_is_no_controller_is_refused():
     with pytest.warns(SlowControllerWarning), pytest.raises(ControllerError, match="TypeError"):
         run(lambda t: None)
+
+
+# ---- results that nobody would read -------------------------------------------------------------
+
+
+def returning_array(t, q, v, p, tau):
+    return -0.1 * v
+
+
+def returning_number(t, q, v, p, tau):
+    tau[TIP] += 1.0
+    return 0.5
+
+
+def returning_sometimes(t, q, v, p, tau):
+    if t > 0.05:
+        return 0.5
+    tau[TIP] += 1.0
+    return None
+
+
+class Returning:
+    """What numba cannot compile, so it is called back."""
+
+    __name__ = "pid"
+
+    def __call__(self, t, q, v, p, tau):
+        return -0.1 * v
+
+
+@pytest.mark.parametrize("law", [returning_array, returning_number, returning_sometimes])
+def test_a_compiled_controller_that_returns_something_is_refused_by_name(law):
+    with pytest.raises(
+        ControllerError, match=rf"{law.__name__}.* returns .*tau\[i\] \+="
+    ) as caught:
+        run(law)
+    assert "return nothing" in str(caught.value)
+
+
+def test_a_controller_in_python_that_returns_something_is_refused_by_name():
+    with pytest.raises(ControllerError, match=r"'pid' returns array.*, which nobody reads"):
+        in_python(Returning())
+
+
+def test_a_controller_without_the_compiler_that_returns_something_is_refused():
+    plain = PlainController(returning_array)
+    with pytest.raises(ControllerError, match="'returning_array' returns"):
+        plain.address(0.0, Q0, V0, np.zeros(0), np.zeros(MODEL.nv), MODEL.nq, MODEL.nv, 0)
+
+
+def test_a_controller_that_returns_none_is_heard():
+    def silent(t, q, v, p, tau):
+        tau[TIP] += 1.0
+        return
+
+    assert run(silent).q[-1, TIP_Q] != run().q[-1, TIP_Q]

@@ -283,7 +283,7 @@ CHANGES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "duration a truth": ("= 2.0", "= true", ("duration is True; give a number",)),
     "endless duration": ("= 2.0", "= inf", ("duration is inf; give a number above 0",)),
     "huge duration": ("= 2.0", "= 1e300", ("duration is 1e+300", "at most 1e+60")),
-    "duration no whole steps": ("= 2.0", "= 2.004", ("200.4 times integrator.dt", "give 2,")),
+    "duration no whole steps": ("= 2.0", "= 2.004", ("200.4 times integrator", "give 2 or 2.01,")),
     "title no text": ('"test"', "3", ("title is 3; give a text",)),
     "negative seed": ("seed = 5", "seed = -5", ("seed is -5; give a whole number",)),
     "broken seed": ("seed = 5", "seed = 5.0", ("seed is 5.0; give a whole number",)),

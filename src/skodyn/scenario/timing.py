@@ -7,11 +7,10 @@ from typing import Any
 from skodyn.scenario.description import OutputSettings
 from skodyn.scenario.schema import METHOD_KEYS
 from skodyn.scenario.tables import Tables, Values
+from skodyn.simulate.duration import division_fault, every_fault
 from skodyn.simulate.settings import IntegratorSettings
 
 __all__ = ["read_timing"]
-
-_MOST_STEPS = 1e12
 
 
 def read_timing(
@@ -50,21 +49,13 @@ def _check_keys(
 
 
 def _divides(tables: Tables, at: tuple[str, str], part: float, duration: float) -> bool:
-    """Whether the duration is whole parts, to a millionth of itself and a hundredth of a part."""
-    key, count = ".".join(at), duration / part
-    if not 0.5 <= count <= _MOST_STEPS:
-        what = f"{key} is {part!r}, which divides {duration!r} s into {count:.3g} parts"
-        tables.fault(at, f"{what}; give a number that fits the duration.")
-        return False
-    if abs(round(count) * part - duration) > min(1e-6 * duration, 1e-2 * part):
-        what = f"duration is {duration!r}, which is {count:.9g} times {key} = {part!r}"
-        remedy = f"give {round(count) * part:.12g}, or change {key}"
-        tables.fault(("duration",), f"{what}; {remedy}.")
-        return False
-    return True
+    found = division_fault(duration, part, ".".join(at))
+    if found is not None:
+        culprit, sentence = found
+        tables.fault(("duration",) if culprit == "duration" else at, sentence)
+    return found is None
 
 
 def _check_every(tables: Tables, every: int, steps: int) -> None:
-    if every > steps:
-        what = f"output.every is {every}, but the run has only {steps} steps"
-        tables.fault(("output", "every"), f"{what}; give {steps} or less.")
+    if sentence := every_fault(every, steps, "output.every"):
+        tables.fault(("output", "every"), sentence)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skodyn.errors import StateError
+from skodyn.model.columns import shown
 from skodyn.model.model import Model
 from skodyn.simulate.elements import (
     FixmanForce,
@@ -63,15 +65,22 @@ def simulate(
 ) -> Run:
     """Simulate from (q0, v0) for `duration` seconds; rows go to an HDF5 log, or stay in memory.
 
+    duration: a whole number of steps dt, as in scenario files.
     integrator: semi_implicit_euler, rk4, implicit_midpoint with step dt, or dormand_prince, which
     chooses its steps and writes rows at multiples of dt. every: a row after so many steps.
     joints: passive forces by joint name; those that the model's file gives act on the other joints.
     elements: servos, sinusoids, wrenches, springs, …
-    controller: f(t, q, v, params, tau), compiled if numba can; it adds its torques to tau.
+    controller: f(t, q, v, params, tau), compiled if numba can; it adds its torques to tau
+    and returns nothing.
     thermostat: draws all velocities anew from time to time, between two steps.
     resume: go on with `log` from its last checkpoint, to the same bits, if the file exists.
     settings: rtol, atol, tolerance, max_step, max_speed, … of IntegratorSettings.
     """
+    if not isinstance(model, Model):
+        raise StateError(
+            f"simulate was given {shown(model)}, which is no sk.Model; give a rigid model "
+            "(sk.load, sk.ModelBuilder), since SKO models have no joints that time could move."
+        )
     passive = {**model.joint_properties, **(joints or {})}
     forces = Forces(passive, tuple(elements), controller, tuple(controller_parameters))
     plan = Plan(

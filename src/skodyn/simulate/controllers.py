@@ -1,6 +1,7 @@
 """User controllers: a Python function f(t, q, v, params, tau) that adds its torques to tau.
 
-q, v and params are read-only. What a controller raises ends the run with a ControllerError.
+q, v and params are read-only. It returns nothing: what it returned would be lost, so it is refused.
+What a controller raises ends the run with a ControllerError.
 
 The loop is compiled once and calls any controller through a function pointer, so a new controller
 does not recompile it. A function that numba can compile costs nanoseconds a call; any other
@@ -18,6 +19,7 @@ import numpy as np
 
 from skodyn.errors import SkodynError
 from skodyn.jit import FLOATS, JIT_DISABLED, NUMBER, RESULT
+from skodyn.model.columns import shown
 from skodyn.simulate.controller_call import call_controller
 
 __all__ = [
@@ -40,7 +42,7 @@ class SlowControllerWarning(UserWarning):
 
 
 class ControllerError(SkodynError):
-    """A controller raised; `__cause__` is what it raised."""
+    """A controller raised (`__cause__` is what), or returns what nobody would read."""
 
 
 class NoController:
@@ -58,10 +60,11 @@ NO_CONTROLLER = NoController()
 class PlainController(NoController):
     """Without the compiler: kernels call the Python function itself."""
 
-    def __init__(self, function: Callable[..., None]) -> None:
-        self.address = lambda t, q, v, p, tau, nq, nv, n: function(
-            t, q[:nq], v[:nv], p[:n], tau[:nv]
-        )
+    def __init__(self, function: Callable[..., Any]) -> None:
+        def call(t: float, q: Any, v: Any, p: Any, tau: Any, nq: int, nv: int, n: int) -> None:
+            refuse_result(function, function(t, q[:nq], v[:nv], p[:n], tau[:nv]))
+
+        self.address = call
 
 
 class CompiledController(NoController):
@@ -75,14 +78,14 @@ class CompiledController(NoController):
 class PythonController(NoController):
     """A plain Python callable behind a C function pointer; keeps the first exception it raises."""
 
-    def __init__(self, function: Callable[..., None]) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.error: BaseException | None = None
 
         def call(t: float, q: Any, v: Any, p: Any, tau: Any, nq: int, nv: int, n: int) -> None:
             try:
                 if self.error is None:
                     given = (_read_only(a, size) for a, size in ((q, nq), (v, nv), (p, n)))
-                    function(t, *given, np.ctypeslib.as_array(tau, (nv,)))
+                    refuse_result(function, function(t, *given, np.ctypeslib.as_array(tau, (nv,))))
             except BaseException as error:  # it must not cross the compiled loop
                 self.error = error
             if self.error is not None:
@@ -96,6 +99,20 @@ class PythonController(NoController):
         """What the controller raised since the last time this was asked."""
         error, self.error = self.error, None
         return error
+
+
+def refuse_result(function: Any, result: Any) -> None:
+    """Raise if a controller returned something: its torques, most likely."""
+    if result is not None:
+        raise ControllerError(_returns(function, shown(result)))
+
+
+def _returns(function: Any, what: str) -> str:
+    name = getattr(function, "__name__", function)
+    return (
+        f"The controller {name!r} returns {what}, which nobody reads; add the torques to its fifth "
+        "argument, tau[i] += …, and return nothing."
+    )
 
 
 def _read_only(address: Any, size: int) -> Any:
@@ -117,6 +134,9 @@ def _compile(function: Any) -> CompiledController:
     options.pop("nopython", None)
     inner_types = tuple(map(numba_type, (NUMBER, FLOATS, FLOATS, FLOATS, RESULT)))
     inner = numba.njit(inner_types, **options)(function)
+    (signature,) = inner.nopython_signatures
+    if signature.return_type != numba.types.none:
+        raise ControllerError(_returns(function, f"a value of type {signature.return_type}"))
 
     @numba.cfunc(c_signature(call_controller))
     def controller(t, q, v, p, tau, nq, nv, n):  # type: ignore[no-untyped-def]

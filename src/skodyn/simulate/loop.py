@@ -97,8 +97,8 @@ def drive(
 def _raise_controller_error(engine: Engine, raised: BaseException | None) -> None:
     if raised is None:
         return
-    if not isinstance(raised, Exception):  # Ctrl-C, sys.exit
-        raise raised
+    if not isinstance(raised, Exception) or isinstance(raised, ControllerError):
+        raise raised  # Ctrl-C, sys.exit; or a sentence already
     raise ControllerError(
         f"the controller raised {type(raised).__name__} after t = {engine.t:.9g} s, "
         f"step {engine.step}: {raised}"

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from skodyn.errors import LogError, StateError
-from skodyn.model.columns import Floats
+from skodyn.model.columns import LARGEST, Floats, as_floats, shown
 from skodyn.model.model import Model
 from skodyn.simulate.channels import CHANNELS, channel_rows, data_sets, prepare_channels
+from skodyn.simulate.duration import division_fault, every_fault
 from skodyn.simulate.elements import Forces
 from skodyn.simulate.engine import Engine
 from skodyn.simulate.fingerprint import fingerprint
@@ -44,11 +45,7 @@ class Plan:
     thermostat: AndersenThermostat | None = None
 
     def __post_init__(self) -> None:
-        faults = []
-        if not (np.isfinite(self.duration) and self.duration > 0.0):
-            faults.append(f"duration is {self.duration!r}; give seconds above 0.")
-        if not (isinstance(self.every, int) and self.every >= 1):
-            faults.append(f"every is {self.every!r}; give a whole number of steps from 1.")
+        faults = self._timing_faults()
         unknown = [name for name in self.channels if name not in CHANNELS]
         if unknown:
             faults.append(f"Unknown channels {unknown}; choose from {', '.join(CHANNELS)}.")
@@ -59,6 +56,18 @@ class Plan:
             )
         if faults:
             raise StateError(faults)
+
+    def _timing_faults(self) -> list[str]:
+        seconds = as_floats(self.duration)
+        if seconds is None or seconds.ndim or not 0.0 < seconds <= LARGEST:
+            return [f"duration is {shown(self.duration)}; give seconds above 0."]
+        if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
+            return [f"every is {shown(self.every)}; give a whole number of steps from 1."]
+        found = division_fault(float(seconds), float(self.settings.dt), "dt")
+        if found is not None:
+            return [found[1]]
+        too_rare = every_fault(self.every, round(self.duration / self.settings.dt), "every")
+        return [too_rare] if too_rare else []
 
     def engine(self) -> Engine:
         v = np.asarray(self.v0, dtype=np.float64)

@@ -1,0 +1,75 @@
+"""How a duration divides into steps: one rule for Python and for scenario files."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+import skodyn as sk
+from skodyn.scenario import parse_scenario
+
+MODELS = Path(__file__).parent.parent / "scenarios" / "models"
+
+DIVISIONS = [
+    (1.0, 0.003, 1, "give 0.999 or 1.002, or change"),
+    (1.0, 3.0, 1, "that fits the duration"),
+    (1.0, 1e-13, 1, "that fits the duration"),
+    (0.01, 0.001, 11, "every is 11, but the run has only 10 steps; give 10 or less"),
+]
+
+
+@pytest.mark.parametrize(("duration", "dt", "every", "words"), DIVISIONS)
+def test_python_and_scenarios_refuse_the_same_durations_in_the_same_words(
+    duration, dt, every, words
+):
+    model = sk.load(MODELS / "double_pendulum.toml")
+    with pytest.raises(sk.StateError) as ours:
+        sk.simulate(model, [0, 0], [0, 0], duration=duration, dt=dt, every=every)
+    text = f"""
+duration = {duration!r}
+model.file = "double_pendulum.toml"
+integrator.dt = {dt!r}
+output.every = {every}
+"""
+    with pytest.raises(sk.ScenarioError) as theirs:
+        parse_scenario(text, MODELS)
+    assert words in str(ours.value)
+    plain = re.sub(r"^scenario:\d+: ", "", str(theirs.value))
+    assert plain.replace("integrator.", "").replace("output.", "") == str(ours.value)
+
+
+@pytest.mark.parametrize(("interval", "fits"), [(0.003, False), (0.0025, True)])
+def test_rows_of_adaptive_steps_divide_the_duration_too(interval, fits):
+    model = sk.load(MODELS / "double_pendulum.toml")
+    text = f"""
+duration = 0.1
+model.file = "double_pendulum.toml"
+integrator.method = "dormand_prince"
+output.interval = {interval}
+"""
+    given = {"duration": 0.1, "dt": interval, "integrator": "dormand_prince"}
+    if fits:
+        parse_scenario(text, MODELS)
+        assert sk.simulate(model, [0.1, 0], [0, 0], **given).t[-1] == pytest.approx(0.1)
+        return
+    with pytest.raises(sk.ScenarioError, match=r"give 0.099 or 0.102"):
+        parse_scenario(text, MODELS)
+    with pytest.raises(sk.StateError, match=r"give 0.099 or 0.102"):
+        sk.simulate(model, [0.1, 0], [0, 0], **given)
+
+
+@pytest.mark.parametrize("duration", ["1", [1.0], None, True, math.nan, -1.0, 10**400])
+def test_a_duration_that_is_no_number_of_seconds_is_refused(duration):
+    model = sk.load(MODELS / "double_pendulum.toml")
+    with pytest.raises(sk.StateError, match=r"give seconds above 0"):
+        sk.simulate(model, [0, 0], [0, 0], duration=duration, dt=1e-3)
+
+
+def test_only_a_rigid_model_can_be_simulated():
+    model = sk.load(MODELS / "double_pendulum.toml")
+    for other in (sk.sko_model(model, [0.1, 0.2]), "arm.toml", None):
+        with pytest.raises(sk.StateError, match=r"which is no sk.Model; give a rigid model"):
+            sk.simulate(other, [0, 0], [0, 0], duration=1.0)
