@@ -73,3 +73,25 @@ def test_only_a_rigid_model_can_be_simulated():
     for other in (sk.sko_model(model, [0.1, 0.2]), "arm.toml", None):
         with pytest.raises(sk.StateError, match=r"which is no sk.Model; give a rigid model"):
             sk.simulate(other, [0, 0], [0, 0], duration=1.0)
+
+
+@pytest.mark.parametrize("rate", [1e30, 200_000.0, 5e-324])
+def test_a_thermostat_that_would_never_let_a_step_end_is_refused(rate):
+    model = sk.load(MODELS / "double_pendulum.toml")
+    thermostat = sk.AndersenThermostat(1.0, rate)
+    with pytest.raises(sk.StateError, match=r"rate is .* collisions in a step of 0.001 s; give"):
+        sk.simulate(model, [0, 0], [0, 0], duration=0.01, dt=1e-3, thermostat=thermostat)
+    text = f"""
+duration = 0.01
+model.file = "double_pendulum.toml"
+thermostat = {{ kT = 1.0, rate = {rate!r} }}
+"""
+    with pytest.raises(sk.ScenarioError, match=r"scenario:4: thermostat.rate is .* in a step of"):
+        parse_scenario(text, MODELS)
+
+
+def test_a_thermostat_may_act_at_every_step():
+    model = sk.load(MODELS / "double_pendulum.toml")
+    often = sk.AndersenThermostat(1.0, 99_999.0)
+    run = sk.simulate(model, [0, 0], [0, 0], duration=0.01, dt=1e-3, thermostat=often)
+    assert run.status == "finished"

@@ -21,7 +21,8 @@ from skodyn.simulate.elements import (
     TorqueTable,
     Wrench,
 )
-from skodyn.simulate.thermostat import AndersenThermostat
+from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulate.thermostat import AndersenThermostat, rate_fault
 from skodyn.topology.wording import Spelling, listed
 
 __all__ = ["read_forces", "read_thermostat"]
@@ -38,7 +39,7 @@ def read_forces(tables: Tables, top: dict[str, Any], names: Names | None) -> For
 
 
 def read_thermostat(
-    tables: Tables, top: dict[str, Any], seed: int, adaptive: bool
+    tables: Tables, top: dict[str, Any], seed: int, integrator: IntegratorSettings
 ) -> AndersenThermostat | None:
     """What keeps the temperature, if anything; to be used only if no fault was found."""
     if "thermostat" not in top:
@@ -46,9 +47,11 @@ def read_thermostat(
     at = ("thermostat",)
     before = len(tables.faults)
     values = tables.values(AndersenThermostat, tables.table(top, *at), at)
-    if adaptive:
+    if integrator.adaptive:
         what = "thermostat acts between steps of equal length, which 'dormand_prince' does not take"
         tables.fault(at, f"{what}; use another method, or leave it out.")
+    elif "rate" in values and (why := rate_fault(values["rate"], integrator.dt, "thermostat.rate")):
+        tables.fault((*at, "rate"), why)
     return AndersenThermostat(**values, seed=seed) if len(tables.faults) == before else None
 
 

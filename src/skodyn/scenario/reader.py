@@ -65,7 +65,7 @@ def _scenario(
     bounds = Bounds(**tables.values(Bounds, tables.table(top, "bounds"), ("bounds",)))
     integrator, output = read_timing(tables, top, duration)
     seed = run.get("seed", 0)
-    thermostat = read_thermostat(tables, top, seed, integrator.adaptive)
+    thermostat = read_thermostat(tables, top, seed, integrator)
     if tables.faults:
         raise ScenarioError(source.in_order(tables.faults))
     assert model is not None

@@ -21,7 +21,7 @@ from skodyn.simulate.fingerprint import fingerprint
 from skodyn.simulate.loop import Outcome, Progress, drive
 from skodyn.simulate.monitors import Snapshot, snapshot
 from skodyn.simulate.settings import IntegratorSettings
-from skodyn.simulate.thermostat import AndersenThermostat
+from skodyn.simulate.thermostat import AndersenThermostat, rate_fault
 from skodyn.sources import dependency_hash
 
 __all__ = ["Plan", "Run", "checkpoint_path", "resume", "run"]
@@ -54,6 +54,9 @@ class Plan:
                 f"A thermostat acts between steps of equal length, which {self.settings.method} "
                 "does not take; use rk4, implicit_midpoint or semi_implicit_euler."
             )
+        elif self.thermostat is not None:
+            sentence = rate_fault(self.thermostat.rate, self.settings.dt, "The thermostat's rate")
+            faults += [sentence] if sentence else []
         if faults:
             raise StateError(faults)
 

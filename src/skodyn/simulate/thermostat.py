@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from skodyn.dynamics import energy, sample_velocity
 from skodyn.errors import StateError
-from skodyn.model.columns import Floats
+from skodyn.model.columns import LARGEST, Floats
 from skodyn.model.model import Model
 
-__all__ = ["AndersenThermostat", "Collisions"]
+__all__ = ["AndersenThermostat", "Collisions", "rate_fault"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,18 @@ class AndersenThermostat:
             faults.append(f"seed is {self.seed!r}; give a whole number from 0.")
         if faults:
             raise StateError(faults)
+
+
+MOST_IN_A_STEP = 100.0
+"""Collisions; several in one step are one, so more of them change nothing but the time it takes."""
+
+
+def rate_fault(rate: float, dt: float, key: str) -> str:
+    """A sentence on a rate that does not go with this step, or ''."""
+    if 1.0 / LARGEST <= rate <= MOST_IN_A_STEP / dt:
+        return ""
+    what = f"{key} is {rate!r}, which is {rate * dt:.3g} collisions in a step of {dt!r} s"
+    return f"{what}; give {1.0 / LARGEST:g} to {MOST_IN_A_STEP / dt:g}."
 
 
 class Collisions:
