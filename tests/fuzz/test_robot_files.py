@@ -84,6 +84,8 @@ MJCF_REFUSED = {
     },
     "bent damper of a motor": {"end": '<actuator><motor joint="j" damping="1 2"/></actuator>'},
     "spring that pushes": {"joint": 'stiffness="-3" springref="0.2"'},
+    "spring that rests far away": {"joint": 'stiffness="3" springref="1e308"'},
+    "joint that starts far away": {"joint": 'ref="1e308"'},
     "geom at infinity": {"more": '<geom size="0.1" mass="0" pos="0 inf 0"/>'},
     "geom with a huge quaternion": {"geom": 'quat="0.6 1e308 0.9 0.6"'},
     "body at the end of doubles": {"body": 'euler="1 2 3"', "joint": 'pos="0 1e308 0"'},

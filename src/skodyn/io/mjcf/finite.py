@@ -23,6 +23,7 @@ _BODY = {
 _JOINT = {"pos": "jnt_pos", "axis": "jnt_axis", "stiffness": "jnt_stiffness"}
 _GEOM = {"pos": "geom_pos", "orientation": "geom_quat", "size": "geom_size"}
 _DOF = {"armature": "dof_armature", "damping": "dof_damping", "frictionloss": "dof_frictionloss"}
+_NUMBERS = (7, 4, 1, 1)  # of q, in a joint of each mjtJoint
 
 
 def check_numbers(mj: Any, joints: list[str], findings: Findings) -> None:
@@ -37,6 +38,10 @@ def check_numbers(mj: Any, joints: list[str], findings: Findings) -> None:
     ):
         for word, key in table.items():
             _check(f"{what} {{!r}} has {word}", names, getattr(mj, key), key, findings)
+    of_q = [int(j) for j in range(mj.njnt) for _ in range(_NUMBERS[int(mj.jnt_type[j])])]
+    for word, key in (("ref", "qpos0"), ("springref", "qpos_spring")):
+        values = getattr(mj, key)
+        _check(f"Joint {{!r}} has {word}", [joints[j] for j in of_q], values, key, findings)
     if not (np.abs(mj.opt.gravity) <= LARGEST).all():
         findings.fault(0, f"The gravity is {mj.opt.gravity.tolist()}; give finite numbers.")
 
