@@ -71,14 +71,14 @@ def rigid(name):
 
 
 def check(ops):
-    """All identities within 1e-10, times κ·ε beyond that where an inverse enters."""
+    """All identities hold, and where the model is well-conditioned next to nothing is allowed."""
     results = check_identities(ops, seed=4)
     assert len(results) == len(CATALOGUE)
     for result in results:
         assert not result.failed, f"{result.name}: {result.equation}, {result.residual:.1e}"
         assert result.residual is None or result.residual <= result.tolerance
         if condition_number(ops) < 1e3:
-            assert result.tolerance in (0.0, 1e-10)
+            assert result.tolerance <= 1e-12
     return {result.name: result for result in results}
 
 

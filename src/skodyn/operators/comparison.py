@@ -1,109 +1,106 @@
 """Is an expression zero, or the identity, up to rounding?
 
-The expression is applied, as typed, to the columns of the identity, or to a few random vectors if
-it is large; no identity of the algebra is used. A sum counts as zero if its largest entry is at
-most rtol times the largest entry of any of its terms; a product, rtol times the product of its
-factors' sizes. It counts as the identity if it differs from it by at most rtol. Unless given, rtol
-is 1e-10, or 100·ε·κ if that is more and an inverse enters, where κ is the condition number of the
-mass matrix.
+The expression is applied, as typed, to a few random vectors; no identity of the algebra is used.
+What rounding makes of it is measured, not estimated: the same expression is applied to the same
+vectors in models that differ by a rounding in every number (`samples.py`). An expression is zero if
+in every row what it gives is no larger than a few times what it differs by between these models.
+A wrong equation is off by the same amount in all of them, however many factors it has; a right one
+by rounding alone, however badly conditioned it is. What cannot be told apart, because nothing but
+rounding is left of both sides, counts as zero.
 
-The size of an operator is its largest entry, but that of τ̄ = I − τ is at least 1: where a joint
-moves in every direction nothing but rounding is left of it. The same holds for ℰ_ψ and P⁺, which
-are made from it. If all terms of a sum vanish in this way beside the sizes of their factors, they
-are compared with those.
+With `rtol`, a row is zero too if it is at most so much of the largest entry of the terms in it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+
 import numpy as np
 
-from skodyn.operators.composite import Identity, Product, Transposed
+from skodyn.errors import StateError
 from skodyn.operators.expression import Operator
-from skodyn.operators.leaves import Edges, Leaf, Propagator
-from skodyn.operators.structure import factors_of, has_inverse, number_of, terms_of
+from skodyn.operators.structure import terms_of
 from skodyn.operators.workbench import Workbench
 from skodyn.sko.blocks import Floats
 
-__all__ = ["PROBES", "RTOL", "condition_number", "is_identity", "is_zero", "probes", "tolerance"]
+__all__ = ["PROBES", "SMALL", "Comparison", "compare", "condition_number", "is_identity", "is_zero"]
 
-RTOL = 1e-10
-ROUNDINGS = 100
-SMALL = 1_000_000
-"""Operators of models with N² up to this are compared in full."""
 PROBES = 8
+CERTAIN = 10.0
+"""So many standard deviations are more than rounding, times √(levels of the tree): roundings along
+a path may add up where those of the samples cancel."""
+ULPS = 16.0
+"""So many units in the last place of a term are rounding, whatever the samples say."""
+SMALL = 1_000_000
+"""Matrices of models with N² up to this may be written out for a check."""
 EPS = float(np.finfo(np.float64).eps)
 
 
-def is_zero(operator: Operator, rtol: float | None = None) -> bool:
-    """Is it zero beside its terms, or beside its factors?"""
-    if isinstance(operator, Identity):
+@dataclass(frozen=True)
+class Comparison:
+    """The row in which a sum of terms is largest beside what is allowed there."""
+
+    difference: float  # its largest entry
+    allowed: float  # what rounding explains, or rtol
+    size: float  # of the terms; of what cancels in them, if nothing but rounding is left of each
+
+    @property
+    def agrees(self) -> bool:
+        return self.difference <= self.allowed
+
+
+def compare(
+    bench: Workbench, terms: Callable[[Workbench], list[Floats]], rtol: float = 0.0
+) -> Comparison:
+    """Do terms, matrices with a column for each vector that a workbench tries, add up to zero?"""
+    values = terms(bench)
+    others = [[sample.measured(y) for y in terms(sample)] for sample in bench.samples]
+    difference = _of_rows(np.add.reduce(values))
+    if not len(difference):
+        return Comparison(0.0, 0.0, 0.0)
+    spread = _of_rows(np.std([np.add.reduce(tables) for tables in others], axis=0, ddof=1))
+    rounding = CERTAIN * max(1.0, bench.tree.depth) ** 0.5 * spread
+    sizes = np.max([_of_rows(value) for value in values], axis=0)
+    allowed = np.maximum(rounding, max(rtol, ULPS * EPS) * sizes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beside = np.where(difference == 0.0, 0.0, difference / allowed)
+    worst = int(np.argmax(beside))  # NaN, if there is one
+    of_terms = largest(np.std([[v[worst] for v in tables] for tables in others], axis=0, ddof=1))
+    size = float(sizes[worst])
+    size = size if size > CERTAIN * of_terms else of_terms / EPS
+    return Comparison(float(difference[worst]), float(allowed[worst]), size)
+
+
+def is_zero(operator: Operator, rtol: float = 0.0) -> bool:
+    """Is it nothing but rounding, or at most rtol beside its terms?"""
+    return _vanish(terms_of(operator), rtol)
+
+
+def is_identity(operator: Operator, rtol: float = 0.0) -> bool:
+    """Does it leave every vector as it is, up to rounding or rtol?"""
+    rows, cols = operator.rows, operator.cols
+    if rows is not None and cols is not None and not rows.same(cols):
         return False
-    rtol = tolerance(operator.bench, has_inverse(operator)) if rtol is None else rtol
-    x = probes(operator)
-    terms = terms_of(operator)
-    if len(terms) == 1 and not isinstance(terms[0], Product):
-        return largest(terms[0].run(x, False)) == 0.0  # one operator alone: only if all of it is
-    values = [term.run(x, False) for term in terms]
-    return bool(largest(np.add.reduce(values)) <= rtol * size(terms, values))
+    return _vanish([*terms_of(operator), -operator.bench.Id], rtol)
 
 
-def size(operators: list[Operator], values: list[Floats]) -> float:
-    """What a difference is compared with: the largest of these values of these operators; where
-    all of them vanish beside their factors, or there is one only, the factors' sizes."""
-    factors = max(natural_size(operator) for operator in operators)
-    found = max(largest(value) for value in values)
-    if len(values) > 1 and found > ROUNDINGS * EPS * factors:
-        return found
-    return factors
+def _vanish(terms: list[Operator], rtol: float) -> bool:
+    if isinstance(rtol, bool) or not isinstance(rtol, Real) or not float(rtol) >= 0.0:
+        raise StateError(f"rtol is {rtol!r}; give a number, zero or more.")
+    bench = terms[0].bench
+    space = next((term.cols for term in terms if term.cols is not None), bench.node_space)
+    placed = [term.placed(space) for term in terms]
+    x = probes(space.size)
+    return compare(
+        bench, lambda b: [term.on(b).run(b.tried(x), False) for term in placed], rtol
+    ).agrees
 
 
-def natural_size(operator: Operator) -> float:
-    """The product of the sizes of the factors; of the largest term of a sum."""
-    terms = terms_of(operator)
-    if len(terms) > 1:
-        return max(natural_size(term) for term in terms)
-    number = abs(number_of(operator))
-    return float(number * np.prod([_factor_size(factor) for factor in factors_of(operator)]))
-
-
-def _factor_size(factor: Operator) -> float:
-    if isinstance(factor, Transposed):
-        return natural_size(factor.inner)
-    if len(terms_of(factor)) > 1:
-        return natural_size(factor)
-    if not isinstance(factor, Leaf):
-        return 1.0  # Id
-    bench = factor.bench
-    if factor.name == "taubar":
-        return max(1.0, largest(bench.tau.blocks.data))
-    if factor.name == "P_plus":
-        return largest(bench.P.blocks.data)
-    if isinstance(factor, (Edges, Propagator)) and factor.blocks is bench.E_psi.blocks:
-        step = largest(bench.E_phi.blocks.data) * _factor_size(bench.taubar)
-        return step if isinstance(factor, Edges) or factor.strict else max(1.0, step)
-    if isinstance(factor, Propagator):
-        return largest(factor.run(probes(factor), False))
-    return largest(factor.blocks.data)
-
-
-def is_identity(operator: Operator, rtol: float | None = None) -> bool:
-    """Does it leave every vector as it is?"""
-    if operator.rows is None:
-        return isinstance(operator, Identity)
-    rows, cols = operator.spaces
-    if not rows.same(cols):
-        return False
-    rtol = tolerance(operator.bench, has_inverse(operator)) if rtol is None else rtol
-    x = probes(operator)
-    return bool(largest(operator.run(x, False) - x) <= rtol * max(1.0, largest(x)))
-
-
-def probes(operator: Operator) -> Floats:
-    """The columns to try: all of the identity, or a few random ones."""
-    cols = operator.shape[1]
-    if operator.bench.node_space.size**2 <= SMALL:
-        return np.eye(cols)
-    return np.random.default_rng(0).normal(size=(cols, PROBES))
+def probes(size: int) -> Floats:
+    """Random vectors, side by side."""
+    return np.random.default_rng(0).normal(size=(size, PROBES))
 
 
 def largest(values: Floats) -> float:
@@ -111,9 +108,8 @@ def largest(values: Floats) -> float:
     return float(np.abs(values).max(initial=0.0))
 
 
-def tolerance(bench: Workbench, inverse_enters: bool) -> float:
-    """What may differ, relatively: more where D⁻¹ of an ill-conditioned system enters."""
-    return max(RTOL, ROUNDINGS * EPS * condition_number(bench)) if inverse_enters else RTOL
+def _of_rows(table: Floats) -> Floats:
+    return np.asarray(np.abs(table).max(axis=1, initial=0.0))
 
 
 def condition_number(bench: Workbench, steps: int = 30) -> float:

@@ -42,6 +42,9 @@ class Identity(Operator):
     def placed(self, space: Space) -> Operator:
         return self if self.rows is not None else Identity(self.bench, space)
 
+    def moved(self, bench: Workbench) -> Operator:
+        return Identity(bench, self.rows)
+
     def run(self, x: Floats, transpose: bool) -> Floats:
         return x
 
@@ -57,6 +60,9 @@ class Transposed(Operator):
 
     def placed(self, space: Space) -> Operator:
         return Transposed(self.inner.placed(space))
+
+    def moved(self, bench: Workbench) -> Operator:
+        return self.inner.on(bench).T
 
     def run(self, x: Floats, transpose: bool) -> Floats:
         return self.inner.run(x, not transpose)
@@ -75,6 +81,9 @@ class Scaled(Operator):
     def placed(self, space: Space) -> Operator:
         return Scaled(self.number, self.inner.placed(space))
 
+    def moved(self, bench: Workbench) -> Operator:
+        return Scaled(self.number, self.inner.on(bench))
+
     def run(self, x: Floats, transpose: bool) -> Floats:
         return self.number * self.inner.run(x, transpose)
 
@@ -86,6 +95,9 @@ class Sum(Operator):
 
     def placed(self, space: Space) -> Operator:
         return self if self.rows is not None else Sum(tuple(t.placed(space) for t in self.terms))
+
+    def moved(self, bench: Workbench) -> Operator:
+        return Sum(tuple(term.on(bench) for term in self.terms))
 
     def run(self, x: Floats, transpose: bool) -> Floats:
         total = self.terms[0].run(x, transpose)
@@ -101,6 +113,9 @@ class Product(Operator):
     def __init__(self, factors: tuple[Operator, ...]) -> None:
         self.factors, self.bench = factors, factors[0].bench
         self.rows, self.cols = factors[0].rows, factors[-1].cols
+
+    def moved(self, bench: Workbench) -> Operator:
+        return Product(tuple(factor.on(bench) for factor in self.factors))
 
     def run(self, x: Floats, transpose: bool) -> Floats:
         for factor in self.factors if transpose else reversed(self.factors):

@@ -23,7 +23,7 @@ eq. 40 has H̃*(k), the axis of each body's own hinge, in place k; it must be th
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -57,31 +57,38 @@ class Direction:
     @cached_property
     def outboard(self) -> Diagonal:
         """H̃_≤ (eq. 40)."""
-        return self._square("outboard", r"\leq", lambda: self._turned(self.node))
+        return self._square("outboard", r"\leq", lambda b: self._in(b)._turned(self.node))
 
     @cached_property
     def beyond(self) -> Diagonal:
         """H̃_< (eq. 40)."""
-        return self._square("beyond", "<", self._beyond_blocks)
+        return self._square("beyond", "<", lambda b: self._in(b)._beyond_blocks())
 
     @cached_property
     def hinge(self) -> Diagonal:
         """H̃_= (eqs. 39 and 40)."""
-        here = np.array([self.node])
-        return self._square("hinge", "=", lambda: self._placed(here, force_cross(*self._twist)))
+        return self._square("hinge", "=", lambda b: self._in(b)._hinge_blocks())
 
     @cached_property
     def bracket(self) -> Diagonal:
         """N, with the rows of H: what the direction does to the columns of its own joint."""
         name, symbol = f"{self.name}.bracket", rf"\mathcal{{N}}_{{{self.place}}}"
         rows, cols = self.bench.joint_space, self.bench.node_space
-        return Diagonal(self.bench, name, symbol, rows, cols, self._bracket_blocks)
+        make = lambda b: self._in(b)._bracket_blocks()  # noqa: E731
+        return Diagonal(self.bench, name, symbol, rows, cols, make)
 
     @cached_property
     def _twist(self) -> tuple[Floats, Floats]:
         """(u, t): the column of H*(i) along which to go."""
         row = self.bench.H.blocks[self.node][self.dof]
         return row[:3], row[3:6]
+
+    def _in(self, bench: Workbench) -> Self:
+        """The same direction of another workbench."""
+        return self if bench is self.bench else type(self)(bench, self.node, self.dof)
+
+    def _hinge_blocks(self) -> Blocks:
+        return self._placed(np.array([self.node]), force_cross(*self._twist))
 
     def _bracket_blocks(self) -> Blocks:
         bench, i = self.bench, self.node
@@ -110,7 +117,7 @@ class Direction:
         blocks.data[rows[:, :, None] + steps] = matrix
         return blocks
 
-    def _square(self, name: str, sign: str, make: Callable[[], Blocks]) -> Diagonal:
+    def _square(self, name: str, sign: str, make: Callable[[Workbench], Blocks]) -> Diagonal:
         symbol = rf"\tilde{{\mathcal{{H}}}}_{{{sign}{self.place}}}"
         space = self.bench.node_space
         return Diagonal(self.bench, f"{self.name}.{name}", symbol, space, space, make)

@@ -38,9 +38,17 @@ class Operator(ABC):
     def run(self, x: Floats, transpose: bool) -> Floats:
         """The operator, or its transpose, times a matrix of columns that fits; never changes x."""
 
+    @abstractmethod
+    def moved(self, bench: Workbench) -> Operator:
+        """What `on` gives for another workbench than its own."""
+
     def placed(self, space: Space) -> Operator:
         """Itself, with an Id that still fits any space put into this one."""
         return self
+
+    def on(self, bench: Workbench) -> Operator:
+        """The same expression with the operators of another model of the same shape."""
+        return self if bench is self.bench else self.moved(bench)
 
     # ---- the algebra ------------------------------------------------------------------------
 
@@ -168,14 +176,14 @@ class Operator(ABC):
 
         return block(self, row, column)
 
-    def is_zero(self, rtol: float | None = None) -> bool:
-        """Whether the value is zero beside its terms, as `comparison.py` says."""
+    def is_zero(self, rtol: float = 0.0) -> bool:
+        """Whether the value is nothing but rounding, or at most rtol beside its terms."""
         from skodyn.operators.comparison import is_zero  # it reads the classes of this file
 
         return is_zero(self, rtol)
 
-    def is_identity(self, rtol: float | None = None) -> bool:
-        """Whether the value is the identity, as `comparison.py` says."""
+    def is_identity(self, rtol: float = 0.0) -> bool:
+        """Whether the value differs from the identity by rounding alone, or by at most rtol."""
         from skodyn.operators.comparison import is_identity
 
         return is_identity(self, rtol)

@@ -15,6 +15,7 @@ from skodyn.operators.canonical import canonical
 from skodyn.operators.composite import Identity, Product, Scaled, Transposed, product
 from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Diagonal, Edges, Inverted, Named, Propagator
+from skodyn.operators.rounding import refuse_rounding
 from skodyn.operators.structure import (
     diagonal_blocks,
     edge_blocks,
@@ -24,6 +25,8 @@ from skodyn.operators.structure import (
     number_of,
     terms_of,
 )
+from skodyn.operators.workbench import Workbench
+from skodyn.sko.blocks import Blocks
 
 __all__ = ["inverse"]
 
@@ -33,6 +36,9 @@ RESOLVENTS = (
     (("K", "H", "phi"), ("K", "H", "psi")),  # eq. 44: ψ⁻¹φ and φ⁻¹ψ
 )
 """(I + X)⁻¹ = I − Y for these X and Y."""
+
+REGULAR = (("M",), ("R",), ("P",), ("D",))
+"""Sums of inertias, of which no rounding can be all that is left."""
 
 NEWTON_EULER = ("H", "phi", "M", "phi.T", "H.T")
 
@@ -81,8 +87,17 @@ def _inverted(operator: Operator) -> Operator | None:
         return None
     if isinstance(operator, Diagonal) and operator.inverted is not None:
         return operator.inverted
-    tree, name = operator.bench.tree, operator.text()
-    found = Inverted(operator, lambda: invert(diagonal_blocks(operator), tree, name))
+    name = operator.text()
+    checked = canonical(operator) not in REGULAR
+
+    def make(bench: Workbench) -> Blocks:
+        blocks = diagonal_blocks(operator.on(bench))
+        inverses = invert(blocks, bench.tree, name)
+        if checked and bench.samples:
+            refuse_rounding(operator.on(bench), inverses)
+        return inverses
+
+    found = Inverted(operator, make)
     if isinstance(operator, Diagonal):
         operator.inverted = found
     return found
@@ -132,7 +147,8 @@ def _resolvent(negative: list[Operator]) -> Operator:
     space = bench.node_space
     name = f"(Id - {edges.text()}).inverse()"
     symbol = rf"[\mathbf{{I}} - {edges.latex()}]^{{-1}}"
-    leaf = Edges(bench, edges.text(), edges.latex(), space, space, lambda: edge_blocks(edges))
+    make = lambda b: edge_blocks(edges.on(b))  # noqa: E731
+    leaf = Edges(bench, edges.text(), edges.latex(), space, space, make)
     leaf.made_from = (edges,)
     resolvent = Propagator(name, symbol, leaf)
     resolvent.made_from = (leaf,)

@@ -25,7 +25,10 @@ __all__ = ["Diagonal", "Edges", "Inverted", "Leaf", "Named", "Pickoff", "Propaga
 
 
 class Leaf(Operator):
-    """An operator with a name of its own; `made_from` others, if blocks of theirs enter its own."""
+    """An operator with a name of its own; `made_from` others, if blocks of theirs enter its own.
+
+    make: its blocks from a workbench, which need not be its own but one of the same shape.
+    """
 
     made_from: tuple[Operator, ...] = ()
 
@@ -36,7 +39,7 @@ class Leaf(Operator):
         symbol: str,
         rows: Space,
         cols: Space,
-        make: Callable[[], Blocks],
+        make: Callable[[Workbench], Blocks],
     ) -> None:
         self.bench, self.rows, self.cols = bench, rows, cols
         self.name, self.symbol, self._make = name, symbol, make
@@ -44,7 +47,11 @@ class Leaf(Operator):
     @cached_property
     def blocks(self) -> Blocks:
         """One per node, or per edge from a node to its parent; computed when first asked for."""
-        return self._make()
+        return self._make(self.bench)
+
+    def moved(self, bench: Workbench) -> Operator:
+        rows, cols = self.spaces
+        return type(self)(bench, self.name, self.symbol, rows, cols, self._make)
 
     @cached_property
     def _transposed(self) -> Operator:
@@ -69,6 +76,12 @@ class Diagonal(Leaf):
     def T(self) -> Operator:
         return self if self.symmetric else self._transposed
 
+    def moved(self, bench: Workbench) -> Operator:
+        rows, cols = self.spaces
+        moved = Diagonal(bench, self.name, self.symbol, rows, cols, self._make)
+        moved.symmetric = self.symmetric
+        return moved
+
     def run(self, x: Floats, transpose: bool) -> Floats:
         return apply_diagonal(self.blocks, x, transpose)
 
@@ -76,11 +89,14 @@ class Diagonal(Leaf):
 class Inverted(Diagonal):
     """The inverse of a block-diagonal expression, block by block."""
 
-    def __init__(self, inner: Operator, make: Callable[[], Blocks]) -> None:
+    def __init__(self, inner: Operator, make: Callable[[Workbench], Blocks]) -> None:
         rows, cols = inner.spaces
         super().__init__(inner.bench, "", "", cols, rows, make)
         self.inner = inner
         self.symmetric = isinstance(inner, Diagonal) and inner.symmetric
+
+    def moved(self, bench: Workbench) -> Operator:
+        return self.inner.on(bench).inverse()
 
 
 class Edges(Leaf):
@@ -117,8 +133,13 @@ class Propagator(Leaf):
         self, name: str, symbol: str, edges: Edges, plain: Propagator | None = None
     ) -> None:
         space = edges.bench.node_space
-        super().__init__(edges.bench, name, symbol, space, space, lambda: edges.blocks)
+        super().__init__(edges.bench, name, symbol, space, space, lambda _: edges.blocks)
         self.edges, self.strict = edges, plain is not None
+
+    def moved(self, bench: Workbench) -> Operator:
+        edges = self.edges.on(bench)
+        assert isinstance(edges, Edges)
+        return Propagator(self.name, self.symbol, edges, self if self.strict else None)
 
     def run(self, x: Floats, transpose: bool) -> Floats:
         return propagate(self.bench.tree, self.blocks, x, self.strict, transpose)
@@ -136,6 +157,9 @@ class Named(Operator):
     def T(self) -> Operator:
         return self if self.symmetric else Transposed(self)
 
+    def moved(self, bench: Workbench) -> Operator:
+        return Named(self.name, self.symbol, self.definition.on(bench), self.symmetric)
+
     def run(self, x: Floats, transpose: bool) -> Floats:
         return self.definition.run(x, transpose)
 
@@ -144,12 +168,17 @@ class Pickoff(Leaf):
     """𝔅: one block of columns per picked-off point, in the rows of its node."""
 
     def __init__(self, bench: Workbench, cols: Space, nodes: Ints, blocks: Blocks) -> None:
-        super().__init__(bench, "B", r"\mathfrak{B}", bench.node_space, cols, lambda: blocks)
+        super().__init__(
+            bench, "B", r"\mathfrak{B}", bench.node_space, cols, lambda b: b.given(blocks)
+        )
         self.nodes = nodes
         starts = bench.node_space.starts
         self._rows = np.concatenate(
             [np.arange(starts[k], starts[k + 1]) for k in nodes.tolist()] or [nodes]
         )
+
+    def moved(self, bench: Workbench) -> Operator:
+        return Pickoff(bench, self.spaces[1], self.nodes, self.blocks)
 
     def run(self, x: Floats, transpose: bool) -> Floats:
         if transpose:

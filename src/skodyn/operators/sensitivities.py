@@ -204,7 +204,8 @@ class Derivative(Direction):
         """KNPℰ_ψ* and its transpose: one block, at the parent of body i."""
         b, space = self.bench, self.bench.node_space
         name, symbol = f"{self.name}.handed_inward", rf"\mathcal{{Q}}_{{{self.place}}}"
-        made = Diagonal(b, name, symbol, space, space, self._inward_blocks)
+        make = lambda bench: self._in(bench)._inward_blocks()  # noqa: E731
+        made = Diagonal(b, name, symbol, space, space, make)
         made.made_from = (b.K, b.P, b.E_psi)
         return made.symmetrical()
 

@@ -18,7 +18,6 @@ __all__ = [
     "diagonal_blocks",
     "edge_blocks",
     "factors_of",
-    "has_inverse",
     "is_block_diagonal",
     "is_on_edges",
     "leaves_of",
@@ -143,14 +142,6 @@ def leaves_of(operator: Operator) -> list[Operator]:
     if isinstance(operator, Leaf):
         return [operator, *(leaf for part in operator.made_from for leaf in leaves_of(part))]
     return [leaf for part in parts for leaf in leaves_of(part)] if parts else [operator]
-
-
-def has_inverse(operator: Operator) -> bool:
-    """Does an inverse enter its value: its own, or D⁻¹ through the Riccati equation?"""
-    return any(
-        isinstance(leaf, Inverted) or (isinstance(leaf, Leaf) and leaf.name in FROM_RICCATI)
-        for leaf in leaves_of(operator)
-    )
 
 
 FROM_RICCATI = frozenset(

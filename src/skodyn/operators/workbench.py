@@ -23,10 +23,10 @@ from skodyn.operators.composite import Identity, product
 from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Diagonal, Edges, Named, Pickoff, Propagator
 from skodyn.operators.spaces import Space
-from skodyn.operators.structure import diagonal_blocks, is_block_diagonal
+from skodyn.operators.structure import diagonal_blocks, edge_blocks, is_block_diagonal
 from skodyn.operators.vectors import StackedVector
 from skodyn.sko import Riccati, SKOModel
-from skodyn.sko.blocks import Floats
+from skodyn.sko.blocks import Blocks, Floats
 from skodyn.topology import Tree
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Workbench:
     """
 
     def __init__(self, model: SKOModel, origin: Origin, rates: Floats | None) -> None:
-        self.model, self.origin, self._rates = model, origin, rates
+        self.model, self.origin, self.rates = model, origin, rates
         self.notes: dict[str, float] = {}  # numbers worth keeping, such as the condition number
         find = model.tree.resolve
         self.node_space = Space("node", "N", model.sizes, find)
@@ -73,15 +73,15 @@ class Workbench:
 
     @cached_property
     def H(self) -> Diagonal:
-        return self._diagonal("H", "H", lambda: self.model.H, self.joint_space, self.node_space)
+        return self._diagonal("H", "H", lambda b: b.model.H, self.joint_space, self.node_space)
 
     @cached_property
     def M(self) -> Diagonal:
-        return self._inertia("M", r"\mathbf{M}", lambda: self.model.M)
+        return self._inertia("M", r"\mathbf{M}", lambda b: b.model.M)
 
     @cached_property
     def E_phi(self) -> Edges:
-        return self._edges("E_phi", r"\mathcal{E}_\phi", lambda: self.model.weights)
+        return self._edges("E_phi", r"\mathcal{E}_\phi", lambda b: b.model.weights)
 
     @cached_property
     def phi(self) -> Propagator:
@@ -107,9 +107,9 @@ class Workbench:
     @cached_property
     def V(self) -> StackedVector:
         """φ*H*θ̇, the velocities of the nodes."""
-        if self._rates is None:
+        if self.rates is None:
             raise StateError("V needs generalised velocities; give v= to sk.operators.")
-        velocity: StackedVector = self.phi.T @ (self.H.T @ self._rates)
+        velocity: StackedVector = self.phi.T @ (self.H.T @ self.rates)
         return velocity
 
     # ---- what follows -------------------------------------------------------------------------
@@ -121,43 +121,43 @@ class Workbench:
 
     @cached_property
     def R(self) -> Diagonal:
-        return self._inertia("R", r"\mathcal{R}", lambda: sko.composite_inertias(self.model))
+        return self._inertia("R", r"\mathcal{R}", lambda b: sko.composite_inertias(b.model))
 
     @cached_property
     def P(self) -> Diagonal:
-        return self._inertia("P", r"\mathcal{P}", lambda: self.solution.P)
+        return self._inertia("P", r"\mathcal{P}", lambda b: b.solution.P)
 
     @cached_property
     def P_plus(self) -> Diagonal:
-        return self._inertia("P_plus", r"\mathcal{P}^+", lambda: self.solution.P_plus)
+        return self._inertia("P_plus", r"\mathcal{P}^+", lambda b: b.solution.P_plus)
 
     @cached_property
     def D(self) -> Diagonal:
         joint = self.joint_space
         return self._diagonal(
-            "D", r"\mathcal{D}", lambda: self.solution.D, joint, joint
+            "D", r"\mathcal{D}", lambda b: b.solution.D, joint, joint
         ).symmetrical()
 
     @cached_property
     def G(self) -> Diagonal:
-        make = lambda: self.solution.G  # noqa: E731
+        make = lambda b: b.solution.G  # noqa: E731
         return self._diagonal("G", r"\mathcal{G}", make, self.node_space, self.joint_space)
 
     @cached_property
     def tau(self) -> Diagonal:
-        return self._square("tau", r"\tau", lambda: self.solution.tau)
+        return self._square("tau", r"\tau", lambda b: b.solution.tau)
 
     @cached_property
     def taubar(self) -> Diagonal:
-        return self._square("taubar", r"\bar{\tau}", lambda: self.solution.tau_bar)
+        return self._square("taubar", r"\bar{\tau}", lambda b: b.solution.tau_bar)
 
     @cached_property
     def K(self) -> Edges:
-        return self._edges("K", r"\mathcal{K}", lambda: self.solution.K, self.joint_space)
+        return self._edges("K", r"\mathcal{K}", lambda b: b.solution.K, self.joint_space)
 
     @cached_property
     def E_psi(self) -> Edges:
-        return self._edges("E_psi", r"\mathcal{E}_\psi", lambda: self.solution.psi)
+        return self._edges("E_psi", r"\mathcal{E}_\psi", lambda b: b.solution.psi)
 
     @cached_property
     def psi(self) -> Propagator:
@@ -169,7 +169,7 @@ class Workbench:
 
     @cached_property
     def Upsilon(self) -> Diagonal:
-        make = lambda: sko.node_compliances(self.model, self.solution)  # noqa: E731
+        make = lambda b: sko.node_compliances(b.model, b.solution)  # noqa: E731
         return self._inertia("Upsilon", r"\Upsilon", make)
 
     @cached_property
@@ -214,7 +214,11 @@ class Workbench:
         star, latex_star = (".T", "^*") if backward else ("", "")
         name = f"{edges.text()}{star}.lyapunov_recursion({X.text()})"
         symbol = rf"\mathrm{{lyap}}({edges.latex()}{latex_star},\,{X.latex()})"
-        make = lambda: solve(self.tree, edges.blocks, diagonal_blocks(X))  # noqa: E731
+
+        def make(bench: Workbench) -> Blocks:
+            weights = edge_blocks(edges.on(bench))
+            return solve(bench.tree, weights, diagonal_blocks(X.on(bench)))
+
         solution = self._square(name, symbol, make)
         solution.made_from = (edges, X)
         return solution
@@ -232,6 +236,25 @@ class Workbench:
         named: list[Operator] = [getattr(self, word.removesuffix(".T")) for word in words]
         starred = [op.T if w.endswith(".T") else op for op, w in zip(named, words, strict=True)]
         return reduce(product, starred)
+
+    def given(self, blocks: Blocks) -> Blocks:
+        """Numbers that a user gave, as they are; `Sample` has them rounded otherwise."""
+        return blocks
+
+    def tried(self, x: Floats) -> Floats:
+        """Vectors to try an operator on, as they are; `Sample` takes others."""
+        return x
+
+    def measured(self, y: Floats) -> Floats:
+        """What an operator makes of the vectors asked for, from what it makes of those tried."""
+        return y
+
+    @cached_property
+    def samples(self) -> tuple[Workbench, ...]:
+        """The same model with every number rounded otherwise: what is rounding differs there."""
+        from skodyn.operators.samples import samples_of  # they are workbenches themselves
+
+        return samples_of(self)
 
     def check_compatible(self, other: Workbench, mine: object, theirs: object) -> None:
         """Do both stand for the same model, state and bodies?"""

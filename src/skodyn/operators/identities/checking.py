@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from skodyn.operators.comparison import SMALL, largest, probes, size, tolerance
+from skodyn.operators.comparison import SMALL, compare, probes
 from skodyn.operators.expression import Operator
 from skodyn.operators.identities.equation import Equation, Given
 from skodyn.operators.identities.jain import JAIN
 from skodyn.operators.identities.pycraft import PYCRAFT
-from skodyn.operators.structure import has_inverse
 from skodyn.operators.workbench import Workbench
 from skodyn.sko.blocks import Floats
 
@@ -28,7 +27,9 @@ CHAINS = "for serial chains"
 
 @dataclass(frozen=True)
 class Result:
-    """residual: the largest difference over the largest entry of either side; None: not checked."""
+    """residual: the difference of the two sides over their largest entry, in the row where it is
+    largest beside what rounding explains; tolerance: what rounding explains there. If nothing but
+    rounding is left of both sides, over the size of what cancels in them. None: not checked."""
 
     name: str
     equation: str
@@ -46,47 +47,37 @@ def check_identities(
 ) -> list[Result]:
     """All equations, in the order of the papers; random vectors and points come from the seed.
 
-    Each side is applied as it is typed, to all columns of the identity, or to a few random vectors
-    if the model is large. What may differ is said in comparison.py.
+    Each side is applied as it is typed to a few random vectors. What may differ is said in
+    comparison.py.
     """
-    given = Given(ops, np.random.default_rng(seed))
-    return [_check(equation, given) for equation in equations]
+    givens = {bench: Given(bench, np.random.default_rng(seed)) for bench in (ops, *ops.samples)}
+    return [_check(equation, ops, givens) for equation in equations]
 
 
-def _check(equation: Equation, given: Given) -> Result:
-    ops = given.ops
+def _check(equation: Equation, ops: Workbench, givens: dict[Workbench, Given]) -> Result:
+    words = equation.words or _words(equation, givens[ops])
     if not equation.holds_for(ops):
-        return Result(equation.name, equation.words or _words(equation, given), None, 0.0, CHAINS)
+        return Result(equation.name, words, None, 0.0, CHAINS)
     if equation.dense and ops.node_space.size**2 > SMALL:
-        return Result(equation.name, equation.words, None, 0.0, TOO_LARGE)
-    left = equation.left(given)
-    right = None if equation.right is None else equation.right(given)
+        return Result(equation.name, words, None, 0.0, TOO_LARGE)
+    found = compare(ops, lambda bench: _sides(equation, givens[bench]))
+    size = found.size or 1.0
+    verdict = HOLDS if found.agrees else FAILS
+    return Result(equation.name, words, found.difference / size, found.allowed / size, verdict)
+
+
+def _sides(equation: Equation, given: Given) -> list[Floats]:
+    """The left side and less the right one: vectors, or what operators or matrices make of them."""
+    left: Any = equation.left(given)
+    right: Any = None if equation.right is None else equation.right(given)
     if isinstance(left, Operator):
-        difference, scale = _operators(left, right)
-        inverse_enters = has_inverse(left) or (right is not None and has_inverse(right))
-    else:
-        difference, scale = _arrays(np.asarray(left), np.asarray(right))
-        inverse_enters = True
-    residual = difference / scale if scale else difference
-    allowed = tolerance(ops, inverse_enters)
-    verdict = HOLDS if residual <= allowed else FAILS
-    words = equation.words or _words(equation, given)
-    return Result(equation.name, words, residual, allowed, verdict)
-
-
-def _operators(left: Operator, right: Operator | None) -> tuple[float, float]:
-    """(largest difference, what it is compared with); `comparison.size` says the latter."""
-    x = probes(left)
-    value = left.run(x, False)
-    if right is None:
-        return largest(value), size([left], [value])
-    right = right.placed(left.spaces[0])
-    other = right.run(x, False)
-    return largest(value - other), size([left, right], [value, other])
-
-
-def _arrays(left: Floats, right: Floats) -> tuple[float, float]:
-    return largest(left - right), max(largest(left), largest(right))
+        x = given.tried(probes(left.shape[1]))
+        sides = [left.run(x, False)]
+        return sides if right is None else [*sides, -right.placed(left.spaces[0]).run(x, False)]
+    if equation.dense:
+        x = given.tried(probes(np.shape(left)[-1] if np.ndim(left) else 1))
+        return [np.atleast_2d(left) @ x, -np.atleast_2d(right) @ x]
+    return [np.asarray(left), -np.asarray(right)]
 
 
 def _words(equation: Equation, given: Given) -> str:

@@ -10,10 +10,13 @@ import numpy as np
 
 from skodyn.forks import cached_property
 from skodyn.operators.block_algebra import multiply, transpose
+from skodyn.operators.comparison import PROBES, largest
 from skodyn.operators.expression import Operator
 from skodyn.operators.leaves import Diagonal, Pickoff
+from skodyn.operators.spaces import Space
 from skodyn.operators.vectors import StackedVector
 from skodyn.operators.workbench import Workbench
+from skodyn.sko.blocks import Blocks
 
 __all__ = ["Equation", "Given", "always", "chains_only"]
 
@@ -30,12 +33,26 @@ class Given:
         return getattr(self.ops, name)
 
     @cached_property
+    def a(self) -> StackedVector:
+        """Accelerations of the size of those at hand; the equations hold for any."""
+        return self._vectors(self.ops.node_space, largest(self.ops.a))
+
+    @cached_property
+    def b(self) -> StackedVector:
+        """Forces of the size of those at hand."""
+        return self._vectors(self.ops.node_space, largest(self.ops.b))
+
+    @cached_property
     def T(self) -> StackedVector:
         """Generalised forces, of the size of those at hand."""
         ops = self.ops
-        bias = np.asarray(ops.H @ (ops.phi @ (ops.M @ (ops.phi.T @ ops.a) + ops.b)))
-        scale = max(1.0, float(np.abs(bias).max(initial=0.0)))
-        return ops.joint_vector(scale * self._rng.normal(size=ops.joint_space.size))
+        bias = ops.H @ (ops.phi @ (ops.M @ (ops.phi.T @ ops.a) + ops.b))
+        return self._vectors(ops.joint_space, largest(bias))
+
+    def _vectors(self, space: Space, size: float) -> StackedVector:
+        """Random ones, side by side."""
+        columns = (size or 1.0) * self._rng.normal(size=(space.size, PROBES))
+        return StackedVector(self.ops.tried(columns), self.ops, space)
 
     @cached_property
     def B(self) -> Pickoff:
@@ -97,12 +114,15 @@ class Given:
 
     def diag_of_edges(self) -> Diagonal:
         """diagOf{ℰ_ψ*Υℰ_ψ} (eq. 26): ψ*(℘(k), k)·Υ(℘(k))·ψ(℘(k), k)."""
+
+        def make(bench: Workbench) -> Blocks:
+            E = bench.E_psi.blocks
+            inner = multiply(bench.Upsilon.blocks, E, bench.tree.parent)
+            return multiply(transpose(E), inner)
+
         ops = self.ops
-        E = ops.E_psi.blocks
-        inner = multiply(ops.Upsilon.blocks, E, ops.tree.parent)
-        blocks = multiply(transpose(E), inner)
         name, symbol = "diagOf(E_psi.T @ Upsilon @ E_psi)", r"\mathrm{diagOf}"
-        return Diagonal(ops, name, symbol, ops.node_space, ops.node_space, lambda: blocks)
+        return Diagonal(ops, name, symbol, ops.node_space, ops.node_space, make)
 
 
 def always(ops: Workbench) -> bool:
