@@ -74,7 +74,7 @@ def test_nodes_are_given_as_index_or_as_name():
     assert tree.indices(["hand", 0]).tolist() == [2, 0]
 
 
-def test_an_integer_is_an_index_even_where_names_are_integers():
+def test_an_integer_is_an_index_where_no_names_were_given():
     tree = Tree.from_parents([1, -1])
     assert tree.names == (1, 0)
     assert tree.resolve(1) == 1

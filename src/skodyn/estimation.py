@@ -28,9 +28,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skodyn.sko import Blocks, Riccati, SKOModel, forward_lyapunov, mass_matrix, riccati
+from skodyn.sko import Blocks, Riccati, SKOModel, forward_lyapunov, mass_matrix
 from skodyn.sko.blocks import Floats, stacked_columns
 from skodyn.sko.compliance import node_compliances
+from skodyn.sko.riccati import solution_of
 from skodyn.sko.sweeps import gather, pass_inward, scatter
 
 __all__ = ["Estimate", "output_covariance", "sample", "smooth", "state_covariances"]
@@ -80,8 +81,8 @@ class Estimate:
 
 def smooth(model: SKOModel, T: ArrayLike, solution: Riccati | None = None) -> Estimate:
     """Filter tips to base, then smooth base to tips; O(N). T: one vector, or columns of draws."""
+    solution = solution_of(model, solution)
     columns, shape = stacked_columns(T, model.nv, "T")
-    solution = riccati(model) if solution is None else solution
     predicted = gather(
         model.tree, solution.psi, pass_inward(model.tree, solution.K, columns, model.sizes)
     )

@@ -142,7 +142,14 @@ class Operator(ABC):
 
     def _times(self, x: Any, transpose: bool) -> Any:
         if self.rows is None or self.cols is None:
-            return np.array(self.run(np.asarray(x, dtype=np.float64), transpose))
+            try:
+                given = np.asarray(x, dtype=np.float64)
+            except (TypeError, ValueError):
+                raise StateError(
+                    f"{self.text()} is applied to {type(x).__name__}, which is no array of real "
+                    "numbers."
+                ) from None
+            return np.array(self.run(given, transpose))
         into, taken = (self.cols, self.rows) if transpose else (self.rows, self.cols)
         if isinstance(x, StackedVector) and x.space is not None:
             assert x.bench is not None

@@ -16,11 +16,11 @@ in very small blocks roundings may be the same by chance.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
 from skodyn import sko
+from skodyn.forks import cached_property
 from skodyn.operators.block_algebra import identity_blocks, multiply, transpose
 from skodyn.operators.workbench import Workbench
 from skodyn.sko import Riccati, SKOModel

@@ -37,12 +37,15 @@ class Space:
 
     def slice_of(self, label: Hashable) -> slice:
         """Where the part of a label lies in a stacked vector."""
-        k = self.resolve(label)
+        return self.slice_at(self.resolve(label))
+
+    def slice_at(self, k: int) -> slice:
+        """Where part number k lies in a stacked vector."""
         return slice(int(self.starts[k]), int(self.starts[k + 1]))
 
-    def columns_of(self, label: Hashable) -> Floats:
-        """The columns of the identity that belong to a label."""
-        part = self.slice_of(label)
+    def columns_at(self, k: int) -> Floats:
+        """The columns of the identity that belong to part number k."""
+        part = self.slice_at(k)
         columns = np.zeros((self.size, part.stop - part.start))
         columns[part] = np.eye(part.stop - part.start)
         return columns

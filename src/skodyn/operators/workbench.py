@@ -202,6 +202,11 @@ class Workbench:
 
     def lyapunov(self, edges: Edges, X: Operator, *, backward: bool) -> Diagonal:
         """The Y of a Lyapunov equation with a block-diagonal right side X."""
+        if not isinstance(X, Operator):
+            raise StateError(
+                f"X is {type(X).__name__}; give a block-diagonal operator, such as M or "
+                "H.T @ D.inverse() @ H."
+            )
         self.check_compatible(X.bench, edges, X)
         if not is_block_diagonal(X) or X.rows is None or X.rows.kind != "node":
             raise StateError(
@@ -276,9 +281,21 @@ class Workbench:
         vector = StackedVector(np.zeros(space.size), self, space)
         if isinstance(values, Mapping):
             for label, part in values.items():
-                vector.block(label)[...] = part
+                here = vector.block(label)
+                try:
+                    here[...] = part
+                except (TypeError, ValueError):
+                    raise StateError(
+                        f"The part of {label!r} is {part!r}; give a number or {len(here)} of them."
+                    ) from None
             return vector
-        given = np.asarray(values, dtype=np.float64)
+        try:
+            given = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise StateError(
+                f"The vector is {type(values).__name__}, no array of real numbers; give shape "
+                f"({space.size},), or a dict of parts by name."
+            ) from None
         if given.shape not in ((), (space.size,)):
             raise StateError(f"The vector has shape {given.shape}; give ({space.size},).")
         vector[...] = given

@@ -53,12 +53,13 @@ class AggregatedModel(SKOModel):
         """Interbody forces in the original's order: f_𝔖 = 𝔸_𝔖·f(𝔖) inside the aggregated node."""
         columns, shape = stacked_columns(f, self.size, "f")
         whole = columns.copy()
-        own = self.node_slice(self.tree.index_of(self.name))
+        own = self.slice_at(self.tree.index_of(self.name))
         whole[own] = dense_propagation(self.inside) @ columns[own]
         return self.to_original(whole).reshape(shape)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        members = [self.original.tree.index_of(name) for name in self.inside.names]
+        tree = self.original.tree
+        members = [tree.handle(tree.index_of(name)) for name in self.inside.names]
         return aggregate, (self.original, members, self.name)
 
 
@@ -74,7 +75,7 @@ def aggregate(
     """The model with these nodes as one; a TopologyError says why they cannot be one."""
     own = np.unique(model.tree.indices(nodes))
     name = aggregated_names(model.names[k] for k in own) if name is None else name
-    coarse = aggregate_tree(model.tree, own.tolist(), name)
+    coarse = aggregate_tree(model.tree, [model.tree.handle(k) for k in own.tolist()], name)
     inside = submodel(model, own)
     members = np.array([model.tree.index_of(n) for n in inside.names], dtype=np.int64)
     A = dense_propagation(inside)
@@ -127,7 +128,7 @@ def _outer_row(model: SKOModel, parent: int, inside: SKOModel) -> Floats:
     rows = 0 if parent < 0 else int(model.weights.rows[tops[0]])
     row = np.zeros((rows, inside.size))
     for k, top in zip(inside.tree.bases.tolist(), tops, strict=True):
-        row[:, inside.node_slice(k)] = model.weights[top]
+        row[:, inside.slice_at(k)] = model.weights[top]
     return row
 
 
@@ -137,7 +138,7 @@ def _inner_column(model: SKOModel, k: int, below: bool, inside: SKOModel) -> Flo
         return model.weights[k]
     column = np.zeros((inside.size, int(model.sizes[k])))
     member = inside.tree.index_of(model.names[int(model.tree.parent[k])])
-    column[inside.node_slice(member)] = model.weights[k]
+    column[inside.slice_at(member)] = model.weights[k]
     return column
 
 
@@ -147,7 +148,8 @@ def aggregate_segments(model: SKOModel) -> SKOModel:
     groups = [[model.names[k] for k in segments.nodes(s)] for s in range(len(segments))]
     for names in groups:
         if len(names) > 1:
-            model = aggregate(model, [model.tree.index_of(name) for name in names])
+            tree = model.tree
+            model = aggregate(model, [tree.handle(tree.index_of(name)) for name in names])
     return model
 
 

@@ -72,7 +72,7 @@ class Blocks:
     @classmethod
     def of(cls, matrices: Iterable[ArrayLike]) -> Blocks:
         """From two-dimensional arrays."""
-        arrays = [np.asarray(m, dtype=np.float64) for m in matrices]
+        arrays = [_matrix(k, m) for k, m in enumerate(matrices)]
         sizes = np.array([a.shape for a in arrays], dtype=np.int64).reshape(-1, 2)
         flat = np.concatenate([a.ravel() for a in arrays]) if arrays else np.zeros(0)
         return cls(flat, sizes[:, 0].copy(), sizes[:, 1].copy())
@@ -150,6 +150,16 @@ class Blocks:
             i, j = int(self.row_starts[k]), int(self.col_starts[k])
             full[i : i + block.shape[0], j : j + block.shape[1]] = block
         return full
+
+
+def _matrix(k: int, given: ArrayLike) -> Floats:
+    try:
+        matrix = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise StateError(f"Block {k} is not an array of real numbers; give a matrix.") from None
+    if matrix.ndim != 2:
+        raise StateError(f"Block {k} has shape {matrix.shape}; give a matrix.")
+    return matrix
 
 
 def offsets(sizes: Ints | Sequence[int]) -> Ints:

@@ -14,7 +14,7 @@ from skodyn.jit import RESULT, kernel
 from skodyn.sko.backward_lyapunov import backward_lyapunov, walk_to_element
 from skodyn.sko.blocks import BLOCKS, BLOCKS_TO_WRITE, Blocks, Floats, block_of, offsets
 from skodyn.sko.model import SKOModel
-from skodyn.sko.riccati import Riccati, riccati
+from skodyn.sko.riccati import Riccati, solution_of
 from skodyn.sko.small import copy, small, solve_lower
 
 __all__ = ["compliance", "joint_compliances", "node_compliances"]
@@ -22,6 +22,7 @@ __all__ = ["compliance", "joint_compliances", "node_compliances"]
 
 def joint_compliances(model: SKOModel, solution: Riccati) -> Blocks:
     """H*(k)·D⁻¹(k)·H(k) of every node; O(N)."""
+    solution = solution_of(model, solution)
     X = Blocks.zeros(model.sizes, model.sizes)
     joint_compliance_sweep.ready(
         model.H.arrays,
@@ -34,7 +35,7 @@ def joint_compliances(model: SKOModel, solution: Riccati) -> Blocks:
 
 def node_compliances(model: SKOModel, solution: Riccati | None = None) -> Blocks:
     """Υ(k) = Ω(k, k) of every node (eq. 24 with ψ for both operators); O(N)."""
-    solution = riccati(model) if solution is None else solution
+    solution = solution_of(model, solution)
     return backward_lyapunov(model.tree, solution.psi, joint_compliances(model, solution))
 
 
@@ -42,8 +43,8 @@ def compliance(
     model: SKOModel, nodes: Iterable[Hashable], solution: Riccati | None = None
 ) -> Floats:
     """Ω(i, j) for all pairs of these nodes, as one symmetric matrix in their order."""
+    solution = solution_of(model, solution)
     chosen = model.tree.indices(nodes).tolist()
-    solution = riccati(model) if solution is None else solution
     upsilon, psi = node_compliances(model, solution), solution.psi
     at = offsets([int(model.sizes[k]) for k in chosen])
     omega = np.empty((int(at[-1]), int(at[-1])))

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike
 from skodyn.sko.blocks import Floats, stacked_vector
 from skodyn.sko.forward_dynamics import forward_dynamics
 from skodyn.sko.forward_lyapunov import composite_inertias
-from skodyn.sko.model import SKOModel
-from skodyn.sko.riccati import Riccati, riccati
+from skodyn.sko.model import SKOModel, check_model
+from skodyn.sko.riccati import Riccati, solution_of
 from skodyn.sko.sweeps import gather, pass_inward, pass_outward, scatter
 
 __all__ = ["ForceModel", "articulated_model", "composite_model", "inboard_model", "terminal_model"]
@@ -53,13 +53,15 @@ class ForceModel:
 
 def _hinge_accelerations(model: SKOModel, vdot: ArrayLike) -> Floats:
     """H*θ̈ + a: the acceleration of each node relative to its parent."""
+    check_model(model)
     given = stacked_vector(vdot, model.nv, "vdot")
     return model.H.apply(given, transpose=True) + model.a
 
 
 def terminal_model(model: SKOModel, vdot: ArrayLike) -> ForceModel:
     """f = Mα + (b + ℰf): the body alone."""
-    alpha = scatter(model.tree, model.weights, _hinge_accelerations(model, vdot))
+    relative = _hinge_accelerations(model, vdot)
+    alpha = scatter(model.tree, model.weights, relative)
     own = model.M.apply(alpha)
     f = gather(model.tree, model.weights, own + model.b)
     residual = model.b + pass_inward(model.tree, model.weights, f)
@@ -80,8 +82,8 @@ def _articulated(
     model: SKOModel, tau: ArrayLike, solution: Riccati | None
 ) -> tuple[Riccati, Floats, Floats, Floats]:
     """(Riccati solution, 𝒯, α, 𝔷) with 𝔷 = ψ(K𝒯 + Pa + b)."""
+    solution = solution_of(model, solution)
     given = stacked_vector(tau, model.nv, "tau")
-    solution = riccati(model) if solution is None else solution
     vdot = forward_dynamics(model, given, solution)
     alpha = scatter(model.tree, model.weights, _hinge_accelerations(model, vdot))
     source = pass_inward(model.tree, solution.K, given, model.sizes)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from skodyn.jit import RESULT, kernel
 from skodyn.sko.blocks import BLOCKS, Floats, block_of, stacked_vector
 from skodyn.sko.model import MODEL, H_of, SKOModel, weight_of
-from skodyn.sko.riccati import Riccati, riccati
+from skodyn.sko.riccati import Riccati, solution_of
 from skodyn.sko.small import (
     add_product,
     add_transposed_product,
@@ -29,8 +29,8 @@ __all__ = ["forward_dynamics"]
 
 def forward_dynamics(model: SKOModel, tau: ArrayLike, solution: Riccati | None = None) -> Floats:
     """θ̈ under the generalised forces tau; O(N). Give the Riccati solution if it is at hand."""
+    solution = solution_of(model, solution)
     given = stacked_vector(tau, model.nv, "tau")
-    solution = riccati(model) if solution is None else solution
     vdot, residual = given.copy(), np.empty(model.nv)
     forward_dynamics_sweep.ready(
         model.arrays,

@@ -15,9 +15,9 @@ import numpy as np
 from skodyn.errors import StateError
 from skodyn.jit import COUNT, INTS, RESULT, Group, kernel
 from skodyn.sko.blocks import BLOCKS, BLOCKS_TO_WRITE, Blocks, Floats, block_of
-from skodyn.sko.model import SKOModel
+from skodyn.sko.model import SKOModel, check_model
 from skodyn.sko.small import add_product, add_product_transposed, clear, copy, small
-from skodyn.sko.sweeps import check_edges
+from skodyn.sko.sweeps import check_blocks, check_edges
 from skodyn.topology import Tree
 
 __all__ = ["composite_inertias", "forward_element", "forward_lyapunov"]
@@ -25,6 +25,7 @@ __all__ = ["composite_inertias", "forward_element", "forward_lyapunov"]
 
 def composite_inertias(model: SKOModel) -> Blocks:
     """R(k) of every node (Algorithm 4.1); O(N)."""
+    check_model(model)
     return forward_lyapunov(model.tree, model.weights, model.M)
 
 
@@ -62,6 +63,9 @@ def forward_element(
 
 def check_diagonal(tree: Tree, A: Blocks, X: Blocks, B: Blocks) -> None:
     """Are 𝔸 and 𝔹 weights on this tree, and X block-diagonal between them?"""
+    check_blocks(tree, A, "A")
+    check_blocks(tree, B, "B")
+    check_blocks(tree, X, "The block-diagonal operator")
     check_edges(tree, A, A.cols)
     check_edges(tree, B, B.cols)
     if not (np.array_equal(X.rows, A.cols) and np.array_equal(X.cols, B.cols)):

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from skodyn.jit import COUNT, FLOATS, INTS, RESULT, kernel
 from skodyn.sko.blocks import BLOCKS, Floats, block_of, stacked_columns
 from skodyn.sko.model import MODEL, H_of, SKOModel, weight_of
-from skodyn.sko.riccati import Riccati, riccati
+from skodyn.sko.riccati import Riccati, solution_of
 from skodyn.sko.small import (
     add_product,
     add_transposed_product,
@@ -49,7 +49,7 @@ def innovations_inverse(
 
 def mass_matrix_solve(model: SKOModel, rhs: ArrayLike, solution: Riccati | None = None) -> Floats:
     """𝓜⁻¹·rhs by eq. 51, for a vector or columns; O(N) per column."""
-    solution = riccati(model) if solution is None else solution
+    solution = solution_of(model, solution)
     columns, shape = stacked_columns(rhs, model.nv, "rhs")
     inner = solve_blocks(solution.D_factor, innovations_inverse(model, solution, columns))
     return innovations_inverse(model, solution, inner, transpose=True).reshape(shape)
@@ -57,12 +57,13 @@ def mass_matrix_solve(model: SKOModel, rhs: ArrayLike, solution: Riccati | None 
 
 def log_determinant(model: SKOModel, solution: Riccati | None = None) -> float:
     """log det 𝓜 = Σ log det D(k) (eq. 53); O(N)."""
-    solution = riccati(model) if solution is None else solution
+    solution = solution_of(model, solution)
     factor = solution.D_factor
     return float(sum_of_logarithms.ready(factor.data, factor.starts, factor.row_starts))
 
 
 def _run(entry: Any, model: SKOModel, solution: Riccati, x: ArrayLike) -> Floats:
+    solution = solution_of(model, solution)
     columns, shape = stacked_columns(x, model.nv, "x")
     y = columns.copy()
     entry.ready(

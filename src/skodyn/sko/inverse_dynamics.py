@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from skodyn.jit import FLOATS, RESULT, kernel
 from skodyn.sko.blocks import Floats, stacked_vector
-from skodyn.sko.model import MODEL, H_of, M_of, SKOModel, weight_of
+from skodyn.sko.model import MODEL, H_of, M_of, SKOModel, check_model, weight_of
 from skodyn.sko.small import add_product, add_transposed_product, copy, part_of
 from skodyn.sko.sweeps import scatter
 
@@ -20,11 +20,13 @@ __all__ = ["inverse_dynamics", "velocities"]
 
 def velocities(model: SKOModel, v: ArrayLike) -> Floats:
     """V = 𝔸*H*θ̇ of all nodes, stacked; O(N)."""
+    check_model(model)
     return scatter(model.tree, model.weights, model.H.apply(v, transpose=True))
 
 
 def inverse_dynamics(model: SKOModel, vdot: ArrayLike) -> Floats:
     """𝒯 = H𝔸(Mα + b) with α = 𝔸*(H*θ̈ + a): the forces that produce θ̈; O(N)."""
+    check_model(model)
     given = stacked_vector(vdot, model.nv, "vdot")
     alpha, f, tau = np.empty(model.size), np.empty(model.size), np.zeros(model.nv)
     inverse_dynamics_sweep.ready(model.arrays, given, alpha, f, tau)

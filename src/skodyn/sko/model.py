@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from skodyn.errors import ModelError
+from skodyn.errors import ModelError, StateError
 from skodyn.forks import cached_property
 from skodyn.jit import FLOATS, INTS, Group, helper
 from skodyn.model.model import Model
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from skodyn.sko.aggregation import AggregatedModel
     from skodyn.sko.partition import PartitionedModel
 
-__all__ = ["MODEL", "H_of", "M_of", "ModelArrays", "SKOModel", "weight_of"]
+__all__ = ["MODEL", "H_of", "M_of", "ModelArrays", "SKOModel", "check_model", "weight_of"]
 
 PerNode = Mapping[Any, Any] | Sequence[Any]
 """A value for every node: by name, or in the order in which the nodes were given."""
@@ -82,6 +82,15 @@ class WrongKindError(ModelError, AttributeError):
     """A general SKO model where one of rigid bodies is needed; `hasattr` takes it for a no."""
 
 
+def check_model(model: Any) -> None:
+    """A StateError for what is no SKO model."""
+    if not isinstance(model, SKOModel):
+        raise StateError(
+            f"model is {type(model).__name__}; give an SKOModel, such as sk.sko_model(model, q) "
+            "makes of a Model."
+        )
+
+
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class SKOModel:
     """A tree of nodes with any block sizes: node k has m_k velocities and n_k freedoms.
@@ -92,8 +101,9 @@ class SKOModel:
     symmetric and positive definite; a and b are stacked vectors, zero unless given.
 
     Nodes are numbered base first and depth first, as in `tree`; blocks and stacked vectors follow
-    that order, whatever order they were given in. Where a node is asked for, an integer is its
-    number in that order and anything else its name. All arrays are read-only.
+    that order, whatever order they were given in. Where a node is asked for, give its name, or its
+    number in that order; if names were given and one is an integer, integers are names and never
+    numbers. All arrays are read-only.
     """
 
     tree: Tree
@@ -214,7 +224,10 @@ class SKOModel:
 
     def node_slice(self, node: Hashable) -> slice:
         """Where a node's part lies in a stacked vector."""
-        k = self.tree.resolve(node)
+        return self.slice_at(self.tree.resolve(node))
+
+    def slice_at(self, k: int) -> slice:
+        """Where the part of node number k lies in a stacked vector."""
         return slice(int(self.node_starts[k]), int(self.node_starts[k + 1]))
 
     def dof_slice(self, node: Hashable) -> slice:

@@ -17,7 +17,6 @@ from skodyn.forks import cached_property
 from skodyn.sko.blocks import Blocks, Floats, Ints
 from skodyn.sko.model import SKOModel
 from skodyn.sko.sweeps import gather, pass_inward
-from skodyn.topology import Tree
 
 __all__ = ["PartitionedModel", "dense_kernel", "dense_propagation", "partition", "submodel"]
 
@@ -27,7 +26,7 @@ def submodel(model: SKOModel, nodes: Ints) -> SKOModel:
     place = np.full(model.n_nodes + 1, -1)  # the last entry answers for the ground
     place[nodes] = np.arange(len(nodes))
     parents = place[model.tree.parent[nodes]]
-    tree = Tree(parents.tolist(), [model.names[k] for k in nodes])
+    tree = model.tree.derived(parents.tolist(), [model.names[k] for k in nodes])
     chosen = nodes[tree.order]
     cut = tree.parent < 0
     weights = [np.zeros((0, model.sizes[k])) if base else model.weights[k]
@@ -105,8 +104,8 @@ class PartitionedModel:
             k = whole.tree.index_of(name)
             p = whole.tree.parent[k]
             if p >= 0 and whole.names[p] in above:
-                rows = inner.node_slice(inner.tree.index_of(whole.names[p]))
-                columns = outer.node_slice(outer.tree.index_of(name))
+                rows = inner.slice_at(inner.tree.index_of(whole.names[p]))
+                columns = outer.slice_at(outer.tree.index_of(name))
                 matrix[rows, columns] = whole.weights[k]
         return matrix
 

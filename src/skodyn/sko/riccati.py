@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skodyn.errors import DynamicsError
+from skodyn.errors import DynamicsError, StateError
 from skodyn.jit import INTS, RESULT, Group, helper, kernel
 from skodyn.sko.blocks import Blocks, Floats, stacked_columns
-from skodyn.sko.model import MODEL, H_of, SKOModel, weight_of
+from skodyn.sko.model import MODEL, H_of, SKOModel, check_model, weight_of
 from skodyn.sko.small import (
     add_congruence,
     add_product,
@@ -38,7 +38,7 @@ from skodyn.sko.small import (
 )
 from skodyn.sko.solve import solve_blocks
 
-__all__ = ["Riccati", "riccati"]
+__all__ = ["Riccati", "riccati", "solution_of"]
 
 SINGULAR_PIVOT = 1e-14
 """A pivot of D below this part of the terms it is summed from is rounding and no inertia; the same
@@ -49,6 +49,7 @@ bound as in the kernels for rigid bodies."""
 class Riccati:
     """The solution of the Riccati equation; one block per node, or per edge to the parent."""
 
+    model: SKOModel  # whose it is
     P: Blocks  # articulated inertias, m_k × m_k
     D: Blocks  # n_k × n_k
     D_factor: Blocks  # L, lower triangular, with D = L·L*
@@ -70,6 +71,7 @@ class Riccati:
 
 def riccati(model: SKOModel) -> Riccati:
     """P, D, G, τ, τ̄, P⁺, ψ and K of every node; O(N). A DynamicsError names a node without D⁻¹."""
+    check_model(model)
     m, n, inner = model.sizes, model.dofs, model.weights.rows
     P = Blocks(model.M.data.copy(), m, m)
     D, factor, G = Blocks.zeros(n, n), Blocks.zeros(n, n), Blocks.zeros(m, n)
@@ -89,7 +91,39 @@ def riccati(model: SKOModel) -> Riccati:
         raise DynamicsError(_explain(model, int(failed), D))
     for blocks in (P, D, factor, G, tau, tau_bar, P_plus, psi, K):
         blocks.freeze()
-    return Riccati(P, D, factor, G, tau, tau_bar, P_plus, psi, K)
+    return Riccati(model, P, D, factor, G, tau, tau_bar, P_plus, psi, K)
+
+
+def solution_of(model: SKOModel, solution: Riccati | None) -> Riccati:
+    """The solution that was given, or a new one; a StateError if it is another model's.
+
+    Models that differ in a and b alone have one solution.
+    """
+    if solution is None:
+        return riccati(model)
+    check_model(model)
+    if not isinstance(solution, Riccati):
+        raise StateError(f"solution is {type(solution).__name__}; give riccati(model), or nothing.")
+    if solution.model is not model:
+        where = _first_difference(model, solution.model)
+        if where:
+            raise StateError(
+                f"The solution is that of another model, {solution.model!r}: {where}; give "
+                "riccati(model), or nothing."
+            )
+    return solution
+
+
+def _first_difference(model: SKOModel, other: SKOModel) -> str:
+    """Where two models have not the same Riccati equation; nothing if they have."""
+    if model.names != other.names or not np.array_equal(model.tree.parent, other.tree.parent):
+        return "it has another tree"
+    pairs = {"A": (model.weights, other.weights), "H": (model.H, other.H), "M": (model.M, other.M)}
+    for what, (mine, theirs) in pairs.items():
+        for k, name in enumerate(model.names):
+            if not np.array_equal(mine[k], theirs[k]):
+                return f"its {what} of node {name!r} differs"
+    return ""
 
 
 def _explain(model: SKOModel, k: int, D: Blocks) -> str:

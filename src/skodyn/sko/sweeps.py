@@ -39,14 +39,27 @@ def pass_inward(tree: Tree, edges: Blocks, x: ArrayLike, sizes: Ints | None = No
     sizes: of the nodes' parts of the result, where they are not those of x: m_k for K, whose
     columns are degrees of freedom.
     """
+    check_blocks(tree, edges, "edges")
     out = offsets(edges.cols if sizes is None else sizes)
     return _step(send_to_parent, tree, edges, x, edges.col_starts, out)
 
 
 def pass_outward(tree: Tree, edges: Blocks, x: ArrayLike, sizes: Ints | None = None) -> Floats:
     """ℰ*x: every node receives edge*(k)·x(℘(k)) from its parent; sizes as for `pass_inward`."""
+    check_blocks(tree, edges, "edges")
     inner = offsets(edges.cols if sizes is None else sizes)
     return _step(send_to_children, tree, edges, x, inner, edges.col_starts)
+
+
+def check_blocks(tree: Any, blocks: Any, what: str) -> None:
+    """A StateError for what is no tree, or are no blocks."""
+    if not isinstance(tree, Tree):
+        raise StateError(f"tree is {type(tree).__name__}; give a Tree, such as model.tree.")
+    if not isinstance(blocks, Blocks):
+        raise StateError(
+            f"{what} is {type(blocks).__name__}; give Blocks, such as model.weights or "
+            "Blocks.of(matrices)."
+        )
 
 
 def check_edges(tree: Tree, edges: Blocks, sizes: Ints) -> None:
@@ -66,6 +79,7 @@ def check_edges(tree: Tree, edges: Blocks, sizes: Ints) -> None:
 
 
 def _sweep(entry: Any, tree: Tree, weights: Blocks, x: ArrayLike) -> Floats:
+    check_blocks(tree, weights, "weights")
     check_edges(tree, weights, weights.cols)
     columns, shape = stacked_columns(x, int(weights.col_starts[-1]), "x")
     y = np.empty(columns.shape)

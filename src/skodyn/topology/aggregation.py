@@ -17,7 +17,9 @@ import numpy as np
 from skodyn.errors import TopologyError
 from skodyn.topology.contraction import name_taken
 from skodyn.topology.forest import GROUND, IntArray
+from skodyn.topology.kinds import check_tree
 from skodyn.topology.subgraph import (
+    Flags,
     Subgraph,
     members,
     outboard,
@@ -57,7 +59,11 @@ def aggregation_condition(tree: Tree, nodes: Iterable[Hashable]) -> AggregationC
 
     Being induced is understood: a set of nodes stands for its induced subgraph (Lemma 3).
     """
-    own = members(tree, nodes)
+    check_tree(tree)
+    return _condition(tree, members(tree, nodes))
+
+
+def _condition(tree: Tree, own: Flags) -> AggregationCondition:
     if not own.any():
         return AggregationCondition((), "No nodes were given to aggregate; name at least one.")
     above = np.unique(tree.parent[own])
@@ -90,12 +96,13 @@ def aggregation_subgraph(tree: Tree, nodes: Iterable[Hashable]) -> Subgraph[int]
     the paths to 𝔖. It is least when p is deepest; p is a common ancestor outside the set, so
     that is c if c ∉ 𝔖, and the parent of c if c ∈ 𝔖.
     """
+    check_tree(tree)
     own = members(tree, nodes)
     given = np.flatnonzero(own)
     if not len(given):
         return tree_subgraph(tree, own)
     # in preorder, what is common to the first and the last node is common to all between them
-    c = tree.closest_common_ancestor(int(given[0]), int(given[-1]))
+    c = tree.meeting(int(given[0]), int(given[-1]))
     top = c if c != GROUND and own[c] else c + 1
     return tree_subgraph(tree, toward_ground(tree, own) & (np.arange(tree.n) >= top))
 
@@ -114,8 +121,9 @@ def aggregate_tree(tree: Tree, nodes: Iterable[Hashable], name: Hashable) -> Agg
 
     The new node stands where the first of its members stood and may take a member's name.
     """
+    check_tree(tree)
     own = members(tree, nodes)
-    condition = aggregation_condition(tree, np.flatnonzero(own).tolist())
+    condition = _condition(tree, own)
     if not condition:
         raise TopologyError(condition.reason)
     kept = ~own
@@ -128,7 +136,7 @@ def aggregate_tree(tree: Tree, nodes: Iterable[Hashable], name: Hashable) -> Agg
     names = [name if k == first else tree.names[k] for k in np.flatnonzero(kept).tolist()]
     if names.count(name) > 1:
         raise TopologyError(name_taken(name))
-    coarse = Tree(parents.tolist(), names)
+    coarse = tree.derived(parents.tolist(), names)
     node_of = np.argsort(coarse.order)[place]
     node_of.setflags(write=False)
     return Aggregation(coarse, int(node_of[first]), node_of)

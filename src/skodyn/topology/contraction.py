@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterable
 
 from skodyn.errors import TopologyError
 from skodyn.topology.digraph import Digraph
-from skodyn.topology.wording import quote
+from skodyn.topology.kinds import check_digraph
+from skodyn.topology.wording import listed_nodes, quote
 
 __all__ = ["aggregate_digraph", "contract_edge", "contract_nodes", "name_taken"]
 
@@ -18,7 +19,8 @@ def aggregate_digraph(digraph: Digraph, nodes: Iterable[Hashable], name: Hashabl
     a subgraph holds (Jain 2012-I Lemma 3). The result need not be a tree, nor even acyclic.
     The new node stands where the first of its members stood and may take a member's name.
     """
-    own = {digraph.nodes[digraph.index_of(node)] for node in nodes}
+    check_digraph(digraph)
+    own = {digraph.nodes[digraph.index_of(node)] for node in listed_nodes(nodes)}
     if not own:
         raise TopologyError("No nodes were given to aggregate; name at least one.")
     if name in digraph.nodes and name not in own:
@@ -36,6 +38,7 @@ def contract_nodes(digraph: Digraph, a: Hashable, b: Hashable, name: Hashable) -
 
 def contract_edge(digraph: Digraph, parent: Hashable, child: Hashable, name: Hashable) -> Digraph:
     """Edge-contraction: collapse the two nodes of an edge; a tree stays a tree."""
+    check_digraph(digraph)
     if child not in digraph.children(parent):
         raise TopologyError(
             f"There is no edge {quote(parent)} → {quote(child)}; use contract_nodes for nodes "

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skodyn.errors import TopologyError
 from skodyn.topology.search import disjoint_cycles, reachable
-from skodyn.topology.wording import Spelling, quote
+from skodyn.topology.wording import Spelling, hashable_names, listed_items, listed_nodes, quote
 
 __all__ = ["Digraph", "sound_edges"]
 
@@ -32,8 +32,8 @@ class Digraph:
     _children: list[list[int]]
 
     def __init__(self, nodes: Iterable[Hashable], edges: Iterable[Iterable[Hashable]] = ()) -> None:
-        nodes = tuple(nodes)
-        pairs, faults = sound_edges(nodes, edges)
+        nodes = tuple(hashable_names(listed_nodes(nodes)))
+        pairs, faults = sound_edges(nodes, listed_items(edges, "edges", "(parent, child) pairs"))
         if faults:
             raise TopologyError(faults)
         index = {node: position for position, node in enumerate(nodes)}
@@ -58,6 +58,10 @@ class Digraph:
         Every node is a key, so that a misspelt parent is caught; a root maps to None or to an
         empty list. A label that is itself a tuple must be wrapped in a list.
         """
+        if not isinstance(parents, Mapping):
+            raise TopologyError(
+                f"parents is {type(parents).__name__}; give a dict {{child: parent}}."
+            )
         place = {node: position for position, node in enumerate(parents)}
         edges: list[Edge] = []
         for child, given in parents.items():
@@ -72,7 +76,7 @@ class Digraph:
 
     def index_of(self, node: Hashable) -> int:
         """The position of a node in `nodes`; an unknown one is refused with a guess."""
-        position = self._index.get(node)
+        position = self._index.get(node) if isinstance(node, Hashable) else None
         if position is None:
             remedy = Spelling(self.nodes).remedy(node, "give one of its nodes")
             raise TopologyError(f"This digraph has no node {quote(node)}; {remedy}")
@@ -96,8 +100,8 @@ class Digraph:
 
     def between(self, starts: Iterable[Hashable], ends: Iterable[Hashable]) -> frozenset[Hashable]:
         """All nodes on directed paths from a start to an end, both included when one exists."""
-        forward = reachable(self._children, [self.index_of(node) for node in starts])
-        backward = reachable(self._parents, [self.index_of(node) for node in ends])
+        forward = reachable(self._children, [self.index_of(node) for node in listed_nodes(starts)])
+        backward = reachable(self._parents, [self.index_of(node) for node in listed_nodes(ends)])
         return self._labels([f and b for f, b in zip(forward, backward, strict=True)])
 
     def is_multiply_connected(self, a: Hashable, b: Hashable) -> bool:
@@ -198,6 +202,7 @@ def sound_edges(
     for position, edge in enumerate(edges):
         try:
             parent, child = edge
+            hash((parent, child))
         except (TypeError, ValueError):
             faults.append(f"Edge {position} is {edge!r}; write it as a (parent, child) pair.")
             continue

@@ -22,7 +22,7 @@ from skodyn.topology.forest import (
     parent_faults,
     preorder,
 )
-from skodyn.topology.wording import Spelling, quote
+from skodyn.topology.wording import Spelling, hashable_names, listed_items, listed_nodes, quote
 
 __all__ = ["read_digraph", "read_edges", "read_names", "read_positions"]
 
@@ -31,8 +31,10 @@ def read_positions(
     parents: Iterable[int], names: Iterable[Hashable] | None
 ) -> tuple[IntArray, list[Hashable], IntArray]:
     """Parent positions, names and the preorder of the nodes."""
-    above = list(parents)
-    labels: list[Hashable] = list(range(len(above)) if names is None else names)
+    above = listed_items(parents, "parents", "a list of positions, −1 for the ground")
+    labels: list[Hashable] = list(range(len(above)))
+    if names is not None:
+        labels = hashable_names(listed_items(names, "names", "a list of names"))
     faults = name_faults(labels)
     if len(labels) != len(above):
         raise TopologyError([*faults, _uneven(len(labels), len(above))])
@@ -60,7 +62,8 @@ def read_names(
     names: Iterable[Hashable], parent_names: Iterable[Hashable], ground: Hashable
 ) -> tuple[list[int], list[Hashable]]:
     """Parent positions and names, from the name of each node's parent."""
-    labels, above = list(names), list(parent_names)
+    labels = hashable_names(listed_items(names, "names", "a list of names"))
+    above = hashable_names(listed_items(parent_names, "parent_names", "a list of names"))
     faults = name_faults(labels)
     if ground in labels:
         faults.append(f"A node is named {quote(ground)} like the ground; rename one of the two.")
@@ -85,13 +88,15 @@ def read_edges(
     nodes: Iterable[Hashable], edges: Iterable[Iterable[Hashable]]
 ) -> tuple[list[int], list[Hashable]]:
     """Parent positions and names, from (parent, child) pairs."""
-    given = list(nodes)
-    pairs, faults = sound_edges(given, edges)
+    given = hashable_names(listed_nodes(nodes))
+    pairs, faults = sound_edges(given, listed_items(edges, "edges", "(parent, child) pairs"))
     return _single_parents(given, pairs, faults)
 
 
 def read_digraph(digraph: Digraph) -> tuple[list[int], list[Hashable]]:
     """Parent positions and names, from a digraph, whose edges are known to be sound."""
+    if not isinstance(digraph, Digraph):
+        raise TopologyError(f"digraph is {type(digraph).__name__}; give a Digraph.")
     return _single_parents(digraph.nodes, digraph.edges, [])
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skodyn.topology.forest import GROUND, IntArray
+from skodyn.topology.kinds import check_tree
 from skodyn.topology.tree import Tree
 
 __all__ = ["Segments", "serial_segments"]
@@ -38,6 +39,7 @@ def serial_segments(tree: Tree) -> Segments:
 
     An only child comes right after its parent in preorder, so each segment is contiguous.
     """
+    check_tree(tree)
     n_children = np.append(np.diff(tree.child_start), 0)  # the last entry answers for the ground
     begins = n_children[tree.parent] != 1
     start = np.flatnonzero(begins)
@@ -47,4 +49,4 @@ def serial_segments(tree: Tree) -> Segments:
     end = np.append(start[1:], tree.n)[: len(start)]
     for array in (start, end, segment_of):
         array.setflags(write=False)
-    return Segments(start, end, segment_of, Tree(parents, [tree.names[k] for k in start]))
+    return Segments(start, end, segment_of, tree.derived(parents, [tree.names[k] for k in start]))

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from skodyn.errors import TopologyError
 from skodyn.topology.digraph import Digraph
 from skodyn.topology.forest import GROUND, IntArray
+from skodyn.topology.kinds import check_graph, check_tree
 from skodyn.topology.tree import Tree
-from skodyn.topology.wording import listed
+from skodyn.topology.wording import listed, listed_nodes
 
 __all__ = [
     "Partition",
@@ -59,9 +60,12 @@ def induced_subgraph(graph: Tree, nodes: Iterable[Hashable]) -> Subgraph[int]: .
 def induced_subgraph(graph: Digraph, nodes: Iterable[Hashable]) -> Subgraph[Hashable]: ...
 def induced_subgraph(graph: Tree | Digraph, nodes: Iterable[Hashable]) -> Subgraph[Any]:
     """𝔖_I: the nodes with every edge of the graph that joins two of them."""
+    check_graph(graph)
     if isinstance(graph, Tree):
         return tree_subgraph(graph, members(graph, nodes))
-    return _digraph_subgraph(graph, {graph.nodes[graph.index_of(node)] for node in nodes})
+    return _digraph_subgraph(
+        graph, {graph.nodes[graph.index_of(node)] for node in listed_nodes(nodes)}
+    )
 
 
 @overload
@@ -76,21 +80,40 @@ def path_induced_subgraph(graph: Tree | Digraph, nodes: Iterable[Hashable]) -> S
     it. Paths may go round a cycle, so a node on a cycle brings the whole cycle along, as
     Corollary 3.1 asks; with simple paths only, the question would be NP-hard.
     """
+    check_graph(graph)
     if isinstance(graph, Tree):
         own = members(graph, nodes)
         return tree_subgraph(graph, outboard(graph, own) & toward_ground(graph, own))
-    nodes = list(nodes)
+    nodes = listed_nodes(nodes)
     return _digraph_subgraph(graph, graph.between(nodes, nodes))
 
 
 def is_induced(graph: Tree | Digraph, subgraph: Subgraph[Any]) -> bool:
     """Whether the subgraph has exactly the graph's edges between its nodes."""
-    return subgraph == induced_subgraph(graph, subgraph.nodes)
+    return subgraph == induced_subgraph(graph, _nodes_of(graph, subgraph))
 
 
 def is_path_induced(graph: Tree | Digraph, subgraph: Subgraph[Any]) -> bool:
     """Whether the subgraph has all nodes and edges of all directed paths between its nodes."""
-    return subgraph == path_induced_subgraph(graph, subgraph.nodes)
+    return subgraph == path_induced_subgraph(graph, _nodes_of(graph, subgraph))
+
+
+def _nodes_of(graph: Tree | Digraph, subgraph: Subgraph[Any]) -> list[Hashable]:
+    """Those of a subgraph, as functions of the graph take them."""
+    if not isinstance(subgraph, Subgraph):
+        raise TopologyError(
+            f"subgraph is {type(subgraph).__name__}; give a Subgraph, for example of "
+            "induced_subgraph."
+        )
+    if not isinstance(graph, Tree):
+        return list(subgraph.nodes)
+    strange = [k for k in subgraph.nodes if k not in range(graph.n)]
+    if strange:
+        raise TopologyError(
+            f"The subgraph has {listed(strange)}, no packed index of this tree; give a Subgraph "
+            "that was made of it."
+        )
+    return [graph.handle(int(k)) for k in subgraph.nodes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +131,7 @@ class Partition:
 
 def partition(tree: Tree, nodes: Iterable[Hashable]) -> Partition:
     """Split a tree by a path-induced set of nodes (Jain 2012-I Lemma 1)."""
+    check_tree(tree)
     own = members(tree, nodes)
     below = outboard(tree, own)
     missing = np.flatnonzero(below & toward_ground(tree, own) & ~own)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from skodyn.errors import TopologyError
 from skodyn.topology.digraph import Digraph
 from skodyn.topology.forest import GROUND, IntArray, packed_arrays
 from skodyn.topology.readers import read_digraph, read_edges, read_names, read_positions
-from skodyn.topology.wording import Spelling, quote
+from skodyn.topology.wording import Spelling, listed_nodes, quote
 
 __all__ = ["Tree"]
 
@@ -23,7 +24,8 @@ class Tree:
 
     Base first, so `parent[k] < k`; the subtree of k is `range(k, subtree_end[k])`. Together with
     the ground it is the standard digraph of Jain 2012-I section 2.2. All arrays are read-only
-    int64. Methods take a node as packed index or as name; an integer is always an index.
+    int64. Methods take a node as name or as packed index. Where names that were given hold an
+    integer, integers are names and never indices; `names[k]` is then how node k is given.
     """
 
     names: tuple[Hashable, ...]
@@ -35,9 +37,12 @@ class Tree:
     level: IntArray  # 0 for bases
     subtree_end: IntArray  # one past the last descendant
     _index: dict[Hashable, int]
+    _integers_are_names: bool
 
     def __init__(self, parents: Iterable[int], names: Iterable[Hashable] | None = None) -> None:
         above, labels, order = read_positions(parents, names)
+        given = names is not None and any(isinstance(name, (int, np.integer)) for name in labels)
+        object.__setattr__(self, "_integers_are_names", given)
         packed_names = tuple(labels[k] for k in order.tolist())
         object.__setattr__(self, "names", packed_names)
         object.__setattr__(self, "_index", {name: k for k, name in enumerate(packed_names)})
@@ -71,6 +76,10 @@ class Tree:
     def from_digraph(cls, digraph: Digraph) -> Tree:
         """From a digraph that is a forest; its roots become the bases."""
         return cls(*read_digraph(digraph))
+
+    def derived(self, parents: Iterable[int], names: Iterable[Hashable]) -> Tree:
+        """A tree made of nodes of this one, in which integers mean what they mean here."""
+        return _rebuilt(list(parents), list(names), self._integers_are_names)
 
     def to_digraph(self, ground: Hashable | None = None) -> Digraph:
         """The digraph of the names; with a name for the ground, that is its root (section 2.2)."""
@@ -107,15 +116,19 @@ class Tree:
         return self._named(name, Spelling(self.names))
 
     def resolve(self, node: Hashable) -> int:
-        """The packed index of a node given as index or as name."""
+        """The packed index of a node given as name or as index."""
         return self._located(node, Spelling(self.names))
 
+    def handle(self, k: int) -> Hashable:
+        """What `resolve` makes packed index k of."""
+        return self.names[k] if self._integers_are_names else k
+
     def indices(self, nodes: Iterable[Hashable]) -> IntArray:
-        """The packed indices of nodes given as index or as name; all faults at once."""
+        """The packed indices of nodes given as names or as indices; all faults at once."""
         found: list[int] = []
         faults: list[str] = []
         spelling = Spelling(self.names)
-        for node in nodes:
+        for node in listed_nodes(nodes):
             try:
                 found.append(self._located(node, spelling))
             except TopologyError as error:
@@ -125,16 +138,22 @@ class Tree:
         return np.array(found, dtype=np.int64)
 
     def _named(self, name: Hashable, spelling: Spelling) -> int:
-        index = self._index.get(name)
+        index = self._index.get(name) if isinstance(name, Hashable) else None
+        if index is None and isinstance(name, (int, np.integer)) and self._integers_are_names:
+            raise TopologyError(
+                f"This tree has no node {quote(name)}; integers are names of its nodes, not "
+                "positions, so give one of its names."
+            )
         if index is None:
             remedy = spelling.remedy(name, "give one of its names")
             raise TopologyError(f"This tree has no node {quote(name)}; {remedy}")
         return index
 
     def _located(self, node: Hashable, spelling: Spelling) -> int:
-        if not isinstance(node, (int, np.integer)):
+        whole = isinstance(node, (int, np.integer)) and not isinstance(node, bool)
+        if self._integers_are_names or not whole:
             return self._named(node, spelling)
-        index = operator.index(node)
+        index = operator.index(node)  # type: ignore[arg-type]
         if not 0 <= index < self.n:
             what = "the ground, which is not a node" if index == GROUND else "out of range"
             remedy = f"give one from 0 to {self.n - 1}, or a name" if self.n else "it has no nodes"
@@ -157,8 +176,7 @@ class Tree:
 
     def is_ancestor(self, a: Hashable, node: Hashable) -> bool:
         """Whether a lies strictly between this node and the ground; takes constant time."""
-        i, k = self.resolve(a), self.resolve(node)
-        return i < k < int(self.subtree_end[i])
+        return self.holds(self.resolve(a), self.resolve(node))
 
     def related(self, i: Hashable, j: Hashable) -> bool:
         """Whether a directed path joins the two; a node is related to itself.
@@ -170,7 +188,15 @@ class Tree:
 
     def closest_common_ancestor(self, i: Hashable, j: Hashable) -> int:
         """The deepest node whose subtree holds both, maybe one of them; −1 if only the ground."""
-        i, j = sorted((self.resolve(i), self.resolve(j)))
+        return self.meeting(self.resolve(i), self.resolve(j))
+
+    def holds(self, i: int, k: int) -> bool:
+        """Whether packed node k lies strictly below packed node i."""
+        return i < k < int(self.subtree_end[i])
+
+    def meeting(self, i: int, j: int) -> int:
+        """The closest common ancestor of packed nodes."""
+        i, j = sorted((i, j))
         while i != GROUND and j >= int(self.subtree_end[i]):
             i = int(self.parent[i])
         return i
@@ -178,8 +204,8 @@ class Tree:
     def path(self, i: Hashable, j: Hashable) -> IntArray:
         """The nodes on the directed path from i out to j, both included."""
         a, b = self.resolve(i), self.resolve(j)
-        if a != b and not self.is_ancestor(a, b):
-            remedy = "swap the two" if self.is_ancestor(b, a) else "give an ancestor first"
+        if a != b and not self.holds(a, b):
+            remedy = "swap the two" if self.holds(b, a) else "give an ancestor first"
             raise TopologyError(
                 f"No directed path leads from node {quote(self.names[a])} to node "
                 f"{quote(self.names[b])}; {remedy}."
@@ -219,13 +245,20 @@ class Tree:
             self.names == other.names
             and np.array_equal(self.parent, other.parent)
             and np.array_equal(self.order, other.order)
+            and self._integers_are_names == other._integers_are_names
         )
 
     def __hash__(self) -> int:
         return hash((self.names, self.parent.tobytes(), self.order.tobytes()))
 
-    def __reduce__(self) -> tuple[type[Tree], tuple[list[int], list[Hashable]]]:
-        return Tree, self._as_given()
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return _rebuilt, (*self._as_given(), self._integers_are_names)
 
     def __repr__(self) -> str:
         return f"Tree({self.n} nodes, {len(self.bases)} bases, depth {self.depth})"
+
+
+def _rebuilt(parents: list[int], names: list[Hashable], integers_are_names: bool) -> Tree:
+    tree = Tree(parents, names)
+    object.__setattr__(tree, "_integers_are_names", integers_are_names)
+    return tree

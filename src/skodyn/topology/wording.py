@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
-__all__ = ["Spelling", "arrows", "listed", "quote"]
+from skodyn.errors import TopologyError
+
+__all__ = [
+    "Spelling",
+    "arrows",
+    "hashable_names",
+    "listed",
+    "listed_items",
+    "listed_nodes",
+    "quote",
+]
 
 
-def quote(name: Hashable) -> str:
+def quote(name: object) -> str:
     """A label as it stands in a sentence: 'arm' for a string, 3 for a number."""
     return repr(name)
 
@@ -24,6 +35,39 @@ def listed(names: Sequence[Hashable], limit: int = 12) -> str:
     if len(names) > limit:
         words.append(f"{len(names) - limit} more")
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+
+
+def listed_nodes(nodes: object) -> list[Hashable]:
+    """Nodes that were given as a list, or a sentence for what is none."""
+    return listed_items(nodes, "nodes", "a list of nodes")
+
+
+def listed_items(items: object, what: str, wanted: str) -> list[Any]:
+    """What was given as a list, or a sentence that says what was wanted."""
+    if not isinstance(items, Iterable):
+        raise TopologyError(f"{what} is {quote(items)}; give {wanted}.")
+    return list(items)
+
+
+def hashable_names(names: list[Any]) -> list[Hashable]:
+    """The names, or a sentence for each that can be none."""
+    faults = [
+        f"The node at position {k} is named {name!r}, a {type(name).__name__}; give a name that "
+        "cannot change, such as a string."
+        for k, name in enumerate(names)
+        if not _is_hashable(name)
+    ]
+    if faults:
+        raise TopologyError(faults)
+    return names
+
+
+def _is_hashable(name: object) -> bool:
+    try:
+        hash(name)
+    except TypeError:
+        return False
+    return True
 
 
 class Spelling:

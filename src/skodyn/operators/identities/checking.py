@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from skodyn.errors import StateError
 from skodyn.operators.comparison import SMALL, compare, probes
 from skodyn.operators.expression import Operator
 from skodyn.operators.identities.equation import Equation, Given
@@ -50,6 +51,8 @@ def check_identities(
     Each side is applied as it is typed to a few random vectors. What may differ is said in
     comparison.py.
     """
+    if not isinstance(ops, Workbench):
+        raise StateError(f"ops is {type(ops).__name__}; give sk.operators(model, q).")
     givens = {bench: Given(bench, np.random.default_rng(seed)) for bench in (ops, *ops.samples)}
     return [_check(equation, ops, givens) for equation in equations]
 

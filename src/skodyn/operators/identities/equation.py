@@ -58,7 +58,8 @@ class Given:
     def B(self) -> Pickoff:
         """Up to three nodes picked off, at points of rigid bodies."""
         ops, count = self.ops, min(3, self.ops.tree.n)
-        nodes = self._rng.choice(ops.tree.n, count, replace=False).tolist()
+        chosen = self._rng.choice(ops.tree.n, count, replace=False).tolist()
+        nodes = [ops.tree.handle(k) for k in chosen]
         if ops.origin.rotation is None:
             return ops.pickoff(nodes)
         return ops.pickoff([(k, self._rng.normal(size=3)) for k in nodes])
