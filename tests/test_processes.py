@@ -111,9 +111,14 @@ def while_others(busy):
     model, stop = chain(), threading.Event()
     expected = everything(model)
 
+    failed = []
+
     def work():
-        while not stop.is_set():
-            busy()
+        while not stop.is_set() and not failed:
+            try:
+                busy()
+            except Exception as error:
+                failed.append(error)
 
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
@@ -126,6 +131,7 @@ def while_others(busy):
         stop.set()
         for thread in threads:
             thread.join()
+    assert not failed, failed
 
 
 def while_the_pool_works():
@@ -136,10 +142,14 @@ def while_the_pool_works():
 def while_a_log_is_written():
     model = chain(2)
     with tempfile.TemporaryDirectory() as folder:
-        log = str(Path(folder) / "busy.h5")
+
+        def log():
+            """The same name again: no child keeps the lock of a file open at its fork."""
+            return str(Path(folder) / f"{threading.get_ident()}.h5")
+
         while_others(
             lambda: sk.simulate(
-                model, q0=[0.1, 0.2], v0=[0.0, 0.0], duration=0.5, dt=1e-3, every=1, log=log,
+                model, q0=[0.1, 0.2], v0=[0.0, 0.0], duration=0.5, dt=1e-3, every=1, log=log(),
                 overwrite=True,
             )
         )  # fmt: skip

@@ -7,13 +7,17 @@ Every change of a log or a checkpoint goes through `os.open`, `os.pwrite`, `os.r
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import zlib
 from pathlib import Path
 from typing import Any
 
-__all__ = ["checksum", "claim", "lock", "read_at", "read_into", "reserve", "write_at"]
+try:
+    import fcntl
+except ImportError:  # Windows knows no such locks
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["checksum", "claim", "lock", "read_at", "read_into", "release", "reserve", "write_at"]
 
 _CANNOT = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOLCK)  # some file systems
 
@@ -62,6 +66,8 @@ def reserve(handle: int, size: int, offset: int) -> None:
 
 def lock(handle: int) -> None:
     """Be the only writer of an open file, or raise BlockingIOError. HDF5 honours the lock too."""
+    if fcntl is None:
+        return
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -69,6 +75,18 @@ def lock(handle: int) -> None:
     except OSError as error:
         if error.errno not in _CANNOT:
             raise
+
+
+def release(handle: int) -> None:
+    """Close a locked file. A child forked meanwhile has it open, and would keep the lock."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_UN)
+    except OSError as error:
+        if error.errno not in _CANNOT:
+            raise
+    finally:
+        os.close(handle)
 
 
 def claim(path: Path) -> int:
@@ -79,6 +97,6 @@ def claim(path: Path) -> int:
         if not path.exists() or not os.path.samestat(os.fstat(handle), path.stat()):
             raise BlockingIOError(errno.EWOULDBLOCK, "just renamed by another process")
     except BaseException:
-        os.close(handle)
+        os.close(handle)  # the lock may be another's
         raise
     return handle

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import LogError
-from skodyn.io.disk import checksum, claim, lock, write_at
+from skodyn.io.disk import checksum, claim, lock, release, write_at
 from skodyn.io.log_layout import STATE_BYTES, Content, Layout, make_log
 from skodyn.io.log_reading import OpenLog, in_words, open_log, read_layout_and_state
 from skodyn.io.log_state import State, plain, without_repetition
@@ -99,7 +99,7 @@ class LogWriter:
             os.replace(temporary, path)
         except BaseException:
             temporary.unlink(missing_ok=True)
-            os.close(handle)
+            release(handle)
             raise
         return log
 
@@ -198,7 +198,7 @@ class LogWriter:
         if self._handle is not None:
             handle, self._handle = self._handle, None
             with in_words(self.path, "close"):
-                os.close(handle)
+                release(handle)
 
     def __enter__(self) -> Self:
         return self
@@ -300,7 +300,7 @@ class LogWriter:
                 larger = self._make(self.path, old.content(), room, empty, old)
             finally:
                 old.close()
-            os.close(self._open_handle())
+            release(self._open_handle())
         self._handle, self._layout, self._state = larger._handle, larger._layout, larger._state
         self._partial, self._state_bytes = larger._partial, larger._state_bytes
 

@@ -19,8 +19,10 @@ from typing import Any, NamedTuple, Self
 
 import h5py
 import numpy as np
+from h5py._objects import phil
 
 from skodyn.errors import LogError
+from skodyn.forks import on_fork
 from skodyn.io.disk import read_at, reserve, write_at
 from skodyn.io.schema import CHANNELS, Names
 
@@ -33,6 +35,9 @@ __all__ = [
     "Place",
     "make_log",
 ]
+
+# h5py's one lock: a fork waits until no thread is inside HDF5, or its child could never use it
+on_fork(before=phil.acquire, in_parent=phil.release, in_child=phil.release)
 
 SCHEMA = "skodyn-log"
 SCHEMA_VERSION = 2
