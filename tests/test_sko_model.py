@@ -241,7 +241,6 @@ FOR_ROBOTS = {
     "fixman_potential": lambda m: sk.fixman_potential(m, [0.0], 1.0),
     "sample_velocity": lambda m: sk.sample_velocity(m, [0.0], 1.0, np.random.default_rng(0)),
     "sko_model": lambda m: sk.sko_model(m, [0.0], [0.0]),
-    "simulate": lambda m: sk.simulate(m, [0.0], [0.0], duration=1.0, dt=0.1),
 }
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "Content",
     "Layout",
     "Place",
+    "contiguous",
     "make_log",
 ]
 
@@ -197,17 +198,17 @@ def _write_all(file: Any, content: Content, capacity: int) -> Layout:
     group.create_dataset("record", data=content.record)
     row_bytes = sum(names.row_bytes(channel) for channel in channels)
     page = max(1, _PAGE_BYTES // max(row_bytes, 8))
-    checks = _contiguous(group, "checks", (-(-capacity // page), len(channels)), "<u4")
+    checks = contiguous(group, "checks", (-(-capacity // page), len(channels)), "<u4")
     checks.attrs["channels"] = ",".join(channels)
     checks.attrs["rows_of_a_page"] = np.int64(page)
-    state = _contiguous(group, "state", (2,), f"S{STATE_BYTES}")
+    state = contiguous(group, "state", (2,), f"S{STATE_BYTES}")
     places = {name: _write_channel(file, name, names, capacity) for name in channels}
     at = [one.id.get_offset() for one in (state, checks)]
     return Layout(0, capacity, page, at[0], at[1], places)
 
 
-def _contiguous(group: Any, name: str, shape: tuple[int, ...], dtype: str) -> Any:
-    """A data set with its place in the file from the start; nothing is written to it."""
+def contiguous(group: Any, name: str, shape: tuple[int, ...], dtype: str) -> Any:
+    """A data set with its place in the file from the start; what is not written reads as zeros."""
     settings = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     settings.set_layout(h5py.h5d.CONTIGUOUS)
     settings.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
@@ -220,7 +221,7 @@ def _contiguous(group: Any, name: str, shape: tuple[int, ...], dtype: str) -> An
 
 def _write_channel(file: Any, name: str, names: Names, capacity: int) -> Place:
     channel, shape = CHANNELS[name], names.row_shape(name)
-    data = _contiguous(file, name, (capacity, *shape), channel.dtype)
+    data = contiguous(file, name, (capacity, *shape), channel.dtype)
     data.attrs["long_name"] = channel.meaning
     if name == "t":
         data.make_scale("t")

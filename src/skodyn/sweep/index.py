@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from skodyn.errors import LogError
 from skodyn.io.checkpoint import sync_folder
 from skodyn.io.log import check_space, check_target
+from skodyn.io.log_layout import contiguous
 from skodyn.io.schema import Names
 from skodyn.model.columns import Floats
 from skodyn.sweep.batch import PENDING, BatchResult
@@ -93,26 +94,15 @@ def _write_skeleton(file: Any, plan: Plan, labels: Any, record: dict[str, Any]) 
         file.create_dataset(name, data=np.array(words, dtype=object), dtype=h5py.string_dtype())
     for name, column in COLUMNS.items():
         shape = (plan.count, len(labels[column.width])) if column.width else (plan.count,)
-        _contiguous(file, name, shape, column.dtype)
-    _contiguous(file, "texts", (TEXTS,), f"S{TEXT_BYTES}")
-    points = _contiguous(file, "points", (plan.count, len(plan.study.names)), "<f8")
+        contiguous(file, name, shape, column.dtype)
+    contiguous(file, "texts", (TEXTS,), f"S{TEXT_BYTES}")
+    points = contiguous(file, "points", (plan.count, len(plan.study.names)), "<f8")
     for start in range(0, plan.count, _CHUNK):
         stop = min(start + _CHUNK, plan.count)
         points[start:stop] = plan.design.points(np.arange(start, stop))
     group = file.create_group("study")
     for name, text in record.items():
         group.create_dataset(name, data=text if isinstance(text, str) else json.dumps(text))
-
-
-def _contiguous(file: Any, name: str, shape: tuple[int, ...], dtype: str) -> Any:
-    """A data set with its place in the file from the start; unwritten rows are zeros."""
-    settings = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    settings.set_layout(h5py.h5d.CONTIGUOUS)
-    settings.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-    settings.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
-    space = h5py.h5s.create_simple(shape)
-    kind = h5py.h5t.py_create(np.dtype(dtype), logical=True)
-    return h5py.Dataset(h5py.h5d.create(file.id, name.encode(), kind, space, settings))
 
 
 def _reserve(path: Path) -> None:
