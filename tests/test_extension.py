@@ -152,8 +152,10 @@ def test_a_method_of_many_stages_is_as_good_as_its_steps(name, divided):
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_a_method_of_many_stages_has_the_same_bits_in_lanes(name):
+def test_a_method_of_many_stages_has_the_same_bits_in_lanes(name, monkeypatch):
     """Forces and integrals included; eleven runs: full groups and one that is filled up."""
+    if JIT_DISABLED:  # plain Python takes minutes for as many steps
+        monkeypatch.setattr(test_sweep_lanes, "STEPS", 4)
     runs = test_sweep_lanes.packed(11, name)
     outcomes = LaneBatch(runs, test_sweep_lanes.metrics()).run()
     assert outcomes.complete.all()
