@@ -236,6 +236,11 @@ def _unit(axis):
 
 def mujoco_model(model):
     """The same mechanism, without contacts and constraints; its body 0 is the world."""
+    return mujoco_spec(model).compile()
+
+
+def mujoco_spec(model):
+    """The same as a description that can still be changed."""
     import mujoco
 
     kinds = {"revolute": "HINGE", "prismatic": "SLIDE", "spherical": "BALL", "free": "FREE"}
@@ -259,13 +264,17 @@ def mujoco_model(model):
             fullinertia=[i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2]],
             explicitinertial=True,
         )
-        if joint.nv:
+        if joint.type_name == "universal":
+            for i, axis in enumerate((joint.axis1, joint.axis2)):
+                hinge = mujoco.mjtJoint.mjJNT_HINGE
+                bodies[k].add_joint(name=f"{model.joint_names[k]}.{i}", type=hinge, axis=axis)
+        elif joint.nv:
             bodies[k].add_joint(
                 name=model.joint_names[k],
                 type=getattr(mujoco.mjtJoint, f"mjJNT_{kinds[joint.type_name]}"),
                 axis=getattr(joint, "axis", Z),
             )
-    return spec.compile()
+    return spec
 
 
 # ---- Drake ------------------------------------------------------------------------------------

@@ -34,6 +34,9 @@ PICTURES = ROOT / "docs" / "pictures"
 FILM = {"size": (480, 360), "fps": 20}
 SLOW = 0.4  # pace of the rag doll, whose fall takes two seconds
 SCREEN = (1200, 700)
+ONE_PERIOD = (("duration = 20.0", "duration = 5.0"),)
+ONE_SWAY = (("duration = 10.0", "duration = 5.0"),)
+ONE_STEP = (("duration = 6.0", "duration = 2.0"),)
 
 
 @cache
@@ -70,6 +73,23 @@ def doll_film(target: Path) -> None:
 
 def chain_film(target: Path) -> None:
     target.write_bytes(film(record(run_of("whipping_chain")), speed=0.5, **FILM))
+
+
+def bricard_film(target: Path) -> None:
+    target.write_bytes(film(record(run_of("bricard", ONE_PERIOD)), speed=1.0, **FILM))
+
+
+def stewart_film(target: Path) -> None:
+    target.write_bytes(film(record(run_of("stewart", ONE_SWAY)), speed=1.0, **FILM))
+
+
+def jansen_film(target: Path) -> None:
+    target.write_bytes(film(record(run_of("jansen_leg", ONE_STEP)), speed=0.5, **FILM))
+
+
+def singular_sheet(target: Path) -> None:
+    channels = ["q", "loop_forces", "loop_error"]
+    save(sheet([run_of("parallelogram")], channels=channels), target, force=True)
 
 
 def pendulum_sheet(target: Path) -> None:
@@ -131,6 +151,10 @@ PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {
     "double_pendulum.gif": pendulum_film,
     "rag_doll.gif": doll_film,
     "whipping_chain.gif": chain_film,
+    "bricard.gif": bricard_film,
+    "stewart.gif": stewart_film,
+    "jansen_leg.gif": jansen_film,
+    "singular_forces.png": singular_sheet,
     "double_pendulum_sheet.png": pendulum_sheet,
     "two_pendulums_sheet.png": two_pendulums_sheet,
     "whipping_chain_sheet.png": chain_sheet,

@@ -5,6 +5,7 @@
 A test compares the files in models/ with what this script makes.
 """
 
+import math
 from pathlib import Path
 
 MODELS = Path(__file__).parent / "models"
@@ -72,7 +73,67 @@ def ten_beads(n: int = 10) -> str:
     return "\n".join(lines) + "\n"
 
 
-FILES = {"chain_1000.toml": chain, "polymer_200.toml": polymer, "ten_beads.toml": ten_beads}
+def stewart() -> str:
+    """A platform on six legs, each a gimbal, a slide and a ball; extensions count from 1.3 m."""
+    lines = [
+        "# A Stewart platform on six legs of variable length: six loops that share the platform.",
+        "# Written by make_models.py.",
+        "",
+        'name = "Stewart platform"',
+        "",
+        "[bodies.platform]",
+        'parent = "world"',
+        'joint = { type = "free", name = "pose" }',
+        "mass = 20",
+        "com = [0, 0, 0.05]",
+        "inertia = [1.5, 1.5, 2.8]",
+    ]
+    for k in range(1, 7):
+        lines += ["", *_leg(k)]
+    return "\n".join(lines) + "\n"
+
+
+def _leg(k: int) -> list[str]:
+    """Leg k: feet in pairs at 0°, 120° and 240°, heads in pairs in between."""
+    middle, side = 120 * ((k - 1) // 2), 1 if k % 2 == 0 else -1
+    foot, head = (
+        ", ".join(f"{radius * turn(math.radians(middle + side * off)):.6f}" for turn in _TURNS)
+        for radius, off in ((1.0, 10), (0.6, 50))
+    )
+    return [
+        f"[bodies.lower{k}]",
+        'parent = "world"',
+        'joint = { type = "universal", axis1 = [1, 0, 0], axis2 = [0, 1, 0], '
+        f'name = "gimbal{k}" }}',
+        f"translation = [{foot}, 0]",
+        "mass = 2",
+        "com = [0, 0, 0.3]",
+        "inertia = [0.06, 0.06, 0.002]",
+        "",
+        f"[bodies.upper{k}]",
+        f'parent = "lower{k}"',
+        f'joint = {{ type = "prismatic", axis = [0, 0, 1], name = "leg{k}" }}',
+        "translation = [0, 0, 1.3]",
+        "mass = 1.5",
+        "com = [0, 0, -0.3]",
+        "inertia = [0.045, 0.045, 0.001]",
+        "",
+        f"[loops.ball{k}]",
+        'joint = { type = "spherical" }',
+        f'body_a = "upper{k}"',
+        'body_b = "platform"',
+        f"translation_b = [{head}, 0]",
+    ]
+
+
+_TURNS = (math.cos, math.sin)
+
+FILES = {
+    "chain_1000.toml": chain,
+    "polymer_200.toml": polymer,
+    "ten_beads.toml": ten_beads,
+    "stewart.toml": stewart,
+}
 
 
 def main() -> None:

@@ -34,6 +34,7 @@ def _counting(self, function):
 functions.PlainKernel.__init__ = _counting  # before any kernel is imported
 
 import adapters  # noqa: E402
+import loop_references  # noqa: E402
 import naive  # noqa: E402
 import skodyn as sk  # noqa: E402
 import test_bits  # noqa: E402
@@ -101,6 +102,33 @@ def side_by_side():
         )  # fmt: skip
 
 
+def loops():
+    """Short loops, couplings and a long ring, by every function and method."""
+    chosen = driver.Algorithm.goes_one_by_one
+    for given in (
+        loop_references.reference("07_rssr"),
+        loop_references.reference("13_coupled_pendulums"),
+        loop_references.n_four_bar(2),
+        loop_references.ring(40),
+    ):
+        model = given.model
+        q, v, tau = given.state(model)
+        for count, one_by_one in ((1, True), (2, False)):
+            driver.Algorithm.goes_one_by_one = lambda *_, answer=one_by_one: answer
+            at, rates, torques = (x if count == 1 else np.stack([x, x]) for x in (q, v, tau))
+            sk.forward_dynamics(model, at, rates, torques)
+            sk.mass_matrix_solve(model, at, torques)
+            sk.loop_error(model, at)
+            sk.loop_rate(model, at, rates)
+            sk.loop_jacobian(model, at)
+            sk.loop_basis(model, at)
+        driver.Algorithm.goes_one_by_one = chosen
+    model = loop_references.reference("07_rssr").model
+    q, v, _ = loop_references.reference("07_rssr").state(model)
+    for method in ("rk4", "implicit_midpoint", "semi_implicit_euler", "dormand_prince"):
+        sk.simulate(model, q, v, duration=0.004, dt=2e-3, integrator=method)
+
+
 def forces_of_all_kinds():
     chain, *_ = test_fixman.rigid_chain(3)
     joint = next(n for n, j in zip(chain.joint_names, chain.joints, strict=True) if j.nv == 1)
@@ -157,6 +185,7 @@ def missed() -> list[str]:
     front_door(small)
     front_door(test_mimic.gripper())
     side_by_side()
+    loops()
     forces_of_all_kinds()
     chains()
     algebra(small)

@@ -37,7 +37,7 @@ PARALLEL = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
 # is run there on small models by every_kernel.py (test_without_jit.py).
 GUARDED = (
     "dynamics_twin derivative_twin dynamics_batch steppers extension sweep_lanes mimic forces "
-    "armature controllers checkpoint session thermostat operators"
+    "armature controllers checkpoint session thermostat operators loop_dynamics loop_runs"
 )
 SLOW, REST = "(goes_on or unit or rounding)", "extension or seed5"
 AGAIN = [

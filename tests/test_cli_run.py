@@ -165,7 +165,7 @@ def test_every_scenario_runs(path, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("finished")
     run = open_trajectory(tmp_path / "out.h5")
     assert len(run) == 6
-    for name in run.channels:
+    for name in {*run.channels} - {"loop_forces"}:  # NaN where they are undetermined
         assert np.isfinite(run[name]).all()
 
 

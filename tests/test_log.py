@@ -29,7 +29,7 @@ from skodyn.io.trajectory import Trajectory
 from skodyn.jit import JIT_DISABLED, shipped
 from skodyn.model.joints import CATALOGUE, Joint
 
-EXTRA = tuple(CHANNELS)
+EXTRA = tuple(name for name in CHANNELS if not name.startswith("loop_"))  # for models without
 
 
 def make_model() -> sk.Model:

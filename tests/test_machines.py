@@ -83,7 +83,8 @@ def packed() -> dict[str, str]:
         hashed.update(pack_forces(model, Forces(elements=(pushed, held))).numbers.tobytes())
         found[name] = hashed.hexdigest()
     for path in sorted(SCENARIOS.glob("*.toml")):
-        if not path.name.startswith("sweep"):
+        found_start = "assemble = true" in path.read_text()  # by LAPACK: left out of the promise
+        if not path.name.startswith("sweep") and not found_start:
             scenario = read_scenario(path)
             acting = pack_forces(scenario.model, scenario.forces).numbers
             hashed = hashlib.sha256(scenario.q0.tobytes() + scenario.v0.tobytes())

@@ -292,14 +292,6 @@ HINGES = """
 @pytest.mark.parametrize(
     ("inside", "words"),
     [
-        (HINGES + '<equality><connect body1="b" anchor="0 0 0"/></equality>', "is a connect"),
-        (HINGES + '<equality><weld body1="b"/></equality>', "is a weld constraint"),
-        (
-            HINGES + '<equality><joint name="e" joint1="j" joint2="k" polycoef="0 1 2 0 0"/>'
-            "</equality>",
-            "Equality 'e' is a joint constraint",
-        ),
-        (HINGES + '<equality><joint joint1="j"/></equality>', "is a joint constraint"),
         (
             HINGES + '<tendon><fixed name="t" stiffness="2"><joint joint="j" coef="1"/></fixed>'
             "</tendon>",

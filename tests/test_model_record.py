@@ -39,11 +39,13 @@ def assert_comes_back(model):
     assert back.limits == model.limits
     assert (back.notes, back.repairs) == (model.notes, model.repairs)
     assert (back.mimics, back.joint_names) == (model.mimics, model.joint_names)
+    assert (back.loop_names, back.couplings) == (model.loop_names, model.couplings)
     assert describe(back) == describe(model)
 
 
 def test_every_field_of_a_model_is_looked_at():
     looked_at = {"joint_properties", "limits", "visuals", "notes", "repairs", "frames", "mimics"}
+    looked_at |= {"loops", "couplings"}
     looked_at |= {"packed_with"}  # the model's own guard, of the fields that are packed
     optional = {
         f.name for f in fields(sk.Model) if (f.default, f.default_factory) != (MISSING, MISSING)

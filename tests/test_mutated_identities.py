@@ -18,7 +18,11 @@ from skodyn.operators.identities import CATALOGUE, check_identities
 from skodyn.operators.identities.checking import _sides
 from skodyn.operators.identities.equation import Given
 
-MODELS = sorted(path.name for path in Path("scenarios/models").iterdir())
+MODELS = sorted(
+    path.name
+    for path in Path("scenarios/models").iterdir()
+    if "[loops." not in path.read_text()  # they have no operators
+)
 SEED = 4
 SAMPLED, SAMPLED_OF_LARGE = 60, 15
 

@@ -108,12 +108,8 @@ CASES = {
     "two inertials": (LOWER, LOWER.replace("</link>", "<inertial/></link>"), 22, "is given twice"),
     "two origins": ('<origin xyz="0 0 1"', '<origin/><origin xyz="0 0 1"', 32, "<origin> is given"),
     # what could change the motion and is not applied
-    "loop tag": (
-        END,
-        "<loop/></robot>",
-        42,
-        "The robot has <loop> in <robot>, which skodyn",
-    ),
+    "loop constraint": (END, "<loop_constraint/></robot>", 42, "has <loop_constraint> in <robot>"),
+    "constraint": (END, '<constraint type="rolling"/></robot>', 42, "has <constraint> in <robot>"),
     "loop joint": (END, '<loop_joint name="l"/></robot>', 42, "has <loop_joint> in <robot>"),
     "coupling": (AXIS, f"<coupling/>{AXIS}", 27, "Joint 'shoulder' has <coupling> in <joint>"),
     "spring": (AXIS, f"<spring/>{AXIS}", 27, "has <spring> in <joint>"),

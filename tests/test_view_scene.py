@@ -24,7 +24,7 @@ from skodyn.view.rotations import product, quaternions, rotation_from_z
 from skodyn.view.scene import INSTANCE, half_axes, scene_of
 from skodyn.view.shapes import UNIT_SHAPES, unit_mesh
 
-VOLUMES = {"sphere": 4 / 3 * np.pi, "cylinder": np.pi, "box": 1.0}
+VOLUMES = {"sphere": 4 / 3 * np.pi, "cylinder": np.pi, "box": 1.0, "cone": np.pi / 3}
 SCALE = slice(INSTANCE.index("sx"), INSTANCE.index("sz") + 1)
 
 

@@ -387,7 +387,9 @@ def furnish(folder: Path) -> None:
 def read_as(kind: str, path: Path, *, write: bool = False) -> None:
     """Read and plan, up to the first step of a run; `write`: the index of a sweep, too."""
     if kind == "model":
-        load(path)
+        model = load(path)
+        if write:
+            assert model.groups is not None  # refused like by skodyn check if loops cannot close
     elif _has_sweep(path):
         plan = read_plan(path)
         for _ in Packer(plan.study).pack(plan.design.points(np.arange(min(8, plan.count)))):

@@ -13,6 +13,7 @@ import numpy as np
 import robot_files as files
 
 import skodyn as sk
+from skodyn.model.loop_geometry import constraint_rows
 
 SITE = Path(find_spec("gymnasium").origin).parents[1]
 SMALL = [
@@ -224,7 +225,7 @@ class Maker:
         rng = self.rng
         if not self.joints:
             return ""
-        one, two, body = rng.choice(self.joints), rng.choice(self.joints), rng.choice(self.bodies)
+        (one, two), (body, other) = rng.choices(self.joints, k=2), rng.choices(self.bodies, k=2)
         armature = f'armature="{self.number(0, 2)}"'
         choices = [
             f'<actuator><motor joint="{one}" gear="{self.number(-3, 3)}" {armature}/></actuator>',
@@ -242,6 +243,12 @@ class Maker:
             f'<tendon><fixed stiffness="1"><joint joint="{one}" coef="1"/></fixed></tendon>',
             f'<equality><joint joint1="{one}" joint2="{two}" polycoef="0 1 0 0 0"/></equality>',
             f'<equality><weld body1="{body}"/></equality>',
+            f'<equality><connect body1="{body}" body2="{other}" anchor="{self.numbers(3)}"/>'
+            f'<joint joint1="{one}" joint2="{two}" polycoef="{self.numbers(3)}"/></equality>',
+            f'<equality><weld body1="{body}" body2="{other}" anchor="{self.numbers(3)}"/>'
+            "</equality>",
+            f'<equality><joint joint1="{one}" joint2="{two}" polycoef="{self.numbers(5)}"/>'
+            "</equality>",
             f'<contact><exclude body1="world" body2="{body}"/></contact>',
             f'<sensor><subtreecom body="{body}"/></sensor>',
             '<keyframe><key time="1"/></keyframe>',
@@ -288,8 +295,29 @@ def judge(path: Path, rng: random.Random) -> str:
         return "refused"
     with quiet():
         peer = mujoco.MjModel.from_xml_path(str(path))
-        compare(model, peer, np.random.default_rng(rng.randrange(2**32)))
+        chance = np.random.default_rng(rng.randrange(2**32))
+        if model.has_loops:
+            compare_loops(model, peer, chance)
+        compare(model.opened, peer, chance)
     return "agreed"
+
+
+def compare_loops(model: sk.Model, peer: mujoco.MjModel, chance: np.random.Generator) -> None:
+    """Points, the points of welds, and couplings are as far apart as MuJoCo finds them."""
+    data = mujoco.MjData(peer)
+    q, v = model.random_state(chance)
+    data.qpos[:], _ = sk.interop.to_mujoco_state(model, peer, q, v)
+    mujoco.mj_forward(peer, data)
+    numbers = {peer.equality(e).name or f"equality_{e}": e for e in range(peer.neq)}
+    size = 1.0 + sum(
+        float(np.abs(x).max(initial=0)) for x in (peer.eq_data, peer.body_pos, data.xpos)
+    )
+    for name, rows in zip(model.loop_names, constraint_rows(model, q), strict=True):
+        mine = (data.efc_type[: data.nefc] == 0) & (data.efc_id[: data.nefc] == numbers[name])
+        sign, count = (-1.0, 3) if name in model.loops else (1.0, 1)
+        theirs = sign * data.efc_pos[mine][:count]
+        size = size + np.abs(theirs).max(initial=0.0)
+        files.close(rows.g[:count], theirs, 1e-12 * size, f"error of {name}")
 
 
 def compare(model: sk.Model, peer: mujoco.MjModel, chance: np.random.Generator) -> None:

@@ -69,6 +69,9 @@ MJCF_CASES = {
         "end": '<actuator><dcmotor joint="j" resistance="2" motorconst="0.1" armature="1"/>'
         "</actuator>"
     },
+    "weld of the end": {"end": '<equality><weld body1="b"/></equality>'},
+    "point of the end": {"end": '<equality><connect body1="b" anchor="0 0 1"/></equality>'},
+    "joint at an angle": {"end": '<equality><joint joint1="j" polycoef="0.2"/></equality>'},
     "all constraints off": {
         "option": '<flag constraint="disable"/>',
         "end": '<equality><weld body1="b"/></equality>',
@@ -121,6 +124,13 @@ URDF_CASES = {
     "quaternion of a joint": ({"version": "1.2", "place": 'quat_xyzw="1 0 0 1"'}, "agreed"),
     "quaternion before its time": ({"place": 'quat_xyzw="1 0 0 1"'}, "refused"),
     "loop": ({"end": '<loop_joint name="l"/>'}, "refused"),
+    "loop to the ground": (
+        {
+            "end": '<loop name="l" type="revolute"><predecessor link="a"/><successor link="b"/>'
+            '<axis xyz="0 1 1"/></loop>'
+        },
+        "agreed",
+    ),
 }
 
 

@@ -21,6 +21,7 @@ from skodyn.cli.kinds import file_kind
 from skodyn.errors import ModelError, SkodynError
 from skodyn.io import load
 from skodyn.model.drawing import describe, draw, size_words
+from skodyn.model.loop_drawing import group_lines
 
 __all__ = ["main"]
 
@@ -116,7 +117,7 @@ def _info(options: argparse.Namespace) -> None:
         return
     model = load(options.model, **robots.chosen(options))
     if options.json:
-        print(json.dumps(describe(model), indent=2, ensure_ascii=False))
+        print(json.dumps(describe(model, groups=True), indent=2, ensure_ascii=False))
         return
     print(draw(model, everything=options.all))
 
@@ -136,6 +137,8 @@ def _check(options: argparse.Namespace) -> None:
     model = load(options.model, repair_inertia=options.repair, **chosen)
     for note in model.notes:
         print(f"note: {note}")
+    for line in group_lines(model):
+        print(line)
     for repair in model.repairs:
         print(f"would repair: {repair}")
     if model.repairs:

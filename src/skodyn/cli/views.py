@@ -15,6 +15,7 @@ from skodyn.errors import LogError, SkodynError
 
 __all__ = ["PLOTS", "add_commands"]
 
+_CHANNELS = ("q", "v", "vdot", "tau", "energy", "momentum", "loop_forces", "loop_error")
 _LOG_SUFFIXES = (".h5", ".hdf5")
 
 
@@ -31,8 +32,9 @@ def add_commands(commands: Any) -> None:
     )
     plot.add_argument("what", metavar="OUT.h5", nargs="+", help="logs, drawn over one another")
     plot.add_argument("-o", "--output", metavar="FILE", help="default: the log's name, .png, here")
-    plot.add_argument("--channels", metavar="A,B", help="of q, v, vdot, tau, energy, momentum")
+    plot.add_argument("--channels", metavar="A,B", help=f"of {', '.join(_CHANNELS)}")
     plot.add_argument("--joints", metavar="A,B", help="names or patterns, for example 'left_*'")
+    plot.add_argument("--loops", metavar="A,B", help="loops and couplings, likewise")
     plot.add_argument("--from", dest="start", metavar="T", type=float, help="from this time, s")
     plot.add_argument("--to", dest="end", metavar="T", type=float, help="to this time, s")
     plot.set_defaults(command=_plot)
@@ -47,6 +49,7 @@ def add_commands(commands: Any) -> None:
     view.add_argument("--size", metavar="WxH", type=_size, default=(640, 480), help="of the GIF")
     view.add_argument("--fps", metavar="N", type=_positive, default=25, help="of the GIF")
     view.add_argument("--speed", metavar="X", type=_pace, help="of the GIF, 1 is real time")
+    view.add_argument("--loop-forces", action="store_true", help="arrows for what loops carry")
     view.add_argument("--port", metavar="N", type=int, default=0, help="default: any free one")
     view.add_argument("--no-browser", action="store_true", help="say the address, open nothing")
     robots.add_options(view)
@@ -100,6 +103,7 @@ def _plot_logs(options: argparse.Namespace) -> None:
         [open_trajectory(path) for path in options.what],
         channels=_listed(options.channels),
         joints=_listed(options.joints) or (),
+        loops=_listed(options.loops) or (),
         start=options.start,
         end=options.end,
     )
@@ -174,6 +178,13 @@ def _view(options: argparse.Namespace) -> None:
 
 
 def _recording(options: argparse.Namespace) -> Any:
+    from skodyn.view.recording import show_wrenches
+
+    recording = _plain_recording(options)
+    return show_wrenches(recording) if options.loop_forces else recording
+
+
+def _plain_recording(options: argparse.Namespace) -> Any:
     from skodyn.io import load
     from skodyn.io.trajectory import open as open_trajectory
     from skodyn.view.recording import record, still

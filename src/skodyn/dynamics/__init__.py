@@ -27,15 +27,29 @@ from skodyn.dynamics.functions import (
     velocities,
 )
 from skodyn.dynamics.inertias import BodyInertias, body_inertias, joint_columns
+from skodyn.dynamics.loop_functions import (
+    LoopForces,
+    loop_basis,
+    loop_error,
+    loop_forces,
+    loop_jacobian,
+    loop_rate,
+    loop_rows,
+    project_velocity,
+)
 from skodyn.dynamics.sko_model import sko_model
 from skodyn.dynamics.statistical import (
     fixman_potential,
     mass_matrix_logdet_gradient,
     sample_velocity,
 )
+from skodyn.model.assembly import Assembly, assemble
 
 __all__ = [
+    "Assembly",
     "BodyInertias",
+    "LoopForces",
+    "assemble",
     "bias_force",
     "body_inertias",
     "center_of_mass",
@@ -54,6 +68,12 @@ __all__ = [
     "joint_columns",
     "joint_forces",
     "linearize",
+    "loop_basis",
+    "loop_error",
+    "loop_forces",
+    "loop_jacobian",
+    "loop_rate",
+    "loop_rows",
     "mass_matrix",
     "mass_matrix_inverse",
     "mass_matrix_logdet",
@@ -61,6 +81,7 @@ __all__ = [
     "mass_matrix_solve",
     "momentum",
     "operational_space_compliance",
+    "project_velocity",
     "sample_velocity",
     "sko_model",
     "velocities",

@@ -41,7 +41,7 @@ COMPILED: Any = object() if JIT_DISABLED else np.ndarray
 
 
 NATIVE = object()
-"""Says of an algorithm that its kernels know mimic joints."""
+"""Says of an algorithm that its kernels know mimic joints, or loops."""
 
 
 class Algorithm:
@@ -50,8 +50,9 @@ class Algorithm:
     takes: which of v, x and f_ext (written "vxf") the kernel of one state has between q and out.
     argument: what x is called in messages; it has one row per state. Without a name x is a table
     shared by all states. dimensions: of the result for one state. scratch: how many lanes the
-    kernels need behind the workspace that all share, for a model. coupled: how
-    to do it for models with mimic joints (coupled.py); NATIVE if the kernels know them.
+    kernels need behind the workspace that all share, for a model. coupled, looped: how
+    to do it for models with mimic joints (coupled.py), with loops (looped.py); NATIVE if the
+    kernels know them.
     """
 
     def __init__(
@@ -63,10 +64,11 @@ class Algorithm:
         dimensions: int = 1,
         scratch: Callable[[Model], int] | None = None,
         coupled: Callable[..., Floats] | object | None = None,
+        looped: Callable[..., Floats] | object | None = None,
     ) -> None:
         self.single, self.batch = single, batch
         self.takes, self.argument, self.dimensions = takes, argument, dimensions
-        self.scratch, self.coupled = scratch, coupled
+        self.scratch, self.coupled, self.looped = scratch, coupled, looped
         self.alone = 0  # states that have been done one by one
 
     @cached_property
@@ -147,8 +149,10 @@ def first_block(model: Model) -> Floats:
     blocks = model.kernel_blocks
     if blocks:
         return blocks[0]
-    # with mimic joints, a block that every ordinary kernel turns away: so no call has to ask
-    block = _closed_block() if model.mimics and not JIT_DISABLED else _pack(model)
+    # with mimic joints or loops, a block that every ordinary kernel turns away: so no call has to
+    # ask
+    special = bool(model.mimics) or model.has_loops
+    block = _closed_block() if special and not JIT_DISABLED else _pack(model)
     if calls_take_turns():
         blocks.append(block)
     return block
@@ -177,7 +181,10 @@ def _closed_block() -> Floats:
 
 def block_of(algorithm: Algorithm, model: Model) -> Floats:
     """The block for one state that has room enough for this algorithm."""
-    if algorithm.scratch is None or (model.mimics and algorithm.coupled is not NATIVE):
+    foreign = (model.mimics and algorithm.coupled is not NATIVE) or (
+        model.has_loops and algorithm.looped is not NATIVE
+    )
+    if algorithm.scratch is None or foreign:
         return first_block(model)
     pool = model.roomy_workspaces.setdefault((1, algorithm), [])
     if pool:
@@ -230,10 +237,16 @@ def run_slowly(
     threads: int | None,
 ) -> Floats:
     """Bring arguments into shape, run one state or a batch, and explain what went wrong."""
+    way: Any = None
     if model.mimics and algorithm.coupled is not NATIVE:
-        if not callable(algorithm.coupled):
+        way = algorithm.coupled
+        if not callable(way):
             model.refuse_mimics(algorithm.single.__name__)
-        way: Any = algorithm.coupled
+    if model.has_loops and algorithm.looped is not NATIVE:
+        way = algorithm.looped
+        if not callable(way):
+            model.refuse_loops(algorithm.single.__name__)
+    if way is not None:
         result: Floats = way(algorithm, model, shape, q, v, x, f_ext, out, threads)
         return result
     inputs = explain.read_arguments(algorithm, model, q, v, x, f_ext)

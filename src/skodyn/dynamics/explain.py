@@ -265,6 +265,13 @@ def raise_failure(
         )
     if code == SINGULAR:
         raise DynamicsError(_singular(model, k, where))
+    if model.has_loops:
+        from skodyn.dynamics.looped import loop_failure  # few models need it, and it needs drivers
+
+        q, v, *_ = inputs.of_row(row)
+        found = loop_failure(model, code, q, v, k, where)
+        if found is not None:
+            raise found
     if code == NOT_FINITE:
         raise DynamicsError(
             f"The result{where} is not finite at joint {model.joint_names[k]!r}, although every "

@@ -12,12 +12,14 @@ detour through a general function would cost a third of the call.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.dynamics import coupled as _coupled
+from skodyn.dynamics import looped as _looped
 from skodyn.dynamics.driver import (
     COMPILED,
     NATIVE,
@@ -38,6 +40,7 @@ from skodyn.dynamics.explain import (
 from skodyn.errors import DynamicsError, ModelError, StateError
 from skodyn.kernels import compliance as _compliance
 from skodyn.kernels import coupled_dynamics as _coupled_kernels
+from skodyn.kernels import embedded_dynamics as _embedded
 from skodyn.kernels import energy as _energy
 from skodyn.kernels import forward_dynamics as _forward_dynamics
 from skodyn.kernels import forward_kinematics as _kinematics
@@ -51,6 +54,7 @@ from skodyn.kernels import mass_matrix_solve as _solve
 from skodyn.kernels.matrices import matrix_lanes
 from skodyn.kernels.mimics import mimic_lanes
 from skodyn.model.columns import Floats
+from skodyn.model.loop_tables import loop_workspace
 from skodyn.model.model import Model
 
 __all__ = [
@@ -104,12 +108,30 @@ COUPLED_LOGDET = Algorithm(
     scratch=mimic_lanes,
     coupled=NATIVE,
 )
+LOOPED_FORWARD = Algorithm(
+    _embedded.forward_dynamics,
+    _embedded.forward_dynamics_batch,
+    "vxf",
+    "tau",
+    scratch=loop_workspace,
+    looped=NATIVE,
+)
+LOOPED_SOLVE = Algorithm(
+    _embedded.mass_matrix_solve,
+    _embedded.mass_matrix_solve_batch,
+    "x",
+    "rhs",
+    scratch=loop_workspace,
+    looped=NATIVE,
+)
+_looped_forward = _coupled.by_kernel(LOOPED_FORWARD)
 FORWARD = Algorithm(
     _forward_dynamics.forward_dynamics,
     _forward_dynamics.forward_dynamics_batch,
     "vx",
     "tau",
     coupled=_coupled.by_kernel(COUPLED_FORWARD),
+    looped=_looped_forward,
 )
 FORWARD_PUSHED = Algorithm(
     _forward_dynamics.forward_dynamics_pushed,
@@ -117,6 +139,7 @@ FORWARD_PUSHED = Algorithm(
     "vxf",
     "tau",
     coupled=_coupled.by_kernel(COUPLED_FORWARD),
+    looped=_looped_forward,
 )
 INVERSE = Algorithm(
     _inverse_dynamics.inverse_dynamics,
@@ -146,6 +169,7 @@ SOLVE = Algorithm(
     "x",
     "rhs",
     coupled=_coupled.by_kernel(COUPLED_SOLVE),
+    looped=_coupled.by_kernel(LOOPED_SOLVE),
 )
 MASS_INVERSE = Algorithm(
     _mass_inverse.mass_matrix_inverse,
@@ -166,12 +190,14 @@ BIAS = Algorithm(
     _inverse_dynamics.inverse_dynamics_batch,
     "vf",
     coupled=_coupled.projected,
+    looped=_looped.as_tree,
 )
 GRAVITY = Algorithm(
     _inverse_dynamics.gravity_force,
     _inverse_dynamics.inverse_dynamics_batch,
     "",
     coupled=_coupled.projected,
+    looped=_looped.as_tree,
 )
 KINEMATICS = Algorithm(
     _kinematics.forward_kinematics,
@@ -179,6 +205,7 @@ KINEMATICS = Algorithm(
     "",
     dimensions=2,
     coupled=_coupled.expanded,
+    looped=_looped.as_tree,
 )
 VELOCITIES = Algorithm(
     _kinematics.velocities,
@@ -186,14 +213,30 @@ VELOCITIES = Algorithm(
     "v",
     dimensions=2,
     coupled=_coupled.expanded,
+    looped=_looped.as_tree,
 )
 JACOBIAN = Algorithm(
-    _jacobian.jacobian, _jacobian.jacobian_batch, "x", dimensions=2, coupled=_coupled.projected
+    _jacobian.jacobian,
+    _jacobian.jacobian_batch,
+    "x",
+    dimensions=2,
+    coupled=_coupled.projected,
+    looped=_looped.as_tree,
 )
 JACOBIAN_DOT_V = Algorithm(
-    _jacobian.jacobian_dot_v, _jacobian.jacobian_dot_v_batch, "vx", coupled=_coupled.expanded
+    _jacobian.jacobian_dot_v,
+    _jacobian.jacobian_dot_v_batch,
+    "vx",
+    coupled=_coupled.expanded,
+    looped=_looped.as_tree,
 )
-ENERGY = Algorithm(_energy.energy, _energy.energy_batch, "v", coupled=_coupled.expanded)
+ENERGY = Algorithm(
+    _energy.energy,
+    _energy.energy_batch,
+    "v",
+    coupled=_coupled.expanded,
+    looped=_looped.as_tree,
+)
 COMPLIANCE = Algorithm(_compliance.compliance, _compliance.compliance_batch, "x", dimensions=2)
 JOINT_FORCES = Algorithm(_joint_forces.joint_forces, _joint_forces.joint_forces_batch, "vxf", "tau")
 
@@ -219,6 +262,8 @@ def forward_dynamics(
             status = TURNED_AWAY
         if status == 0:
             return result
+        if model.has_loops:
+            return _looped_forward(FORWARD, model, (model.nv,), q, v, tau, None, out, None)
     algorithm = FORWARD if f_ext is None else FORWARD_PUSHED
     return run(algorithm, model, (model.nv,), q, v, tau, f_ext, out, threads)
 
@@ -230,10 +275,14 @@ def inverse_dynamics(
     vdot: ArrayLike,
     f_ext: ArrayLike | None = None,
     *,
+    actuated: Sequence[str] | None = None,
     out: Floats | None = None,
     threads: int | None = None,
 ) -> Floats:
-    """The generalised forces tau that produce v̇ against gravity and external forces; O(N)."""
+    """The generalised forces tau that produce v̇ against gravity and external forces; O(N).
+
+    actuated: with loops, the joints that act; the forces of all others are zero.
+    """
     if f_ext is None and threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(model.nv) if out is None else out
         blocks = model.kernel_blocks
@@ -244,6 +293,10 @@ def inverse_dynamics(
             status = TURNED_AWAY
         if status == 0:
             return result
+    if model.has_loops or actuated is not None:
+        from skodyn.dynamics.loop_functions import actuated_torques  # it builds on this file
+
+        return actuated_torques(model, q, v, vdot, f_ext, actuated, out, threads)
     algorithm = INVERSE if f_ext is None else INVERSE_PUSHED
     return run(algorithm, model, (model.nv,), q, v, vdot, f_ext, out, threads)
 
@@ -315,7 +368,7 @@ def _solve_columns(model: Model, q: ArrayLike, rhs: ArrayLike, out: Floats | Non
     result = check_out(out, inputs.x.T.shape, inputs)
     answers = np.empty(inputs.x.shape)
     rhs_rows, flat = inputs.x.reshape(-1), answers.reshape(-1)
-    algorithm = COUPLED_SOLVE if model.mimics else SOLVE
+    algorithm = COUPLED_SOLVE if model.mimics else LOOPED_SOLVE if model.has_loops else SOLVE
     status = (
         algorithm.ready(block_of(algorithm, model), inputs.q, rhs_rows, flat) if flat.size else 0
     )
@@ -400,7 +453,7 @@ def operational_space_compliance(
 ) -> Floats:
     """J 𝓜⁻¹ Jᵀ (6k × 6k) for k nodes [(body, point), …], from Ω, without forming 𝓜⁻¹."""
     table = _nodes(model, nodes)
-    if model.mimics:
+    if model.mimics or model.has_loops:
         return _coupled_compliance(model, q, table, out, threads)
     size = 6 * (len(table) // 4)
     return run(COMPLIANCE, model, (size, size), q, NOTHING, table, None, out, threads)
@@ -409,8 +462,9 @@ def operational_space_compliance(
 def _coupled_compliance(
     model: Model, q: ArrayLike, nodes: Floats, out: Floats | None, threads: int | None
 ) -> Floats:
-    """J (Gᵀ𝓜G)⁻¹ Jᵀ: one O(N) solve for each of its columns, all states alike."""
+    """J (Gᵀ𝓜G)⁻¹ Jᵀ, or with loops J X(X*𝓜X)⁻¹X* Jᵀ: one O(N) solve for each of its columns."""
     inputs = read_arguments(COMPLIANCE, model, q, NOTHING, nodes, None)
+    solve = COUPLED_SOLVE if model.mimics else LOOPED_SOLVE
     states = inputs.q.reshape(-1, model.nq)
     jacobians = np.concatenate(
         [
@@ -424,9 +478,7 @@ def _coupled_compliance(
     moved = np.empty_like(jacobians)
     for row in range(size):
         rhs = np.ascontiguousarray(jacobians[:, row])
-        moved[:, row] = run(
-            COUPLED_SOLVE, model, (model.nv,), states, NOTHING, rhs, None, None, threads
-        )
+        moved[:, row] = run(solve, model, (model.nv,), states, NOTHING, rhs, None, None, threads)
     both = np.einsum("bin,bjn->bij", jacobians, moved)
     upper = np.triu(both) + np.swapaxes(np.triu(both, 1), -1, -2)
     return _coupled.deliver(upper.reshape(*inputs.batch_shape, size, size), out)
@@ -444,6 +496,8 @@ def joint_forces(
     """Force [moment; force] through each joint onto its body, (n, 6), at the body's origin."""
     if model.mimics:
         return _coupled_joint_forces(model, q, v, tau, f_ext, threads)
+    if model.has_loops:
+        return _looped_joint_forces(model, q, v, tau, f_ext, threads)
     row = model.nv + _joint_forces.ROW * model.n_bodies
     table = run(JOINT_FORCES, model, (row,), q, v, tau, f_ext, None, threads)
     forces = table[..., model.nv :].reshape(*table.shape[:-1], model.n_bodies, _joint_forces.ROW)
@@ -465,6 +519,26 @@ def _coupled_joint_forces(
     full_q, full_v, _, forces = given
     torques = inverse_dynamics(full, *given, threads=threads)
     return joint_forces(full, full_q, full_v, torques, forces, threads=threads)
+
+
+def _looped_joint_forces(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None,
+    threads: int | None,
+) -> Floats:
+    """Those of the tree on which loops act as external forces."""
+    from skodyn.dynamics.loop_functions import external_forces, loop_forces  # built on this file
+
+    found = loop_forces(model, q, v, tau, f_ext, threads=threads)
+    inputs = read_arguments(FORWARD_PUSHED, model, q, v, tau, f_ext)
+    forces, torques = external_forces(model, inputs.q, found)
+    given = inputs.f_ext.reshape(forces.shape) if inputs.f_ext.size else 0.0
+    return joint_forces(
+        model.opened, inputs.q, inputs.v, inputs.x + torques, given + forces, threads=threads
+    )
 
 
 def energy(

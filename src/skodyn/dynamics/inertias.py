@@ -50,6 +50,7 @@ def joint_columns(model: Model, q: ArrayLike) -> Floats:
 def body_inertias(model: Model, q: ArrayLike) -> BodyInertias:
     """Composite, articulated and compliance matrices of every body, for one state."""
     model.refuse_mimics("body_inertias")  # articulated inertias are those of a tree
+    model.refuse_loops("body_inertias")
     n, nv = model.n_bodies, model.nv
     flat = run(INERTIAS, model, (kernel.ROW * n + 6 * nv,), np.asarray(q, dtype=np.float64))
     rows = flat[: kernel.ROW * n].reshape(n, kernel.ROW)

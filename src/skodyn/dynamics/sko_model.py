@@ -28,6 +28,7 @@ def sko_model(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> SKOMode
     these rates follow [ω; v] as further velocities of the node, with the armature as inertia.
     """
     model.refuse_mimics("sko_model")
+    model.refuse_loops("sko_model")
     q = np.asarray(q)
     if q.ndim != 1:
         raise StateError(f"q has shape {q.shape}; an SKO model is of one state, ({model.nq},).")

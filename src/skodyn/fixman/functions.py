@@ -44,6 +44,7 @@ def hard_matrix(model: Model, q: ArrayLike) -> Floats:
 def _take_apart(model: Model, q: ArrayLike) -> RigidChain | PointChain:
     """As rigid bodies if all have inertia, as point masses if none has."""
     model.refuse_mimics("the fixman package")
+    model.refuse_loops("the fixman package")
     chain = read_chain(model, _single(model.check_q(q), "q"))
     thin = slender(chain)
     if not thin.size:

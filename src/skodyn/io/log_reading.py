@@ -18,7 +18,7 @@ from skodyn.errors import LogError
 from skodyn.io.disk import checksum, read_at, read_into
 from skodyn.io.log_layout import SCHEMA, SCHEMA_VERSION, STATE_BYTES, Content, Layout, Place
 from skodyn.io.log_state import State, newest, with_repetition
-from skodyn.io.schema import ALWAYS, CHANNELS, Names
+from skodyn.io.schema import ALWAYS, CHANNELS, OF_LOOPS, Names
 
 __all__ = ["OpenLog", "in_words", "open_log", "read_layout_and_state"]
 
@@ -204,6 +204,7 @@ class OpenLog:
     def names(self) -> Names:
         with self._damage_named():
             dims = {dim for channel in CHANNELS.values() for dim in channel.dims[1:]}
+            dims -= {dim for dim in OF_LOOPS if dim not in self._file}
             labels = {dim: tuple(self._file[dim].asstr()[:]) for dim in dims}
             group = self._file["model"]
             joints = tuple(group["joint"].asstr()[:])

@@ -12,7 +12,7 @@ import numpy as np
 from skodyn.errors import LogError, ModelError
 from skodyn.model.description import ModelBuilder
 from skodyn.model.drawing import describe
-from skodyn.model.joints import CATALOGUE, Joint
+from skodyn.model.joints import CATALOGUE, CLOSING, Joint
 from skodyn.model.model import Model
 from skodyn.model.properties import JointLimits, JointProperties
 from skodyn.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, Visual
@@ -53,6 +53,10 @@ def _builder(data: dict[str, Any]) -> ModelBuilder:
     for frame in data["frames"]:
         place = {key: frame[key] for key in ("translation", "rotation")}
         builder.add_frame(frame["name"], frame["body"], **place)
+    for name, loop in data.get("loops", {}).items():
+        builder.add_loop(name, **{**loop, "joint": _joint(loop["joint"])})
+    for name, coupling in data.get("couplings", {}).items():
+        builder.add_coupling(name, **coupling)
     return builder
 
 
@@ -85,4 +89,4 @@ def _visual(data: dict[str, Any]) -> Visual:
 def _joint(data: dict[str, Any]) -> Joint:
     """A joint from its name, type and parameters; q and v are where its columns lie."""
     parameters = {key: data[key] for key in data if key not in ("type", "q", "v", "mimic")}
-    return CATALOGUE[data["type"]](**parameters)
+    return {**CLOSING, **CATALOGUE}[data["type"]](**parameters)

@@ -19,10 +19,29 @@ A joint that follows another one names it, with a multiplier of 1 and an offset 
 
     joint = { type = "prismatic", axis = [0, 1, 0], mimic = { joint = "finger1", multiplier = -1 } }
 
-The keys of a body and of a frame are the arguments of `ModelBuilder.add_body` and `add_frame`; the
-parameters of a joint are those of its class. `parent` of a body and `body` of a frame must be
-given; whatever else is left out has the builder's default. This file judges keys only; values are
-judged where every model is, in `ModelBuilder.build`.
+Loops are closed by a joint without a coordinate, any but a free one, or by { type = "rod", length
+= 0.5 }; couplings relate joint coordinates, by a polynomial or by terms:
+
+    [loops.pin]
+    joint = { type = "revolute", axis = [0, 0, 1] }
+    body_a = "coupler"
+    translation_a = [0.9, 0, 0]
+    body_b = "rocker"
+    translation_b = [0.7, 0, 0]
+
+    [couplings.wrist]
+    joint = "q2"
+    source = "q1"
+    coefficients = [0.1, -0.5, 0.3]
+
+    [couplings.differential]
+    terms = { left = 1, right = 1, cage = -2 }
+    offset = 0
+
+The keys of a body, frame, loop or coupling are the arguments of `ModelBuilder.add_body` and so on;
+the parameters of a joint are those of its class. `parent` of a body, `body` of a frame, and bodies
+and joint of a loop must be given; whatever else is left out has the builder's default. This file
+judges keys only; values are judged where every model is, in `ModelBuilder.build`.
 """
 
 from __future__ import annotations
@@ -30,7 +49,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -38,17 +57,30 @@ from skodyn.conventions import DEFAULT_GRAVITY, GROUND
 from skodyn.errors import ModelError
 from skodyn.io.toml_source import TomlSource
 from skodyn.model.columns import shown
-from skodyn.model.description import BodyDescription, FrameDescription, ModelBuilder
-from skodyn.model.joints import CATALOGUE, Fixed, Joint
+from skodyn.model.description import (
+    BodyDescription,
+    CouplingDescription,
+    FrameDescription,
+    LoopDescription,
+    ModelBuilder,
+)
+from skodyn.model.joints import CATALOGUE, CLOSING, Fixed, Joint
 from skodyn.model.model import Model
 from skodyn.topology.wording import Spelling
 
-__all__ = ["load_model"]
+__all__ = ["MODEL_KEYS", "load_model"]
 
-_TOP_KEYS = ("name", "gravity", "bodies", "frames")
-_BODY_KEYS = tuple(f.name for f in fields(BodyDescription) if f.name != "name")
-_FRAME_KEYS = tuple(f.name for f in fields(FrameDescription) if f.name != "name")
-
+_DESCRIBED: dict[str, type[Any]] = {
+    "bodies": BodyDescription,
+    "frames": FrameDescription,
+    "loops": LoopDescription,
+    "couplings": CouplingDescription,
+}
+_KEYS = {
+    group: tuple(f.name for f in fields(described) if f.name != "name")
+    for group, described in _DESCRIBED.items()
+}
+MODEL_KEYS = ("name", "gravity", *_DESCRIBED)
 _MIMIC_KEYS = ("joint", "multiplier", "offset")
 
 
@@ -63,13 +95,20 @@ class ModelFile:
     def __init__(self, source: TomlSource) -> None:
         self.source = source
         self.faults: list[tuple[int, str]] = []  # with the line
-        top = self._known(source.data, _TOP_KEYS, (), "the file")
+        top = self._known(source.data, MODEL_KEYS, (), "the file")
         name, gravity = top.get("name", source.path.stem), top.get("gravity", DEFAULT_GRAVITY)
         self.builder = ModelBuilder(gravity, name)
         for body, table in self._tables(top, "bodies"):
             self._add_body(body, table)
         for frame, table in self._tables(top, "frames"):
             self._add_frame(frame, table)
+        for loop, table in self._tables(top, "loops"):
+            self._add_loop(loop, table)
+        for coupling, table in self._tables(top, "couplings"):
+            given = self._known(
+                table, _KEYS["couplings"], ("couplings", coupling), f"coupling {coupling!r}"
+            )
+            self.builder.add_coupling(coupling, **given)
 
     def build(self, repair_inertia: bool) -> Model:
         try:
@@ -85,42 +124,65 @@ class ModelFile:
 
     def _add_body(self, name: str, table: dict[str, Any]) -> None:
         at = ("bodies", name)
-        given = self._known(table, _BODY_KEYS, at, f"body {name!r}")
+        given = self._known(table, _KEYS["bodies"], at, f"body {name!r}")
         if "parent" not in given:
             self._fault(at, f"Body {name!r} has no parent; name a body, or {GROUND!r}.")
-        joint = self._joint(name, given.pop("joint")) if "joint" in given else None
+        joint = self._body_joint(name, given.pop("joint")) if "joint" in given else None
         self.builder.add_body(name, given.pop("parent", GROUND), joint, **given)
 
     def _add_frame(self, name: str, table: dict[str, Any]) -> None:
         at = ("frames", name)
-        given = self._known(table, _FRAME_KEYS, at, f"frame {name!r}")
+        given = self._known(table, _KEYS["frames"], at, f"frame {name!r}")
         if "body" not in given:
             self._fault(at, f"Frame {name!r} has no body to be fixed in; name one, or {GROUND!r}.")
         self.builder.add_frame(name, given.pop("body", GROUND), **given)
 
-    def _joint(self, body: str, table: Any) -> Joint:
-        """The joint; a fixed one in place of what cannot be read, so that checking goes on."""
-        at = ("bodies", body, "joint")
-        whose = f"joint of body {body!r}"
+    def _add_loop(self, name: str, table: dict[str, Any]) -> None:
+        at = ("loops", name)
+        given = self._known(table, _KEYS["loops"], at, f"loop {name!r}")
+        joint, _ = self._joint((*at, "joint"), f"joint of loop {name!r}", given, _CLOSING)
+        body_a, body_b = (given.pop(key, None) for key in ("body_a", "body_b"))
+        self.builder.add_loop(name, body_a, body_b, joint, **given)
+
+    def _body_joint(self, body: str, table: Any) -> Joint:
+        at, whose = ("bodies", body, "joint"), f"joint of body {body!r}"
+        joint, mimic = self._joint(at, whose, {"joint": table}, CATALOGUE, ("mimic",))
+        if "mimic" in mimic:
+            self._add_mimic(joint.joint_name or body, mimic["mimic"], (*at, "mimic"), whose)
+        return joint
+
+    def _joint(
+        self,
+        at: tuple[str, ...],
+        whose: str,
+        owner: dict[str, Any],
+        catalogue: Mapping[str, type[Joint]],
+        more: tuple[str, ...] = (),
+    ) -> tuple[Joint, dict[str, Any]]:
+        """The joint, taken out of its owner's table, and what it has of `more`.
+
+        A fixed one stands in place of what cannot be read, so that checking goes on.
+        """
+        table = owner.pop("joint", _MISSING)
         example = 'write for example joint = { type = "revolute", axis = [0, 0, 1] }'
         if not isinstance(table, dict):
-            self._fault(at, f"The {whose} is {shown(table)}; {example}.")
-            return Fixed()
+            what = "is missing" if table is _MISSING else f"is {shown(table)}"
+            self._fault(at, f"The {whose} {what}; {example}.")
+            return Fixed(), {}
         given = dict(table)
         type_name = given.pop("type", None)
         if type_name is None:
             self._fault(at, f"The {whose} has no type; {example}.")
-            return Fixed()
-        joint_type = CATALOGUE.get(type_name) if isinstance(type_name, str) else None
+            return Fixed(), {}
+        joint_type = catalogue.get(type_name) if isinstance(type_name, str) else None
         if joint_type is None:
-            remedy = Spelling(CATALOGUE).remedy(type_name, _one_of(CATALOGUE))
+            remedy = Spelling(catalogue).remedy(type_name, _one_of(catalogue))
             self._fault((*at, "type"), f"The {whose} has type {shown(type_name)}; {remedy}")
-            return Fixed()
-        parameters = (*(f.name for f in fields(joint_type)), "mimic")
+            return Fixed(), {}
+        parameters = (*(f.name for f in fields(joint_type)), *more)
         known = self._known(given, parameters, at, f"{type_name} {whose}", ("type",))
-        if "mimic" in known:
-            self._add_mimic(known.get("name") or body, known.pop("mimic"), (*at, "mimic"), whose)
-        return joint_type(**known)
+        extra = {key: known.pop(key) for key in more if key in known}
+        return joint_type(**known), extra
 
     def _add_mimic(self, joint: str, table: Any, at: tuple[str, ...], whose: str) -> None:
         if not isinstance(table, dict) or "joint" not in table:
@@ -134,9 +196,9 @@ class ModelFile:
     # ---- keys ---------------------------------------------------------------------------------
 
     def _tables(self, top: dict[str, Any], key: str) -> Iterable[tuple[str, dict[str, Any]]]:
-        """The named tables under a key; an empty one stands for what is not a table."""
+        """The named tables under a key; an empty body or frame stands for what is not a table."""
         group = top.get(key, {})
-        one = {"bodies": "body", "frames": "frame"}[key]
+        one = "body" if key == "bodies" else key.removesuffix("s")
         if not isinstance(group, dict):
             self._fault((key,), f"{key} is {shown(group)}; write one table [{key}.NAME] each.")
             group = {}
@@ -144,7 +206,9 @@ class ModelFile:
             if not isinstance(table, dict):
                 what = f"{one.capitalize()} {name!r} is {shown(table)}"
                 self._fault((key, name), f"{what}; write a table [{key}.{name}].")
-                table = {"parent": GROUND} if key == "bodies" else {"body": GROUND}
+                if key not in _EMPTY:
+                    continue
+                table = _EMPTY[key]
             yield name, table
 
     def _known(
@@ -178,9 +242,9 @@ class ModelFile:
         """The key path that a sentence of the builder is about, as far as it can be told."""
         if found := re.match(r"The model(?:: (\w+)| (?:is|has an empty) name)", fault):
             return (found[1] or "name",)
-        if found := re.match(r"(Body|Frame) number (\d+)", fault):
-            given = self.builder.bodies if found[1] == "Body" else self.builder.frames
-            return _GROUPS[found[1]], given[int(found[2]) - 1].name
+        if found := re.match(r"(Body|Frame|Loop|Coupling) number (\d+)", fault):
+            group = _GROUPS[found[1]]
+            return group, getattr(self.builder, group)[int(found[2]) - 1].name
         if found := _NAMED.match(fault):
             group, name = _GROUPS[found["what"]], ast.literal_eval(found["name"])
             if found["what"] == "Joint":
@@ -194,10 +258,19 @@ class ModelFile:
         return [b.name for b in bodies if (b.joint.joint_name or b.name) == joint][-1]
 
 
-_GROUPS = {"Body": "bodies", "Frame": "frames", "Joint": "bodies"}
+_GROUPS = {
+    "Body": "bodies",
+    "Frame": "frames",
+    "Joint": "bodies",
+    "Loop": "loops",
+    "Coupling": "couplings",
+}
+_EMPTY = {"bodies": {"parent": GROUND}, "frames": {"body": GROUND}}
+_CLOSING = {**CATALOGUE, **CLOSING}  # a free one is refused where every model is judged
+_MISSING = object()
 
 _NAMED = re.compile(
-    r"""(?P<what>Body|Frame|Joint)\ (?P<name>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+    r"""(?P<what>Body|Frame|Joint|Loop|Coupling)\ (?P<name>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
         (?P<joint>,\ \w+\ joint|:\ its\ joint)?(?::\ (?:there\ is\ no\ )?(?P<key>\w+))?""",
     re.VERBOSE,
 )

@@ -13,7 +13,7 @@ from skodyn.errors import LogError
 from skodyn.model.joints import Joint
 from skodyn.model.model import Model
 
-__all__ = ["ALWAYS", "CHANNELS", "Channel", "Names", "chosen_channels"]
+__all__ = ["ALWAYS", "CHANNELS", "OF_LOOPS", "Channel", "Names", "chosen_channels"]
 
 
 class Channel(NamedTuple):
@@ -35,8 +35,15 @@ CHANNELS: dict[str, Channel] = {
     "rotations": Channel(("t", "body", "axis", "body_axis"), "rotation matrices, body to world"),
     "energy": Channel(("t", "energy_part"), "energy [J]"),
     "momentum": Channel(("t", "momentum_part"), "spatial momentum in world axes [N m s, N s]"),
+    "loop_error": Channel(("t", "loop"), "how far loops and couplings are open [m, rad]"),
+    "loop_forces": Channel(
+        ("t", "loop", "wrench_part"),
+        "wrench of each loop on its body_b at the closure, world axes [N m, N]; NaN: undetermined",
+    ),
 }
 ALWAYS = ("t", "step", "q", "v")
+OF_LOOPS = ("loop", "wrench_part")
+"""Dimensions that only logs of models with loops have."""
 
 _FIXED_LABELS: dict[str, tuple[str, ...]] = {
     "axis": ("x", "y", "z"),
@@ -44,6 +51,8 @@ _FIXED_LABELS: dict[str, tuple[str, ...]] = {
     "energy_part": ("kinetic", "potential"),
     "momentum_part": tuple(f"{part}.{c}" for part in ("angular", "linear") for c in "xyz"),
 }
+
+_WRENCH_PARTS = tuple(f"{part}.{c}" for part in ("moment", "force") for c in "xyz")
 
 _Q_PARTS = {  # joints whose parts have better names than `_parts` finds
     "planar": ("x", "y", "angle"),
@@ -72,6 +81,8 @@ class Names(NamedTuple):
             "v_name": _coordinate_names(model, _V_PARTS, "nv"),
             "body": model.body_names,
         }
+        if model.has_loops:
+            labels |= {"loop": model.loop_names, "wrench_part": _WRENCH_PARTS}
         columns = [
             (q.start, q.stop - q.start, v.start, v.stop - v.start)
             for q, v in ((model.q_slice(n), model.v_slice(n)) for n in model.independent_joints)
@@ -82,6 +93,10 @@ class Names(NamedTuple):
 
     def row_shape(self, channel: str) -> tuple[int, ...]:
         """The shape of one row of a channel."""
+        if not set(CHANNELS[channel].dims[1:]) <= self.labels.keys():
+            raise LogError(
+                f"Channel {channel!r} speaks of loops, and the model has none; leave it out."
+            )
         return tuple(len(self.labels[dim]) for dim in CHANNELS[channel].dims[1:])
 
     def row_bytes(self, channel: str) -> int:

@@ -24,6 +24,7 @@ Factors hold the reciprocals of their diagonals.
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
+from skodyn.kernels.dense import cholesky, solve_lower, solve_upper
 from skodyn.kernels.mass_matrix_solve import solve
 from skodyn.kernels.mimics import (
     coupled,
@@ -43,7 +44,6 @@ from skodyn.lanes import (
     load_rows,
     logarithm,
     splat,
-    sqrt,
     states,
     store,
     store_rows,
@@ -64,44 +64,6 @@ def _places(model):
     inner = basis + k * s
     z = inner + s * s
     return answers, factor, basis, inner, z, z + k
-
-
-@routine
-def cholesky(work, at, n):
-    """Factor the lower triangle of an n × n matrix in place; is it positive definite?"""
-    sound = True
-    for i in range(n):
-        for j in range(i + 1):
-            x = load(work, at + i * n + j)
-            for c in range(j):
-                x = fma(-load(work, at + i * n + c), load(work, at + j * n + c), x)
-            if i == j:
-                sound = sound and all_lanes(x > 0.0)
-                store(work, at + i * n + i, 1.0 / sqrt(x))
-            else:
-                store(work, at + i * n + j, x * load(work, at + j * n + j))
-    return sound
-
-
-@routine
-def solve_lower(work, at, n, x, step):
-    """x ← L⁻¹x in place; elements lie `step` lanes apart."""
-    for i in range(n):
-        value = load(work, x + i * step)
-        for c in range(i):
-            value = fma(-load(work, at + i * n + c), load(work, x + c * step), value)
-        store(work, x + i * step, value * load(work, at + i * n + i))
-
-
-@routine
-def solve_upper(work, at, n, x):
-    """x ← L⁻ᵀx in place."""
-    for back in range(n):
-        i = n - 1 - back
-        value = load(work, x + i)
-        for c in range(i + 1, n):
-            value = fma(-load(work, at + c * n + i), load(work, x + c), value)
-        store(work, x + i, value * load(work, at + i * n + i))
 
 
 @helper

@@ -19,11 +19,15 @@ class Code(IntEnum):
     NOT_CONVERGED = 5  # a step is too long for the iteration of an implicit method
     OUT_OF_BOUNDS = 6  # a velocity beyond the bound; with the degree of freedom, not the body
     STEP_TOO_SMALL = 7  # the tolerance cannot be met with any step that still moves time
+    LOOP_OPEN = 8  # the ends of a loop are apart; with the loop, not the body, as those below
+    LOOP_RATE = 9  # they part
+    LOOP_SINGULAR = 10  # a group of loops that nothing resists
 
 
 # plain integers, which is what kernels take
 (
     OK, SINGULAR, NOT_FINITE, NOT_UNIT, BAD_INPUT, NOT_CONVERGED, OUT_OF_BOUNDS, STEP_TOO_SMALL,
+    LOOP_OPEN, LOOP_RATE, LOOP_SINGULAR,
 ) = map(int, Code)  # fmt: skip
 RADIX = len(Code)
 """A status is a code and RADIX times the body."""

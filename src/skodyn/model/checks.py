@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from skodyn.errors import ModelError
 from skodyn.model.columns import Floats, read_column, read_inertias, read_rotations, shown
-from skodyn.model.description import BodyDescription, FrameDescription, MimicDescription
+from skodyn.model.coupling_checks import check_couplings
+from skodyn.model.description import BodyDescription, ModelBuilder
 from skodyn.model.inertia_checks import check_inertias, nearest_valid
 from skodyn.model.joint_checks import check_joint_names, check_joints, is_joint
 from skodyn.model.joints import Joint
+from skodyn.model.loop_checks import (
+    check_loop_names,
+    check_loops,
+    refuse_mimics_beside_loops,
+    tied_bodies,
+)
+from skodyn.model.loops import JointCoupling, Loop
 from skodyn.model.mimic_checks import check_mimics
 from skodyn.model.mimics import Mimic
 from skodyn.model.name_checks import check_frames, check_names, check_tree
@@ -39,16 +47,13 @@ class CheckedModel:
     frame_translation: Floats
     repairs: tuple[str, ...]
     mimics: dict[str, Mimic]
+    loops: dict[str, Loop]
+    couplings: dict[str, JointCoupling]
 
 
-def check(
-    gravity: Any,
-    bodies: Sequence[BodyDescription],
-    frames: Sequence[FrameDescription],
-    repair_inertia: bool,
-    mimics: Sequence[MimicDescription] = (),
-) -> CheckedModel:
+def check(described: ModelBuilder, repair_inertia: bool) -> CheckedModel:
     """The checked columns, or a ModelError that lists every fault."""
+    bodies, frames = described.bodies, described.frames
     faults: list[str] = [] if bodies else ["The model has no body; add at least one."]
 
     def body(k: int) -> str:
@@ -66,9 +71,9 @@ def check(
     joint_names = check_joint_names(bodies, faults)
     check_joints(bodies, faults)
     joints = {name: b.joint for name, b in zip(joint_names, bodies, strict=True)}
-    followed = check_mimics(mimics, joints, faults)
+    followed = check_mimics(described.mimics, joints, faults)
 
-    gravity_row = sound(read_column([gravity], (3,), "gravity", lambda _: "The model"))
+    gravity_row = sound(read_column([described.gravity], (3,), "gravity", lambda _: "The model"))
     translation = sound(read_column([b.translation for b in bodies], (3,), "translation", body))
     rotation = sound(read_rotations([b.rotation for b in bodies], body))
     mass = sound(read_column([b.mass for b in bodies], (), "mass", body))
@@ -81,7 +86,8 @@ def check(
     )
     repairs = _judge_inertias(inertia, mass, body, repair_inertia, faults)
     if tree is not None:
-        _massless_faults(tree, bodies, mass, inertia, faults)
+        tied = tied_bodies(described, tree, joint_names)
+        _massless_faults(tree, bodies, mass, inertia, tied, faults)
 
     check_names("Frame", [f.name for f in frames], faults)
     check_frames(bodies, frames, faults)
@@ -89,6 +95,13 @@ def check(
         read_column([f.translation for f in frames], (3,), "translation", frame)
     )
     frame_rotation = sound(read_rotations([f.rotation for f in frames], frame))
+
+    check_loop_names(described, faults)
+    carried = {b.name: b.joint for b in bodies if isinstance(b.name, str)}
+    loops = check_loops(described.loops, carried, tree, faults)
+    couplings = check_couplings(described.couplings, joints, faults)
+    if described.loops or described.couplings:
+        refuse_mimics_beside_loops(described.mimics, faults)
 
     if faults or tree is None:
         raise ModelError(faults)
@@ -106,6 +119,8 @@ def check(
         frame_translation=frame_translation,
         repairs=repairs,
         mimics=followed,
+        loops=loops,
+        couplings=couplings,
     )
 
 
@@ -131,14 +146,18 @@ def _massless_faults(
     bodies: Sequence[BodyDescription],
     mass: Floats,
     inertia: Floats,
+    tied: AbstractSet[int],
     faults: list[str],
 ) -> None:
-    """A body that can move must carry something with inertia: itself or what hangs from it."""
+    """A body that can move must carry something with inertia: itself or what hangs from it.
+
+    tied: bodies that loops or couplings move together with others, whose inertia may do.
+    """
     order = tree.order
     massive = (mass[order] != 0.0) | (inertia[order] != 0.0).any(axis=(1, 2))  # NaN: faulty, known
     before = np.concatenate(([0], np.cumsum(massive)))
     nothing = before[tree.subtree_end] == before[:-1]
-    for k in np.flatnonzero(nothing).tolist():
+    for k in (k for k in np.flatnonzero(nothing).tolist() if k not in tied):
         described = bodies[order[k]]
         if is_joint(described.joint) and described.joint.nv > 0:
             faults.append(

@@ -121,7 +121,9 @@ def _size_faults(array: Floats, label: str, owner: Callable[[int], str]) -> list
     return faults
 
 
-def read_rotations(values: Sequence[Any], owner: Callable[[int], str]) -> tuple[Floats, list[str]]:
+def read_rotations(
+    values: Sequence[Any], owner: Callable[[int], str], label: str = "rotation"
+) -> tuple[Floats, list[str]]:
     """(n, 3, 3) rotation matrices from None, 3×3 matrices or unit quaternions."""
     array = np.broadcast_to(np.eye(3), (len(values), 3, 3)).copy()
     faults = []
@@ -131,7 +133,7 @@ def read_rotations(values: Sequence[Any], owner: Callable[[int], str]) -> tuple[
         given = as_floats(value)
         problem = _rotation_problem(given)
         if given is None or problem:
-            faults.append(f"{owner(k)}: rotation is {shown(value)}, {problem}.")
+            faults.append(f"{owner(k)}: {label} is {shown(value)}, {problem}.")
         else:
             array[k] = given if given.shape == (3, 3) else quaternion_to_matrix(given)
     return array, faults

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,15 @@ from skodyn.model.joints import Fixed, Joint
 if TYPE_CHECKING:
     from skodyn.model.model import Model
 
-__all__ = ["BodyDescription", "FrameDescription", "MimicDescription", "ModelBuilder"]
+__all__ = [
+    "BodyDescription",
+    "CouplingDescription",
+    "FrameDescription",
+    "LinkDescription",
+    "LoopDescription",
+    "MimicDescription",
+    "ModelBuilder",
+]
 
 _ORIGIN = (0.0, 0.0, 0.0)
 _NO_INERTIA = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
@@ -53,8 +61,47 @@ class MimicDescription:
     offset: Any
 
 
+@dataclass(frozen=True, slots=True)
+class LinkDescription:
+    """A body whose joints are given by themselves, as given."""
+
+    name: str
+    mass: Any
+    com: Any
+    inertia: Any
+
+
+@dataclass(frozen=True, slots=True)
+class LoopDescription:
+    """A joint that closes a loop, or one between links, and the frames it joins, as given."""
+
+    name: str
+    body_a: str
+    body_b: str
+    joint: Joint
+    translation_a: Any
+    rotation_a: Any
+    translation_b: Any
+    rotation_b: Any
+
+
+@dataclass(frozen=True, slots=True)
+class CouplingDescription:
+    """A relation of joint coordinates, as given."""
+
+    name: str
+    joint: Any
+    source: Any
+    coefficients: Any
+    terms: Any
+    offset: Any
+
+
 class ModelBuilder:
     """Collects bodies in any order; `build` checks them all at once and packs them.
+
+    Bodies hang on each other (`add_body`), or they are links that joints connect (`add_link`,
+    `add_joint`); then `build` chooses what hangs on what.
 
     A child's body frame coincides with its joint frame when the joint is at its neutral position.
     `translation` and `rotation` place the joint frame in the parent's body frame.
@@ -66,6 +113,10 @@ class ModelBuilder:
         self.bodies: list[BodyDescription] = []
         self.frames: list[FrameDescription] = []
         self.mimics: list[MimicDescription] = []
+        self.loops: list[LoopDescription] = []
+        self.couplings: list[CouplingDescription] = []
+        self.links: list[LinkDescription] = []
+        self.joints: list[LoopDescription] = []
 
     def add_body(
         self,
@@ -110,22 +161,105 @@ class ModelBuilder:
         """
         self.mimics.append(MimicDescription(joint, source, multiplier, offset))
 
-    def build(self, *, repair_inertia: bool = False) -> Model:
+    def add_loop(
+        self,
+        name: str,
+        body_a: str,
+        body_b: str,
+        joint: Joint,
+        *,
+        translation_a: Sequence[float] = _ORIGIN,
+        rotation_a: Any = None,
+        translation_b: Sequence[float] = _ORIGIN,
+        rotation_b: Any = None,
+    ) -> None:
+        """Close a loop: join a frame in body_a to one in body_b, either of them "world".
+
+        The joint is any but `Free`, or a `Rod`; it has no coordinate. Its axes are those of the
+        frames, which coincide when it is at its neutral position.
+        """
+        self.loops.append(
+            LoopDescription(
+                name, body_a, body_b, joint, translation_a, rotation_a, translation_b, rotation_b
+            )
+        )
+
+    def add_coupling(
+        self,
+        name: str,
+        joint: str | None = None,
+        source: str | None = None,
+        coefficients: Sequence[float] | None = None,
+        *,
+        terms: Mapping[str, float] | None = None,
+        offset: float = 0.0,
+    ) -> None:
+        """Tie joint coordinates to each other, exactly; each joint stays part of the state.
+
+        Either q = c₀ + c₁·q_source + … up to degree 4 (without a source: q = c₀), or, with terms,
+        Σ factor·q = offset of two or more joints. Joints have one coordinate each.
+        """
+        self.couplings.append(CouplingDescription(name, joint, source, coefficients, terms, offset))
+
+    def add_link(
+        self,
+        name: str,
+        *,
+        mass: float = 0.0,
+        com: Sequence[float] = _ORIGIN,
+        inertia: Any = _NO_INERTIA,
+    ) -> None:
+        """Add a body without saying what carries it; joints to it are added by `add_joint`.
+
+        All that is placed in the link (com, inertia, joints, loops, frames, bodies) is given in
+        axes of one's own choice. In the model its body frame is that of the joint which carries it;
+        poses, Jacobians, wrenches and `model.frames` refer to that frame.
+        """
+        self.links.append(LinkDescription(name, mass, com, inertia))
+
+    def add_joint(
+        self,
+        name: str,
+        body_a: str,
+        body_b: str,
+        joint: Joint,
+        *,
+        translation_a: Sequence[float] = _ORIGIN,
+        rotation_a: Any = None,
+        translation_b: Sequence[float] = _ORIGIN,
+        rotation_b: Any = None,
+    ) -> None:
+        """Join a frame in body_a to one in body_b: links, bodies or "world", in any order.
+
+        `build` finds out which joints carry links and which close loops. One that carries has
+        coordinates, those of frame B as seen from frame A, whichever of the two hangs on the other.
+        """
+        self.joints.append(
+            LoopDescription(
+                name, body_a, body_b, joint, translation_a, rotation_a, translation_b, rotation_b
+            )
+        )
+
+    def build(self, *, cut: Iterable[str] = (), repair_inertia: bool = False) -> Model:
         """The frozen, packed model; raises ModelError with every fault at once.
 
+        cut: joints of `add_joint` that shall close loops. Others are cut as needed, so that the
+        tree is shallow; never those that are free, have armature or are named by a coupling.
         repair_inertia: replace an invalid inertia by the nearest valid one instead of refusing it,
         and list it in `model.repairs`.
         """
-        from skodyn.model.name_checks import text_fault  # both build on this file
+        from skodyn.model.mechanism import resolved  # these build on this file
+        from skodyn.model.name_checks import text_fault
         from skodyn.model.packing import pack
 
         fault = text_fault(self.name)
+        described, faults = resolved(self, cut)
+        faults = [f"The model {fault}"] * bool(fault) + faults
         try:
-            model = pack(
-                self.name, self.gravity, self.bodies, self.frames, repair_inertia, self.mimics
-            )
+            model = pack(described, repair_inertia)
         except ModelError as error:
-            raise ModelError([f"The model {fault}"] * bool(fault) + [*error.faults]) from None
-        if fault:
-            raise ModelError(f"The model {fault}")
+            more = [other for other in error.faults if other not in faults]
+            raise ModelError(faults + more) from None
+        if faults:
+            raise ModelError(faults)
         return model

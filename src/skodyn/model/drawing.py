@@ -15,6 +15,15 @@ import numpy as np
 
 from skodyn.conventions import GROUND
 from skodyn.model.joints import Joint
+from skodyn.model.loop_drawing import (
+    coupling_words,
+    describe_coupling,
+    describe_group,
+    describe_loop,
+    drawn_groups,
+    loop_cells,
+    vector_words,
+)
 from skodyn.model.mimics import Mimic
 from skodyn.model.model import Model
 from skodyn.model.shapes import Visual
@@ -22,7 +31,7 @@ from skodyn.model.shapes import Visual
 __all__ = ["describe", "draw", "size_words"]
 
 LIMIT = 200
-"""How many bodies, and how many frames, are drawn unless everything is asked for."""
+"""How many bodies, frames, loops … are drawn unless everything is asked for."""
 
 _DEEPEST = 24  # branches within branches; below that, lines name their parent instead
 
@@ -30,29 +39,38 @@ _DEEPEST = 24  # branches within branches; below that, lines name their parent i
 def draw(model: Model, *, everything: bool = False) -> str:
     """The tree as text, one body a line; a large one is cut to its first levels."""
     bodies = range(model.n_bodies) if everything else _first_levels(model, LIMIT)
-    frames = list(model.frames.items())[: None if everything else LIMIT]
     lines = [_header(model), GROUND, *_columns(_rows(model, bodies))]
-    if frames:
-        lines.append("frames")
-        lines += _columns((f"   {name}", *_frame_cells(frame)) for name, frame in frames)
+    left_out = _left_out(model.n_bodies - len(bodies), "bodies")
+    for what, rows in _lists(model):
+        drawn = rows[: None if everything else LIMIT]
+        if drawn:
+            lines += [what, *_columns((f"   {first}", *rest) for first, *rest in drawn)]
+        left_out += _left_out(len(rows) - len(drawn), what)
     if model.notes:
         lines += ["notes", *(f"   {note}" for note in model.notes)]
-    left_out = [
-        f"{count} {what}"
-        for count, what in (
-            (model.n_bodies - len(bodies), "bodies"),
-            (len(model.frames) - len(frames), "frames"),
-        )
-        if count
-    ]
     if left_out:
         lines.append(f"… {' and '.join(left_out)} left out; `skodyn info --all` shows them")
     return "\n".join(lines)
 
 
-def describe(model: Model) -> dict[str, Any]:
-    """The same as plain data, ready for JSON."""
+def _lists(model: Model) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """What is listed below the tree, as rows of cells."""
+    return [
+        ("frames", [(name, *_frame_cells(frame)) for name, frame in model.frames.items()]),
+        ("loops", [(name, *loop_cells(loop)) for name, loop in model.loops.items()]),
+        ("couplings", [(name, coupling_words(one)) for name, one in model.couplings.items()]),
+        ("groups", [(line,) for line in drawn_groups(model)]),
+    ]
+
+
+def _left_out(count: int, what: str) -> list[str]:
+    return [f"{count} {what}"] if count else []
+
+
+def describe(model: Model, *, groups: bool = False) -> dict[str, Any]:
+    """The same as plain data, ready for JSON; groups, which take some time, if asked for."""
     parents = _parent_names(model)
+    found = {"groups": [describe_group(group) for group in model.groups]} if groups else {}
     return {
         "name": model.name,
         "hash": model.content_hash,
@@ -71,6 +89,9 @@ def describe(model: Model) -> dict[str, Any]:
             }
             for name, frame in model.frames.items()
         ],
+        "loops": {name: describe_loop(loop) for name, loop in model.loops.items()},
+        "couplings": {name: describe_coupling(one) for name, one in model.couplings.items()},
+        **found,
         "joint_properties": {name: _plain(one) for name, one in model.joint_properties.items()},
         "limits": {name: _plain(one) for name, one in model.limits.items()},
         "visuals": {name: [_visual(v) for v in vs] for name, vs in model.visuals.items()},
@@ -135,15 +156,18 @@ def _place(model: Model, name: str) -> dict[str, Any]:
 
 
 def size_words(model: Model) -> str:
-    """For example '2 bodies, nq 2, nv 2'."""
+    """For example '2 bodies, nq 2, nv 2', or '3 bodies, nq 3, nv 3, 1 loop'."""
     bodies = "1 body" if model.n_bodies == 1 else f"{model.n_bodies} bodies"
-    return f"{bodies}, nq {model.nq}, nv {model.nv}"
+    words = [f"{bodies}, nq {model.nq}, nv {model.nv}"]
+    for count, what in ((len(model.loops), "loop"), (len(model.couplings), "coupling")):
+        words += [f"{count} {what}{'s' * (count > 1)}"] if count else []
+    return ", ".join(words)
 
 
 def _header(model: Model) -> str:
     return (
         f"{model.name}: {size_words(model)}, {model.mass.sum():.6g} kg, "
-        f"gravity {_vector(model.gravity)}, hash {model.content_hash[:12]}"
+        f"gravity {vector_words(model.gravity)}, hash {model.content_hash[:12]}"
     )
 
 
@@ -153,7 +177,7 @@ def _body_cells(model: Model, k: int) -> tuple[str, str, str]:
     words = f"{name}: " if name != model.body_names[k] else ""
     words += joint.type_name
     words += "".join(
-        f" {key} {_vector(value)}"
+        f" {key} {vector_words(value)}"
         for key, value in _parameters(joint)
         if key != "armature" or joint.armature  # few have one
     )
@@ -173,15 +197,8 @@ def _parameters(joint: Joint) -> list[tuple[str, Any]]:
     return [(f.name, getattr(joint, f.name)) for f in fields(joint) if f.name != "name"]
 
 
-def _vector(value: Any) -> str:
-    """A number or a vector in six digits: 0.5, (0, 1, 0)."""
-    numbers = np.atleast_1d(np.asarray(value, dtype=np.float64)) + 0.0  # no −0
-    words = ", ".join(f"{x:.6g}" for x in numbers)
-    return f"({words})" if np.ndim(value) else words
-
-
 def _frame_cells(frame: Any) -> tuple[str, str]:
-    return f"in {frame.body}", f"at {_vector(frame.translation)}"
+    return f"in {frame.body}", f"at {vector_words(frame.translation)}"
 
 
 def _parent_names(model: Model) -> list[str]:

@@ -14,11 +14,16 @@ from skodyn.model.description import BodyDescription
 from skodyn.model.joints import Joint
 from skodyn.model.name_checks import duplicate_faults, text_fault
 
-__all__ = ["check_joint_names", "check_joints", "is_joint"]
+__all__ = ["carries_bodies", "check_joint_names", "check_joints", "is_joint", "parameter_faults"]
 
 
 def is_joint(given: Any) -> bool:
     return isinstance(given, Joint) and type(given) is not Joint
+
+
+def carries_bodies(given: Any) -> bool:
+    """A joint of the tree; one that only closes loops has no kind."""
+    return is_joint(given) and hasattr(given, "kind")
 
 
 def check_joint_names(bodies: Sequence[BodyDescription], faults: list[str]) -> list[str]:
@@ -39,32 +44,44 @@ def check_joint_names(bodies: Sequence[BodyDescription], faults: list[str]) -> l
 def check_joints(bodies: Sequence[BodyDescription], faults: list[str]) -> None:
     rows_of: dict[type[Joint], list[int]] = {}
     for k, b in enumerate(bodies):
-        if is_joint(b.joint):
+        if carries_bodies(b.joint):
             rows_of.setdefault(type(b.joint), []).append(k)
+        elif is_joint(b.joint):
+            faults.append(
+                f"Body {shown(b.name)}: joint is {shown(b.joint)}, which carries no body; take "
+                "another joint, or close a loop with it (add_loop)."
+            )
         else:
             faults.append(
                 f"Body {shown(b.name)}: joint is {shown(b.joint)}; give a joint such as "
                 "Revolute(axis=(0, 0, 1))."
             )
     for joint_type, rows in rows_of.items():
-        _check_type(joint_type, [bodies[k] for k in rows], faults)
+        joints = [bodies[k].joint for k in rows]
+        owners = [f"Body {shown(bodies[k].name)}" for k in rows]
+        faults.extend(parameter_faults(joint_type, joints, owners))
 
 
-def _check_type(
-    joint_type: type[Joint], bodies: Sequence[BodyDescription], faults: list[str]
-) -> None:
-    """Parameters that are numbers at all are left to the joint, which knows what they mean."""
+def parameter_faults(
+    joint_type: type[Joint], joints: Sequence[Joint], owners: Sequence[str]
+) -> list[str]:
+    """What is wrong with joints of one type; owners start the sentences.
+
+    Parameters that are numbers at all are left to the joint, which knows what they mean.
+    """
 
     def owner(k: int) -> str:
-        return f"Body {shown(bodies[k].name)}, {joint_type.type_name} joint"
+        return f"{owners[k]}, {joint_type.type_name} joint"
 
-    readable = np.full(len(bodies), True)
+    faults: list[str] = []
+    readable = np.full(len(joints), True)
     for parameter in fields(joint_type):
         if parameter.name != "name":
-            values = [getattr(b.joint, parameter.name) for b in bodies]
+            values = [getattr(joint, parameter.name) for joint in joints]
             shape = () if np.isscalar(parameter.default) else (3,)
             array, found = read_column(values, shape, parameter.name, owner)
             faults.extend(found)
-            readable &= ~np.isnan(array.reshape(len(bodies), -1)).any(axis=1)
+            readable &= ~np.isnan(array.reshape(len(joints), -1)).any(axis=1)
     for k in np.flatnonzero(readable).tolist():
-        faults.extend(f"{owner(k)}: {fault}." for fault in bodies[k].joint.faults())
+        faults.extend(f"{owner(k)}: {fault}." for fault in joints[k].faults())
+    return faults

@@ -25,6 +25,7 @@ from skodyn.conventions import JointKind
 
 __all__ = [
     "CATALOGUE",
+    "CLOSING",
     "Cylindrical",
     "Fixed",
     "Free",
@@ -33,6 +34,7 @@ __all__ = [
     "Planar",
     "Prismatic",
     "Revolute",
+    "Rod",
     "Spherical",
     "Translation",
     "Universal",
@@ -289,6 +291,23 @@ class Free(Joint):
     nq, nv = 7, 6
 
 
+@dataclass(frozen=True)
+class Rod(Joint):
+    """A massless rod from one frame's origin to the other's. It closes loops and carries no body:
+    it has no kind.
+    """
+
+    length: float = 0.0
+    type_name = "rod"
+    nq = nv = 0
+
+    def faults(self) -> list[str]:
+        found = super().faults() + _number_faults("length", self.length)
+        if not found and not self.length > 0.0:
+            found = [f"length is {self.length:g}; give a length greater than zero, in metres"]
+        return found
+
+
 CATALOGUE: dict[str, type[Joint]] = {
     joint.type_name: joint
     for joint in (
@@ -305,3 +324,9 @@ CATALOGUE: dict[str, type[Joint]] = {
     )
 }
 """Every joint type by the name that model files use."""
+
+CLOSING: dict[str, type[Joint]] = {
+    **{name: joint for name, joint in CATALOGUE.items() if joint is not Free},
+    Rod.type_name: Rod,
+}
+"""Every joint type that can close a loop."""

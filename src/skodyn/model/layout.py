@@ -13,7 +13,7 @@ PARENT, KIND, Q_START, V_START, N_DOF, SUBTREE_END = range(6)
 INDEX_COLUMNS = 6
 
 # `tree` is what kernels see of it: flat, with one more row in front that holds the sizes
-N_BODIES, NQ, NV, FULL = range(4)
+N_BODIES, NQ, NV, FULL, LOOPS = range(5)
 
 # With mimic joints, `tree` is the layout of the state, in which they look fixed, and FULL says
 # where the same follows for the tree with a coordinate for every joint, the one that `parameters`

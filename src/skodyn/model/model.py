@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,16 +16,21 @@ from skodyn.forks import cached_property
 from skodyn.model import coordinates, layout
 from skodyn.model.columns import Floats
 from skodyn.model.joints import Joint
+from skodyn.model.loops import JointCoupling, Loop
 from skodyn.model.mimics import Coupling, Mimic, state_indices
 from skodyn.model.properties import JointLimits, JointProperties
 from skodyn.model.shapes import Visual
 from skodyn.topology import Tree
 
+if TYPE_CHECKING:
+    from skodyn.model.loop_structure import GroupStructure
+    from skodyn.model.loop_tables import DescribedGroup
+
 __all__ = ["Frame", "Model"]
 
 PACKED = (
     "tree", "joints", "joint_names", "gravity", "rotation", "translation", "mass", "com", "inertia",
-    "alignment", "indices", "parameters", "mimics",
+    "alignment", "indices", "parameters", "mimics", "loops", "couplings",
 )  # fmt: skip
 """What belongs together: what was described, and what kernels read instead."""
 
@@ -54,6 +59,9 @@ class Model:
 
     `mimics` says of each joint that follows another which one, and how. Such joints are no part of
     the state: nq, nv, q and v count the others only, while `joints` and `indices` have them all.
+
+    `loops` and `couplings` join what the tree leaves apart. Every joint of the tree keeps its
+    coordinates; those of a state must satisfy them.
     """
 
     name: str
@@ -76,6 +84,8 @@ class Model:
     visuals: Mapping[str, tuple[Visual, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     mimics: Mapping[str, Mimic] = field(default_factory=dict)
+    loops: Mapping[str, Loop] = field(default_factory=dict)
+    couplings: Mapping[str, JointCoupling] = field(default_factory=dict)
     packed_with: tuple[Any, ...] = field(default=(), repr=False)  # the values of PACKED; leave out
 
     def __post_init__(self) -> None:
@@ -99,6 +109,7 @@ class Model:
         arrays = [getattr(self, f.name) for f in fields(self)]
         shapes = [visual for visuals in self.visuals.values() for visual in visuals]
         arrays += [a for frame in self.frames.values() for a in (frame.rotation, frame.translation)]
+        arrays += [a for loop in self.loops.values() for a in _frame_arrays(loop)]
         arrays += [a for shape in shapes for a in (shape.rotation, shape.translation)]
         for array in arrays:
             if isinstance(array, np.ndarray):
@@ -134,6 +145,11 @@ class Model:
         if self.mimics:
             flat[layout.FULL] = flat.size
             flat = np.concatenate((flat, self.uncoupled.kernel_tree, self.coupling.kernel_table()))
+        if self.has_loops:
+            from skodyn.model.loop_tables import loop_table  # it reads models
+
+            flat[layout.LOOPS] = flat.size
+            flat = np.concatenate((flat, loop_table(self, flat.size)))
         flat.setflags(write=False)
         return flat
 
@@ -200,6 +216,11 @@ class Model:
     def _find(self, name: str, numbers: dict[str, int], what: str) -> int:
         if name in numbers:
             return numbers[name]
+        if what == "joint" and name in self.loop_names:
+            raise ModelError(
+                f"Model {self.name!r}: {name!r} closes a loop and has no coordinate; cut the loop "
+                "at another joint if this one is to be driven, sprung or read."
+            )
         close = get_close_matches(str(name), numbers, n=1)
         hint = (
             f"did you mean {close[0]!r}?" if close else f"it has {', '.join(list(numbers)[:5])} …"
@@ -249,6 +270,56 @@ class Model:
         """v of `uncoupled`: the velocities (or accelerations) of every joint, mimics included."""
         return self.coupling.expand_v(coordinates.vector(v, self.nv, "v"))
 
+    # ---- loops and couplings ------------------------------------------------------------------
+
+    @property
+    def has_loops(self) -> bool:
+        """Are there loops or couplings?"""
+        return bool(self.loops or self.couplings)
+
+    @cached_property
+    def loop_names(self) -> tuple[str, ...]:
+        """Loops, then couplings, in the order given: how they are numbered."""
+        return (*self.loops, *self.couplings)
+
+    @cached_property
+    def opened(self) -> Model:
+        """The same tree without loops and couplings; the model, if it has none."""
+        if not self.has_loops:
+            return self
+        own = self.parameters[: layout.parameter_count(self.n_bodies, self.nv)]
+        return replace(self, loops={}, couplings={}, parameters=own, packed_with=())
+
+    def refuse_loops(self, what: str) -> None:
+        """A ModelError if there are loops, for what has no meaning or no code with them."""
+        if self.has_loops:
+            kind = "loop" if self.loops else "coupling"
+            raise ModelError(
+                f"Model {self.name!r}: {what} does not take models with {kind}s, and "
+                f"{self.loop_names[0]!r} is one; use model.opened, the same tree without them."
+            )
+
+    @cached_property
+    def loop_structure(self) -> tuple[GroupStructure, ...]:
+        """How kernels eliminate the loops of each group."""
+        from skodyn.model.loop_structure import find_structure  # it reads models
+
+        return find_structure(self) if self.has_loops else ()
+
+    @cached_property
+    def linear_dofs(self) -> NDArray[Any]:
+        """Of each velocity, whether it is that of a length."""
+        from skodyn.model.loop_structure import linear_dofs  # it reads models
+
+        return linear_dofs(self)
+
+    @cached_property
+    def groups(self) -> tuple[DescribedGroup, ...]:
+        """The joints that loops and couplings make move together, and how freely they do."""
+        from skodyn.model.loop_tables import described_groups  # it reads models
+
+        return described_groups(self)
+
     # ---- coordinates --------------------------------------------------------------------------
 
     def neutral(self) -> Floats:
@@ -287,6 +358,13 @@ class Model:
             digest.update(array.tobytes())
         for name, mimic in self.mimics.items():  # its numbers are among the parameters
             digest.update(f"{name}\0{mimic.source}\0".encode())
+        for name, loop in self.loops.items():
+            said = ("loop", name, loop.body_a, loop.body_b, loop.joint.type_name, "")
+            digest.update("\0".join(said).encode())
+            digest.update(b"".join(a.tobytes() for a in _frame_arrays(loop)))
+        for name, coupling in self.couplings.items():  # its numbers are among the parameters, too
+            kind = "polynomial" if coupling.coefficients else "linear"
+            digest.update("\0".join((kind, name, *coupling.joints, "")).encode())
         for name, frame in sorted(self.frames.items()):
             digest.update(f"{name}\0{frame.body}\0".encode())
             digest.update(frame.rotation.tobytes() + frame.translation.tobytes())
@@ -307,3 +385,7 @@ class Model:
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.n_bodies} bodies, nq={self.nq}, nv={self.nv}>"
+
+
+def _frame_arrays(loop: Loop) -> tuple[Floats, ...]:
+    return loop.rotation_a, loop.translation_a, loop.rotation_b, loop.translation_b

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,25 +12,21 @@ from skodyn.conventions import JointKind
 from skodyn.model import layout
 from skodyn.model.checks import CheckedModel, check
 from skodyn.model.columns import Floats
-from skodyn.model.description import BodyDescription, FrameDescription, MimicDescription
+from skodyn.model.description import FrameDescription
 from skodyn.model.mimics import Mimic, in_body_order
 from skodyn.model.model import Frame, Model
 from skodyn.model.products import applied, dot, product, square
 from skodyn.topology import Tree
 
+if TYPE_CHECKING:
+    from skodyn.model.description import ModelBuilder
+
 _ALIGNED = (JointKind.REVOLUTE, JointKind.PRISMATIC, JointKind.HELICAL)
 
 
-def pack(
-    name: str,
-    gravity: Any,
-    bodies: Sequence[BodyDescription],
-    frames: Sequence[FrameDescription],
-    repair_inertia: bool,
-    mimics: Sequence[MimicDescription] = (),
-) -> Model:
+def pack(described: ModelBuilder, repair_inertia: bool) -> Model:
     """Check the description and pack it; ModelError lists every fault."""
-    checked = check(gravity, bodies, frames, repair_inertia, mimics)
+    checked = check(described, repair_inertia)
     order = checked.tree.order
     joints = tuple(checked.joints[k] for k in order.tolist())
     twists = [joint.twists() for joint in joints]
@@ -47,11 +43,11 @@ def pack(
         "inertia": checked.inertia[order],
     }
     return Model(
-        name=name,
+        name=described.name,
         tree=checked.tree,
         joints=joints,
         joint_names=joint_names,
-        frames=_frames(checked, frames),
+        frames=_frames(checked, described.frames),
         repairs=checked.repairs,
         gravity=checked.gravity,
         rotation=columns["rotation"],
@@ -65,9 +61,12 @@ def pack(
             (
                 _parameters(checked.gravity, indices, columns, alignment, twists, armature),
                 _mimic_parameters(followed),
+                _loop_parameters(checked, joint_names, alignment, columns["translation"]),
             )
         ),
         mimics=followed,
+        loops=checked.loops,
+        couplings=checked.couplings,
     )
 
 
@@ -140,6 +139,21 @@ def _parameters(
 def _mimic_parameters(mimics: dict[str, Mimic]) -> Floats:
     rows = [x for mimic in mimics.values() for x in (mimic.multiplier, mimic.offset)]
     return np.array(rows, dtype=np.float64)
+
+
+def _loop_parameters(
+    checked: CheckedModel, joint_names: Sequence[str], alignment: Floats, translation: Floats
+) -> Floats:
+    if not checked.loops and not checked.couplings:
+        return np.empty(0)
+    from skodyn.model.loop_tables import loop_parameters  # few models need it
+
+    tree = checked.tree
+    bodies = {str(name): k for k, name in enumerate(tree.names)}
+    joints = {name: k for k, name in enumerate(joint_names)}
+    return loop_parameters(
+        checked.loops, checked.couplings, bodies, joints, alignment, tree.parent, translation
+    )
 
 
 def place_bodies(

@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-CHANNELS = ("energy", "vdot", "tau", "poses", "momentum")
+CHANNELS = ("energy", "vdot", "tau", "poses", "momentum", "loop_error", "loop_forces")
 """What can be logged besides t, q and v."""
 
 
@@ -37,10 +37,12 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class InitialSettings:
-    """Random parts of the state at the start."""
+    """Random parts of the state at the start, and whether loops are closed there."""
 
     q_noise: float = 0.0
     v_noise: float = 0.0
+    assemble: bool = False
+    project: bool = False
 
 
 @dataclass(frozen=True)

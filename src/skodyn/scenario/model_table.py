@@ -8,7 +8,7 @@ from typing import Any
 
 from skodyn.errors import ModelError
 from skodyn.io import load
-from skodyn.io.model_toml import ModelFile
+from skodyn.io.model_toml import MODEL_KEYS, ModelFile
 from skodyn.io.toml_source import TomlSource
 from skodyn.model.columns import shown
 from skodyn.model.model import Model
@@ -17,7 +17,7 @@ from skodyn.topology.wording import Spelling
 
 __all__ = ["FILE_KEYS", "INLINE_KEYS", "read_model"]
 
-INLINE_KEYS = ("name", "gravity", "bodies", "frames")
+INLINE_KEYS = MODEL_KEYS
 FILE_KEYS = ("root", "merge_fixed", "search_paths", "stops", "mimic", "ignore")
 """How a robot file is read: the arguments of `load`."""
 

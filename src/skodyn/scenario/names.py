@@ -114,5 +114,7 @@ class Names:
         return []
 
     def _joint_remedy(self, name: str) -> str:
+        if name in self.model.loop_names:
+            return "it closes a loop and has no coordinate, so cut the loop at another joint."
         otherwise = f"the joints are {listed(self.model.joint_names)}"
         return self._joint_spelling.remedy(name, otherwise)

@@ -137,6 +137,14 @@ SCHEMA: dict[type, dict[str, Key]] = {
             _NOT_NEGATIVE,
             "standard deviation of a random velocity on every degree of freedom, rad/s or m/s",
         ),
+        "assemble": Key(
+            _BOOLEAN,
+            "find coordinates that close all loops; those given in `q` stay where they are",
+        ),
+        "project": Key(
+            _BOOLEAN,
+            "find velocities that keep all loops closed; those given in `v` stay if they can",
+        ),
     },
     JointProperties: {
         "stiffness": Key(_NOT_NEGATIVE, "of a spring, N·m/rad or N/m"),

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skodyn.conventions import QUATERNION_TOLERANCE
+from skodyn.dynamics.looped import widest_gap
+from skodyn.errors import SkodynError
+from skodyn.model.assembly import assemble
 from skodyn.model.columns import Floats, shown
 from skodyn.model.joints import Joint
+from skodyn.model.model import Model
 from skodyn.scenario.description import InitialSettings
 from skodyn.scenario.names import Names
 from skodyn.scenario.schema import numbers
 from skodyn.scenario.tables import At, Tables, dotted
+from skodyn.simulate.loop_start import kept_velocity, start_fault
 
 __all__ = ["read_start"]
 
@@ -28,17 +33,69 @@ def read_start(
         return None
     model = names.model
     q, v = model.neutral(), np.zeros(model.nv)
-    for joint, values in _given(tables, names, given_q, ("initial", "q")).items():
+    held_q = _given(tables, names, given_q, ("initial", "q"))
+    held_v = _given(tables, names, given_v, ("initial", "v"))
+    for joint, values in held_q.items():
         q[model.q_slice(joint)] = values
-    for joint, values in _given(tables, names, given_v, ("initial", "v")).items():
+    for joint, values in held_v.items():
         v[model.v_slice(joint)] = values
     rng = np.random.default_rng(seed)
     shift, kick = rng.normal(size=(2, model.nv))
     if noise.q_noise:
         q = model.integrate(q, noise.q_noise * shift)
     v += noise.v_noise * kick
+    given = _Given(tuple(held_q), tuple(held_v), noise.q_noise > 0.0, noise.v_noise > 0.0)
+    if model.has_loops:
+        q, v = _closed(tables, names, noise, given, q, v)
+    else:
+        _refuse_closing(tables, noise, model.name)
     for array in (q, v):
         array.setflags(write=False)
+    return q, v
+
+
+CLOSED = 1e-12
+"""A start is left as it is if its loops are open by no more, in metres or radians."""
+
+
+class _Given(NamedTuple):
+    """What a person has said of the start."""
+
+    q: tuple[str, ...]
+    v: tuple[str, ...]
+    q_noise: bool
+    v_noise: bool
+
+
+def _refuse_closing(tables: Tables, noise: InitialSettings, name: str) -> None:
+    for key in ("assemble", "project"):
+        if getattr(noise, key):
+            sentence = f"initial.{key} is true, but model {name!r} has no loops; take it away."
+            tables.fault(("initial", key), sentence)
+
+
+def _held(model: Model, given: _Given) -> tuple[str, ...]:
+    """The joints that stay where they were given, if the loops have others to move."""
+    free = all(any(joint not in given.q for joint in group.joints) for group in model.groups)
+    return given.q if free and not given.q_noise else ()
+
+
+def _closed(
+    tables: Tables, names: Names, noise: InitialSettings, given: _Given, q: Floats, v: Floats
+) -> tuple[Floats, Floats]:
+    """The start with its loops closed as far as the scenario says; else faults."""
+    model = names.model
+    try:
+        if noise.assemble and widest_gap(model, q)[1] > CLOSED:
+            q = assemble(model, q, _held(model, given)).q
+        if noise.project and widest_gap(model, q, v)[1] > CLOSED:
+            v = kept_velocity(model, q, v, () if given.v_noise else given.v)
+    except SkodynError as error:
+        tables.fault(("initial",), f"initial: {error}")
+        return q, v
+    fault = start_fault(model, q, v)
+    if fault:
+        tables.fault(("initial",), f"initial: {fault}")
     return q, v
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from skodyn.jit import COUNT, NUMBER, RESULT, Group, helper, kernel
-from skodyn.kernels.status import NOT_FINITE, OK, STEP_TOO_SMALL, code_of
+from skodyn.kernels.status import LOOP_OPEN, NOT_FINITE, OK, STEP_TOO_SMALL, code_of
 from skodyn.lanes import WIDTH_1, Rows, pointer
 from skodyn.simulate.fixed_step import (
     LOG_ROWS,
@@ -23,6 +23,7 @@ from skodyn.simulate.fixed_step import (
 from skodyn.simulate.steppers import explicit
 from skodyn.simulate.steppers.dormand_prince import (
     MEMORY,
+    SHRINK_MOST,
     TABLEAU,
     dense_output,
     next_step,
@@ -30,6 +31,7 @@ from skodyn.simulate.steppers.dormand_prince import (
 )
 from skodyn.simulate.steppers.method import Method
 from skodyn.simulate.structures import SYSTEM_ARRAYS, State, opened
+from skodyn.simulate.system import close
 
 TIME, STEP_LENGTH, PREVIOUS_ERROR, STEPS, REJECTED, ROWS = range(6)
 CLOCK = 6
@@ -78,6 +80,7 @@ def write_rows(work, system, clock, dt, state, new, log):
         part = min(((clock[ROWS] + 1) * interval - clock[TIME]) / dt, 1.0)
         out = State(Rows(log.q, row * nq, nq), Rows(log.y, row * ny, ny))
         dense_output(work, system, part, dt, state, new, out)
+        close(work, system, out)  # the row, not the state: the interpolant leaves the manifold
         row += 1
         clock[ROWS] += 1
     return row - first
@@ -89,7 +92,7 @@ def dormand_prince_run(arrays, states, clock, schedule, log):
     work, system = opened(WIDTH_1, arrays)
     state, new = states_of(system, states, 0)
     capacity, end = log.q.size // max(state.q.stride, 1), schedule.end
-    row = 0
+    row, trouble = 0, OK
     for tried in range(schedule.attempts):
         time = clock[TIME]
         if time >= end:
@@ -98,14 +101,15 @@ def dormand_prince_run(arrays, states, clock, schedule, log):
         if row + int(dt / schedule.interval) + 2 > capacity:
             return tried, row, OK
         if time + 1e-3 * dt == time or dt < 1e-18 * end:  # the second is for time 0
-            return tried, row, STEP_TOO_SMALL
+            return tried, row, STEP_TOO_SMALL if trouble == OK else trouble
         status = explicit.step(work, system, time, dt, state, new)
-        if status != OK and code_of(status) != NOT_FINITE:
+        if status != OK and code_of(status) not in (NOT_FINITE, LOOP_OPEN):
             return tried, row, status
+        trouble = status if code_of(status) == LOOP_OPEN else OK
         error = scaled_error(system, dt, schedule.rtol, schedule.atol, state, new)
         grow, shrink = next_step(error, clock[PREVIOUS_ERROR])
         if not (status == OK and error <= 1.0):
-            clock[STEP_LENGTH] = dt * shrink
+            clock[STEP_LENGTH] = dt * (shrink if trouble == OK else SHRINK_MOST)
             clock[REJECTED] += 1
             continue
         status = check_velocities(work, system, new.y, schedule.max_speed)

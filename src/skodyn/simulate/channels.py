@@ -14,11 +14,13 @@ from skodyn.errors import DynamicsError
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulate.engine import Block, Engine
+from skodyn.simulate.loop_channels import Rates, loop_error_rows, loop_force_rows
 
-__all__ = ["CHANNELS", "channel_rows", "data_sets", "prepare_channels"]
+__all__ = ["CHANNELS", "OF_LOOPS", "channel_rows", "data_sets", "prepare_channels"]
 
-CHANNELS = ("energy", "momentum", "poses", "vdot", "tau")
-"""poses gives two data sets, positions and rotations."""
+CHANNELS = ("energy", "momentum", "poses", "vdot", "tau", "loop_error", "loop_forces")
+"""poses gives two data sets, positions and rotations; the last two are for models with loops."""
+OF_LOOPS = ("loop_error", "loop_forces")
 
 
 _IN_BATCHES = {"energy": ENERGY, "momentum": ENERGY, "poses": KINEMATICS}
@@ -45,9 +47,16 @@ def channel_rows(engine: Engine, block: Block, channels: tuple[str, ...]) -> dic
     if "poses" in channels:
         poses = _each_row(dynamics.forward_kinematics, model, block.q)
         rows["rotations"], rows["positions"] = poses
-    if "vdot" in channels or "tau" in channels:
-        vdot, tau = engine.rates(block)
+    if {"vdot", "tau", "loop_forces"}.intersection(channels):
+        vdot, tau, f_ext = engine.rates_and_forces(block)
         rows.update({n: r for n, r in (("vdot", vdot), ("tau", tau)) if n in channels})
+        if "loop_forces" in channels:
+            rows["loop_forces"] = loop_force_rows(model, block.q, v, Rates(vdot, tau, f_ext))
+    if engine.watch is not None:
+        errors = loop_error_rows(model, block.q)
+        engine.watch.look(block.t, block.q, errors)
+        if "loop_error" in channels:
+            rows["loop_error"] = errors
     return rows
 
 

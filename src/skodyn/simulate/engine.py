@@ -24,6 +24,9 @@ from skodyn.simulate.elements import Forces
 from skodyn.simulate.evaluate_rows import RateRows, StateRows, evaluate_rows
 from skodyn.simulate.fixed_step import LogRows, Schedule, StateArrays
 from skodyn.simulate.force_tables import pack_forces
+from skodyn.simulate.forces import ON_BODIES
+from skodyn.simulate.loop_channels import LoopWatch
+from skodyn.simulate.looped_system import OneState, close_start
 from skodyn.simulate.methods import method_named
 from skodyn.simulate.prepare import system_arrays
 from skodyn.simulate.settings import IntegratorSettings
@@ -89,6 +92,9 @@ class Engine:
         self.method = method_named(settings.method)
         self._allocate()
         self.kernel = self.method.loop.ready  # before anybody times a step
+        self.watch = LoopWatch(model) if model.has_loops else None
+        if model.has_loops:
+            close_start.ready(self._system, OneState(self.q, self.y))
 
     def _allocate(self) -> None:
         nq, ny = self.q.size, self.y.size
@@ -175,11 +181,17 @@ class Engine:
 
     def rates(self, block: Block) -> tuple[Floats, Floats]:
         """(v̇, applied generalised forces) of every row of a block."""
+        return self.rates_and_forces(block)[:2]
+
+    def rates_and_forces(self, block: Block) -> tuple[Floats, Floats, Floats | None]:
+        """The same, and forces on bodies if there are any."""
         vdot, tau = np.full((2, len(block.t), self.model.nv), np.nan)
+        pushed = self.tables.codes[ON_BODIES] > 0
+        f_ext = np.zeros((len(block.t) if pushed else 0, self.model.n_bodies, 6))
         given = StateRows(block.t, block.q.reshape(-1), block.y.reshape(-1))
-        out = RateRows(vdot.reshape(-1), tau.reshape(-1), self._rates)
+        out = RateRows(vdot.reshape(-1), tau.reshape(-1), f_ext.reshape(-1), self._rates)
         evaluate_rows.ready(self._system, given, out)
-        return vdot, tau
+        return vdot, tau, f_ext if pushed else None
 
     # ---- to go on later -----------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""v̇ and the applied generalised forces of states that have been simulated: channels of the log."""
+"""v̇ and the applied forces of states that have been simulated: channels of the log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skodyn.model.layout import NQ
 from skodyn.simulate.fixed_step import extended_size
 from skodyn.simulate.steppers.tables import copy
 from skodyn.simulate.structures import SYSTEM_ARRAYS, State, opened, start_of, table
-from skodyn.simulate.system import TAU, evaluate
+from skodyn.simulate.system import F_EXT, TAU, evaluate
 
 
 class StateRows(NamedTuple):
@@ -28,12 +28,13 @@ class RateRows(NamedTuple):
 
     vdot: Any
     tau: Any
+    f_ext: Any  # empty where nothing pushes bodies
     rates: Any
 
 
-@kernel(SYSTEM_ARRAYS, Group(StateRows, (FLOATS,) * 3), Group(RateRows, (RESULT,) * 3))
+@kernel(SYSTEM_ARRAYS, Group(StateRows, (FLOATS,) * 3), Group(RateRows, (RESULT,) * 4))
 def evaluate_rows(arrays, states, out):
-    """Rows of v̇ and τ."""
+    """Rows of v̇, τ and forces on bodies."""
     work, system = opened(WIDTH_1, arrays)
     nq, nv, ny = system.model.tree[NQ], velocity_count(system.model), extended_size(system)
     rates = Rows(pointer(out.rates), 0, ny)
@@ -44,4 +45,8 @@ def evaluate_rows(arrays, states, out):
             return status
         copy(nv, shift_pointer(pointer(out.vdot), row * nv), start_of(rates))
         copy(nv, shift_pointer(pointer(out.tau), row * nv), start_of(table(system, TAU)))
+        if out.f_ext.size > 0:
+            forces = table(system, F_EXT)
+            place = shift_pointer(pointer(out.f_ext), row * forces.stride)
+            copy(forces.stride, place, start_of(forces))
     return OK

@@ -279,6 +279,7 @@ def pack_forces(model: Model, forces: Forces) -> ForceTables:
     """The tables, or a ModelError that lists every fault."""
     if any(isinstance(element, FixmanForce) for element in forces.elements):
         model.refuse_mimics("the Fixman force")
+        model.refuse_loops("the Fixman force")
     packer = _Packer(model)
     passive = packer.passive(dict(forces.joints))
     for number, element in enumerate(forces.elements, start=1):

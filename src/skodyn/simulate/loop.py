@@ -11,6 +11,8 @@ import numpy as np
 
 from skodyn.conventions import JointKind
 from skodyn.kernels.status import (
+    LOOP_OPEN,
+    LOOP_SINGULAR,
     NOT_CONVERGED,
     NOT_FINITE,
     OUT_OF_BOUNDS,
@@ -121,6 +123,7 @@ def summarise(engine: Engine, first_step: int, wall: float, start: Snapshot) -> 
         "wall_seconds": wall,
         "steps_per_second": steps / max(wall, 1e-9),
         **balance(engine, start),
+        **(engine.watch.summary() if engine.watch is not None else {}),
     }
     if engine.settings.adaptive:
         summary["steps_rejected"] = int(engine.clock[REJECTED])
@@ -138,6 +141,11 @@ def explain(engine: Engine, status: int) -> str:
         return f"the implicit step did not converge {when}; use a smaller dt"
     if code == STEP_TOO_SMALL:
         return f"no step meets the tolerance {when}; loosen rtol and atol, or look for a shock"
+    if code == LOOP_OPEN:
+        return _came_open(engine, which, when)
+    if code == LOOP_SINGULAR:
+        name = engine.model.loop_names[which]
+        return f"the joints of loop {name!r} move against no inertia {when}; give them mass"
     name = engine.model.joint_names[min(which, engine.model.n_bodies - 1)]
     if code == SINGULAR:
         return f"joint {name!r} moves against no inertia {when}; give it mass or inertia"
@@ -145,6 +153,22 @@ def explain(engine: Engine, status: int) -> str:
         name = _fastest_joint(engine)
         return f"joint {name!r} left the finite numbers {when}; use a smaller dt or more damping"
     return f"joint {name!r} has a quaternion that is not of unit length {when}"
+
+
+def _came_open(engine: Engine, number: int, when: str) -> str:
+    """The loop whose ends cannot meet any more, and the joint that moves most in it."""
+    model = engine.model
+    name = model.loop_names[number]
+    group = next(group for group in model.groups if name in group.constraints)
+    moving = [j for j in group.joints if model.joints[model.joint_index(j)].nv == 1]
+    beyond = ""
+    if moving:
+        fastest = max(moving, key=lambda j: abs(float(engine.v[model.v_slice(j)][0])))
+        beyond = f" beyond {fastest!r} = {float(engine.q[model.q_slice(fastest)][0]):.3g}"
+    return (
+        f"loop {name!r} came open {when}: its ends cannot meet{beyond}; use a smaller dt or "
+        "another length"
+    )
 
 
 def _joint_of_dof(engine: Engine, dof: int) -> str:

@@ -1,7 +1,7 @@
 """The parts of the loop that are compiled apart, and which of them a system needs.
 
-A model that has no mimic joint, element or Fixman force pays for none of them: not while kernels
-are compiled, and in the loop with a look at an integer. Something new (loops, contact, modes) goes
+A model that has no mimic joint, loop, element or Fixman force pays for none of them: not while
+kernels are compiled, and in the loop with a look at an integer. Something new (contact, modes) goes
 here too.
 """
 
@@ -13,10 +13,12 @@ import numpy as np
 
 from skodyn.jit import COUNT, JIT_DISABLED, NUMBER
 from skodyn.lanes import PartAtWidths, Width, parts_of
-from skodyn.model.layout import FULL
+from skodyn.model.layout import FULL, LOOPS
 from skodyn.simulate import forces as f
 from skodyn.simulate.coupled_system import evaluate_coupled
 from skodyn.simulate.element_forces import apply_elements, apply_fixman, compensate_gravity
+from skodyn.simulate.looped_system import close_loops, evaluate_looped
+from skodyn.simulate.steppers.looped_midpoint import step_looped
 from skodyn.simulate.structures import EFFECTS, ROWS, STATE, SYSTEM
 
 __all__ = ["addresses", "element_part"]
@@ -27,6 +29,9 @@ OWN = (
     parts_of(apply_elements, SYSTEM, NUMBER, STATE, EFFECTS),
     parts_of(compensate_gravity, SYSTEM, ROWS, ROWS),
     parts_of(apply_fixman, SYSTEM, ROWS, ROWS),
+    parts_of(evaluate_looped, SYSTEM, NUMBER, STATE, ROWS),
+    parts_of(close_loops, SYSTEM, STATE, STATE, COUNT),
+    parts_of(step_looped, SYSTEM, NUMBER, NUMBER, STATE, STATE),
 )
 """In the order of structures.py."""
 
@@ -40,16 +45,22 @@ def element_part(function: Any) -> PartAtWidths:
     return parts_of(function, SYSTEM, COUNT, NUMBER, STATE, EFFECTS)
 
 
-def addresses(tree: Any, codes: Any, brought: tuple[PartAtWidths, ...], width: Width) -> Any:
+def addresses(
+    tree: Any, codes: Any, brought: tuple[PartAtWidths, ...], width: Width, method: str
+) -> Any:
     """The address of every part that a system needs, 0 for the others; compiles them if need be.
 
     tree, codes: of the packed model and its forces. brought: parts that elements bring along.
+    method: the integrator's name.
     """
     needed = (
         tree[FULL] > 0,
         codes[f.ELEMENTS] > 0,
         codes[f.GRAVITY_COMPENSATED] > 0,
         codes[f.FIXMAN] > 0,
+        tree[LOOPS] > 0,
+        tree[LOOPS] > 0,
+        tree[LOOPS] > 0 and method == "implicit_midpoint",
     )
     found = [part.address(width) if used else 0 for part, used in zip(OWN, needed, strict=True)] + [
         part.address(width) for part in brought

@@ -11,6 +11,7 @@ from skodyn.kernels.mimics import mimic_lanes
 from skodyn.kernels.workspace import workspace_lanes
 from skodyn.lanes import Width
 from skodyn.lanes.cache_lines import line_zeros
+from skodyn.model.loop_tables import lanes_of_loops
 from skodyn.model.model import Model
 from skodyn.simulate.force_tables import ForceTables
 from skodyn.simulate.methods import method_named
@@ -26,18 +27,20 @@ NOTHING = np.zeros(0)
 def memory_sizes(model: Model, n_integrals: int) -> dict[str, int]:
     """How long the rows of a run's tables are; those for mimic joints are empty without any."""
     full = model.uncoupled
-    sizes = tree_sizes(model.n_bodies, model.nq, model.nv, n_integrals)
+    sizes = tree_sizes(model.n_bodies, model.nq, model.nv, n_integrals, model.has_loops)
     if model.mimics:
         sizes |= {"full v": full.nv, "mimic q": full.nq, "mimic v": full.nv}
         sizes["mimic y"] = full.nv + n_integrals
     return sizes
 
 
-def tree_sizes(n_bodies: int, nq: int, nv: int, n_integrals: int) -> dict[str, int]:
-    """The same for a tree without mimic joints."""
+def tree_sizes(
+    n_bodies: int, nq: int, nv: int, n_integrals: int, looped: bool = False
+) -> dict[str, int]:
+    """The same for a tree without mimic joints; looped: it has loops."""
     y = nv + n_integrals
     sizes = {"one": 1, "q": nq, "v": nv, "y": y, "forces": 6 * n_bodies, "full v": nv}
-    return sizes | dict.fromkeys(("mimic q", "mimic v", "mimic y"), 0)
+    return sizes | dict.fromkeys(("mimic q", "mimic v", "mimic y"), 0) | {"loop y": y * looped}
 
 
 def system_arrays(
@@ -50,6 +53,7 @@ def system_arrays(
 ) -> SystemArrays:
     """A system ready for the loops of a width; its parts are compiled if they have not been."""
     lanes = workspace_lanes(model.n_bodies, model.nq, model.nv) + mimic_lanes(model)
+    lanes += lanes_of_loops(model.kernel_tree)
     return SystemArrays(
         model.kernel_tree,
         model.parameters,
@@ -58,7 +62,7 @@ def system_arrays(
         controller,
         controller_parameters,
         method_named(settings.method).numbers(settings),
-        addresses(model.kernel_tree, tables.codes, tables.parts, width),
+        addresses(model.kernel_tree, tables.codes, tables.parts, width, settings.method),
         *memory_of(settings, memory_sizes(model, tables.n_integrals), width),
         line_zeros(_states(width) * lanes, poison=True),
     )
@@ -74,7 +78,7 @@ def lane_arrays(
     width: Width,
 ) -> SystemArrays:
     """The same for runs without mimic joints that share a tree, with constants of their own."""
-    lanes = workspace_lanes(sizes["forces"] // 6, sizes["q"], sizes["v"])
+    lanes = workspace_lanes(sizes["forces"] // 6, sizes["q"], sizes["v"]) + lanes_of_loops(tree)
     return SystemArrays(
         tree,
         parameters,
@@ -83,7 +87,7 @@ def lane_arrays(
         0,
         NOTHING,
         method_named(settings.method).numbers(settings),
-        addresses(tree, codes, (), width),
+        addresses(tree, codes, (), width, settings.method),
         *memory_of(settings, sizes, width),
         line_zeros(_states(width) * lanes, poison=True),
     )

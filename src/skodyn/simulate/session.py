@@ -13,12 +13,13 @@ import numpy as np
 from skodyn.errors import LogError, StateError
 from skodyn.model.columns import LARGEST, Floats, as_floats, shown
 from skodyn.model.model import Model
-from skodyn.simulate.channels import CHANNELS, channel_rows, data_sets, prepare_channels
+from skodyn.simulate.channels import CHANNELS, OF_LOOPS, channel_rows, data_sets, prepare_channels
 from skodyn.simulate.duration import division_fault, every_fault
 from skodyn.simulate.elements import Forces
 from skodyn.simulate.engine import Engine
 from skodyn.simulate.fingerprint import fingerprint
 from skodyn.simulate.loop import Outcome, Progress, drive
+from skodyn.simulate.loop_start import start_fault
 from skodyn.simulate.monitors import Snapshot, snapshot
 from skodyn.simulate.settings import IntegratorSettings
 from skodyn.simulate.thermostat import AndersenThermostat, rate_fault
@@ -49,6 +50,12 @@ class Plan:
         unknown = [name for name in self.channels if name not in CHANNELS]
         if unknown:
             faults.append(f"Unknown channels {unknown}; choose from {', '.join(CHANNELS)}.")
+        speaking = [name for name in self.channels if name in OF_LOOPS]
+        if speaking and not self.model.has_loops:
+            faults.append(
+                f"Channel {speaking[0]!r} speaks of loops, and model {self.model.name!r} has none; "
+                "leave it out."
+            )
         if self.thermostat is not None and self.settings.adaptive:
             faults.append(
                 f"A thermostat acts between steps of equal length, which {self.settings.method} "
@@ -79,6 +86,9 @@ class Plan:
                 f"v0 is {self.v0!r}; this model takes {self.model.nv} finite velocities."
             )
         q = self.model.check_q(self.q0)
+        fault = start_fault(self.model, q, v) if self.model.has_loops else ""
+        if fault:
+            raise StateError(f"The start cannot be simulated: {fault}")
         return Engine(
             self.model, q, v, self.duration, self.settings, self.forces, self.every, self.thermostat
         )

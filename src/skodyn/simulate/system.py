@@ -4,8 +4,8 @@ A state is q (nq) and y = [v; z] (ny), where z are integrals: those of PID contr
 work that all forces but gravity have done, so that energy can be balanced. Tables hold one row per
 lane.
 
-What few models need is not written here but called by its address (parts.py): mimic joints, which
-have a right-hand side of their own, servos and other elements, the Fixman force.
+What few models need is not written here but called by its address (parts.py): mimic joints and
+loops, which have right-hand sides of their own, servos and other elements, the Fixman force.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from __future__ import annotations
 from skodyn.jit import call_part, helper
 from skodyn.kernels.forward_dynamics import gather_residuals, scatter_accelerations
 from skodyn.kernels.kinematics import scatter_rates
+from skodyn.kernels.loop_table import has_loops
 from skodyn.kernels.mimics import has_mimics
-from skodyn.kernels.status import first_trouble
+from skodyn.kernels.status import OK, first_trouble
 from skodyn.kernels.workspace import (
     MOTION,
     body_count,
@@ -37,15 +38,20 @@ from skodyn.simulate.forces import (
 from skodyn.simulate.memory import Sections
 from skodyn.simulate.steppers.tables import clear
 from skodyn.simulate.structures import (
+    CLOSING,
     COUPLED,
     ELEMENTS_PART,
     FIXMAN_PART,
+    LOOPED,
     Effects,
     size_of,
     start_of,
     table,
 )
 from skodyn.spatial.motion import dot_spatial
+
+CLOSE, CLOSE_STAGE, RENEW = range(3)
+"""What is asked of the part that closes loops: looped_system.py."""
 
 SYSTEM_MEMORY = Sections(
     TAU=(1, "v", "generalised forces"),
@@ -55,8 +61,9 @@ SYSTEM_MEMORY = Sections(
     FULL_Y=(1, "mimic y", "velocities of every joint, and integrals"),
     FULL_TAU=(1, "mimic v", "forces on every joint"),
     FULL_RATES=(1, "mimic y", "rates of FULL_Y"),
+    LOOPS_READY=(1, "one", "1 while the loops of the state to be evaluated are factored"),
 )
-TAU, GRAVITY, F_EXT, FULL_Q, FULL_Y, FULL_TAU, FULL_RATES = SYSTEM_MEMORY.indices
+TAU, GRAVITY, F_EXT, FULL_Q, FULL_Y, FULL_TAU, FULL_RATES, LOOPS_READY = SYSTEM_MEMORY.indices
 
 
 @helper
@@ -126,9 +133,27 @@ def evaluate(work, system, t, state, rates):
     """rates = ẏ at time t."""
     if has_mimics(system.model):
         return call_part(system.parts[COUPLED], work, system, t, state, rates)
+    if has_loops(system.model):
+        return call_part(system.parts[LOOPED], work, system, t, state, rates)
     tau, f_ext = table(system, TAU), forces_on_bodies(system)
     apply_forces(work, system, t, state, Effects(tau, rates, table(system, GRAVITY), f_ext))
     control(work, system, t, state, tau)
     work_done = rates.stride - 1
     store_rows(work, rates, work_done, power(work, system.model, state.y, tau, f_ext))
     return accelerate(work, system.model, state, tau, f_ext, rates)
+
+
+@helper
+def close(work, system, state):
+    """Move a state onto the manifold of its loops, if the model has any."""
+    if has_loops(system.model):
+        return call_part(system.parts[CLOSING], work, system, state, state, CLOSE)
+    return OK
+
+
+@helper
+def close_to_evaluate(work, system, state):
+    """The same for a state that is evaluated next, which saves it some work."""
+    if has_loops(system.model):
+        return call_part(system.parts[CLOSING], work, system, state, state, CLOSE_STAGE)
+    return OK

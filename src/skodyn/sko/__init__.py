@@ -4,6 +4,7 @@ from skodyn.sko.aggregation import AggregatedModel
 from skodyn.sko.backward_lyapunov import backward_element, backward_lyapunov
 from skodyn.sko.blocks import Blocks
 from skodyn.sko.compliance import compliance, joint_compliances, node_compliances
+from skodyn.sko.embedding import EmbeddedModel, embed
 from skodyn.sko.force_models import (
     ForceModel,
     articulated_model,
@@ -30,6 +31,7 @@ from skodyn.sko.sweeps import gather, pass_inward, pass_outward, scatter
 __all__ = [
     "AggregatedModel",
     "Blocks",
+    "EmbeddedModel",
     "ForceModel",
     "PartitionedModel",
     "Riccati",
@@ -41,6 +43,7 @@ __all__ = [
     "compliance",
     "composite_inertias",
     "composite_model",
+    "embed",
     "forward_dynamics",
     "forward_element",
     "forward_lyapunov",

@@ -21,9 +21,11 @@ from skodyn.kernels.status import OK
 from skodyn.lanes import LANES, WIDTH_1, WIDTH_N_OWN_PARAMETERS, Width
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.columns import Floats
+from skodyn.model.layout import LOOPS
 from skodyn.simulate import sampling
 from skodyn.simulate.fixed_step import LogRows, Schedule, StateArrays
 from skodyn.simulate.lane_loop import GROUP, STEP, Sweep
+from skodyn.simulate.looped_system import OneState, close_start
 from skodyn.simulate.methods import method_named
 from skodyn.simulate.prepare import lane_arrays, tree_sizes
 from skodyn.simulate.sampling import MetricArrays
@@ -93,6 +95,8 @@ class LaneBatch:
         self.out_kept = np.zeros((count, metrics.count * sampling.ACCUMULATORS))
         self.alive = np.arange(len(self.rows)) < count
         self._allocate()
+        if runs.tree[LOOPS]:
+            self._close_starts()
         self.kernel = method_named(runs.settings.method).lane_loop.ready
 
     def _interleaved(self, table: Floats) -> Floats:
@@ -104,7 +108,8 @@ class LaneBatch:
 
     def _allocate(self) -> None:
         runs, m = self.runs, self.metrics
-        sizes = tree_sizes(runs.n_bodies, self.nq, self.nv, runs.n_integrals)
+        looped = bool(runs.tree[LOOPS])
+        sizes = tree_sizes(runs.n_bodies, self.nq, self.nv, runs.n_integrals, looped)
 
         def arrays(parameters: Floats, numbers: Floats, width: Width) -> SystemArrays:
             return lane_arrays(
@@ -117,6 +122,12 @@ class LaneBatch:
         self.states = StateArrays(self.q, self.y, new_q, new_y)
         values = line_zeros(LANES * (STATE_SUMS + 3 * runs.n_bodies))
         self.looks = MetricArrays(m.codes, m.levels, m.function.address, values, self.kept)
+
+    def _close_starts(self) -> None:
+        """Close the loops of every start to the last digits, as a run by itself does."""
+        for row in range(len(self.rows)):
+            q, y = self.q.reshape(-1, self.nq)[row], self.y.reshape(-1, self.ny)[row]
+            close_start.ready(self._system_alone(row), OneState(q, y))
 
     # ---- running ------------------------------------------------------------------------------
 
@@ -179,13 +190,17 @@ class LaneBatch:
             if not self.alive[row]:
                 self._become(row, living[0])
 
-    def _alone(self, row: int) -> int:
-        """The status of the next step of one run at width 1."""
+    def _system_alone(self, row: int) -> SystemArrays:
+        """The system of one run, at width 1."""
         group, lane = divmod(row, LANES)
-        s = self.runs.settings
         p = np.ascontiguousarray(self.p.reshape(self.groups, -1, LANES)[group, :, lane])
         numbers = np.ascontiguousarray(self.numbers.reshape(self.groups, -1, LANES)[group, :, lane])
-        system = self.alone._replace(parameters=p, numbers=numbers)
+        return self.alone._replace(parameters=p, numbers=numbers)
+
+    def _alone(self, row: int) -> int:
+        """The status of the next step of one run at width 1."""
+        s = self.runs.settings
+        system = self._system_alone(row)
         q, y = self.q.reshape(-1, self.nq)[row].copy(), self.y.reshape(-1, self.ny)[row].copy()
         states = StateArrays(q, y, self.states.new_q, self.states.new_y)
         schedule = Schedule(int(self.place[STEP]), 1, s.dt, s.max_speed, 2**62)

@@ -59,13 +59,15 @@ def goes_alone(scenario: Scenario) -> bool:
 class Variant:
     """The scenario with all values set that cannot be written into packed arrays, and packed."""
 
-    def __init__(self, data: Data) -> None:
+    def __init__(self, data: Data, noisy: bool = False) -> None:
+        """noisy: with the random parts of the start, which are added later otherwise."""
         initial = data["initial"]
         self.noise = [float(initial.get(key, 0.0)) for key in ("q_noise", "v_noise")]
         self.seed = int(data.get("seed", 0))
-        quiet = {key: initial[key] for key in ("q", "v")}
+        quiet = {key: initial[key] for key in ("q", "v", "assemble", "project") if key in initial}
         self.data = data
-        self.scenario: Scenario = read_data({**data, "initial": quiet})
+        whole = data if noisy else {**data, "initial": quiet}
+        self.scenario: Scenario = read_data(whole)
         self.tables: ForceTables = pack_forces(self.scenario.model, self.scenario.forces)
 
     @property
@@ -162,6 +164,9 @@ class Packer:
 
     def pack(self, rows: Floats) -> Iterator[tuple[NDArray[np.int64], Variant | Refused, Any]]:
         """(which rows, their variant, their packed runs), for each set that can go side by side."""
+        if self.in_full:
+            yield from self._each_in_full(rows)
+            return
         keys = rows[:, self.anew]
         _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         for number, example in enumerate(first.tolist()):
@@ -174,6 +179,33 @@ class Packer:
                     yield np.array([row]), *self._alone(rows[row])
             else:
                 yield chosen, variant, packed
+
+    @cached_property
+    def in_full(self) -> bool:
+        """Whether every run is read in full: what moves a model's loops changes its start, too."""
+        roots = {name.split(".")[0] for name in self.study.names}
+        moving = {"bodies", "loops", "couplings", "initial", "seed"}
+        return self.base.model.has_loops and not roots.isdisjoint(moving)
+
+    def _each_in_full(
+        self, rows: Floats
+    ) -> Iterator[tuple[NDArray[np.int64], Variant | Refused, Any]]:
+        """Runs of one structure together, each with the start that a run by itself would have."""
+        alike: dict[bytes, list[tuple[int, Variant]]] = {}
+        for number, row in enumerate(rows):
+            try:
+                variant = Variant(self.scenario_data(row), noisy=True)
+            except SkodynError as error:
+                yield np.array([number]), Refused(str(error)), None
+            else:
+                alike.setdefault(variant.structure, []).append((number, variant))
+        for members in alike.values():
+            first = members[0][1]
+            tables = {
+                name: np.stack([getattr(variant, name) for _, variant in members])
+                for name in _ARRAYS
+            }
+            yield np.array([n for n, _ in members]), first, self._stacked(first, tables)
 
     def _alone(self, row: Floats) -> tuple[Variant | Refused, Any]:
         """One run, read in full: not every combination of values is a scenario."""
@@ -217,6 +249,9 @@ class Packer:
 
     def _runs(self, variant: Variant, rows: Floats, tables: dict[str, Floats]) -> PackedRuns:
         self._add_noise(variant, rows, tables)
+        return self._stacked(variant, tables)
+
+    def _stacked(self, variant: Variant, tables: dict[str, Floats]) -> PackedRuns:
         s = variant.scenario
         return PackedRuns(
             s.model.kernel_tree, variant.tables.codes, tables["parameters"], tables["numbers"],

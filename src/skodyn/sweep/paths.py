@@ -1,6 +1,7 @@
 """Parameters by name: which paths lead into a scenario, and setting the value at one of them.
 
     bodies.upper.mass, bodies.upper.com.z, bodies.upper.inertia.xy, bodies.upper.joint.armature
+    loops.pin.translation_a.x, loops.strut.length, couplings.wrist.coefficients.1
     gravity.z, initial.q.elbow, initial.v.base.wx, initial.q_noise, seed
     joints.shoulder.damping, controllers.pd.kp, forces.push.force.x, integrator.dt, duration
 
@@ -36,7 +37,12 @@ _WHOLE = ("seed", "output.every")  # numbers without a fraction
 def places(scenario: Scenario, data: Data) -> Places:
     """Every path, and where in the data (`normal_form`) its value stands."""
     found: Places = {}
-    for path, *where in (*_model(data), *_start(scenario), *_acting(scenario, data), *_run(data)):
+    for path, *where in (
+        *_model(data),
+        *_start(scenario, data),
+        *_acting(scenario, data),
+        *_run(data),
+    ):
         found[path] = tuple(where)
     return found
 
@@ -68,13 +74,38 @@ def _model(data: Data) -> Iterator[tuple[Any, ...]]:
                     yield f"{path}.joint.mimic.{number}", (*at, "joint", key, number)
             elif not isinstance(value, str):
                 yield f"{path}.joint.{key}", (*at, "joint", key)
+    yield from _loops(data["model"])
 
 
-def _start(scenario: Scenario) -> Iterator[tuple[Any, ...]]:
+def _loops(model: Data) -> Iterator[tuple[Any, ...]]:
+    """Numbers of loops and couplings."""
+    for name, loop in model.get("loops", {}).items():
+        path, at = f"loops.{name}", ("model", "loops", name)
+        for end in "ab":
+            yield from _vector(f"{path}.translation_{end}", (*at, f"translation_{end}"))
+            yield f"{path}.rotation_{end}", (*at, f"rotation_{end}")
+        for key, value in loop["joint"].items():
+            if isinstance(value, list):
+                yield from _vector(f"{path}.{key}", (*at, "joint", key))
+            elif not isinstance(value, str) and value is not None:
+                yield f"{path}.{key}", (*at, "joint", key)
+    for name, coupling in model.get("couplings", {}).items():
+        path, at = f"couplings.{name}", ("model", "couplings", name)
+        for i in range(len(coupling.get("coefficients") or ())):
+            yield f"{path}.coefficients.{i}", (*at, "coefficients", i)
+        for joint in coupling.get("terms") or ():
+            yield f"{path}.terms.{joint}", (*at, "terms", joint)
+        if "offset" in coupling:
+            yield f"{path}.offset", (*at, "offset")
+
+
+def _start(scenario: Scenario, data: Data) -> Iterator[tuple[Any, ...]]:
     names = Names.of(scenario.model)
     for which, first in (("q", 0), ("v", 2)):
         labels = names.labels[f"{which}_name"]
         for joint, columns in zip(names.joints, names.columns.tolist(), strict=True):
+            if joint not in data["initial"][which]:
+                continue  # it does not move, or its loops say where it is
             start, size = columns[first : first + 2]
             if size > 1:
                 yield f"initial.{which}.{joint}", ("initial", which, joint)

@@ -59,7 +59,8 @@ def model_data(model: Model) -> Data:
         for frame in described["frames"]
     }
     data: Data = {"name": model.name, "gravity": described["gravity"], "bodies": bodies}
-    return {**data, "frames": frames} if frames else data
+    more = {"frames": frames, "loops": described["loops"], "couplings": described["couplings"]}
+    return {**data, **{key: tables for key, tables in more.items() if tables}}
 
 
 def _start(given: Data, scenario: Scenario) -> Data:
@@ -75,7 +76,23 @@ def _start(given: Data, scenario: Scenario) -> Data:
     for joint in (j for j in model.independent_joints if model.joints[model.joint_index(j)].nv):
         q[joint] = scenario.q0[model.q_slice(joint)].tolist()
         v[joint] = scenario.v0[model.v_slice(joint)].tolist()
+    if model.has_loops:
+        q = _said(q, given.get("q", {})) if given.get("assemble") else q
+        v = _said(v, given.get("v", {})) if given.get("project") else v
+        noise |= {"assemble": True, "project": True}  # what opens a loop moves its joints
     return {**noise, "q": q, "v": v}
+
+
+def _said(values: Data, given: Data) -> Data:
+    """Of all joints those that a person gave, by name or by a pattern; the others are found."""
+    found = {}
+    for joint, value in values.items():
+        for key in given:
+            head, star, tail = key.partition("*")
+            fits = star and joint.startswith(head) and joint.endswith(tail)
+            if joint == key or (fits and len(joint) >= len(head) + len(tail)):
+                found[joint] = value
+    return found
 
 
 def _passive(properties: JointProperties) -> Data:

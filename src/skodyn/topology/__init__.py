@@ -12,7 +12,9 @@ from skodyn.topology.aggregation import (
 )
 from skodyn.topology.contraction import aggregate_digraph, contract_edge, contract_nodes
 from skodyn.topology.digraph import Digraph
+from skodyn.topology.loops import Group, cycle, groups, span
 from skodyn.topology.segments import Segments, serial_segments
+from skodyn.topology.spanning import SpanningTree, spanning_tree
 from skodyn.topology.subgraph import (
     Partition,
     Subgraph,
@@ -28,8 +30,10 @@ __all__ = [
     "Aggregation",
     "AggregationCondition",
     "Digraph",
+    "Group",
     "Partition",
     "Segments",
+    "SpanningTree",
     "Subgraph",
     "Tree",
     "aggregate_digraph",
@@ -38,10 +42,14 @@ __all__ = [
     "aggregation_subgraph",
     "contract_edge",
     "contract_nodes",
+    "cycle",
+    "groups",
     "induced_subgraph",
     "is_induced",
     "is_path_induced",
     "partition",
     "path_induced_subgraph",
     "serial_segments",
+    "span",
+    "spanning_tree",
 ]

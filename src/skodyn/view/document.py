@@ -18,14 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.model.drawing import size_words
+from skodyn.model.loop_drawing import coupling_words
 from skodyn.model.model import Model
 from skodyn.view.camera import FIELD_OF_VIEW, first_view
-from skodyn.view.recording import Recording
+from skodyn.view.closures import ARROW_LOOKS, CLOSING
+from skodyn.view.family import Family
+from skodyn.view.recording import LINE, Recording
 from skodyn.view.scene import Scene, body_colours
 
 __all__ = ["document"]
 
-_SCRIPTS = ("geometry.js", "renderer.js", "replay.js", "chart.js", "player.js")
+_SCRIPTS = ("geometry.js", "renderer.js", "replay.js", "closures.js", "chart.js", "player.js")
 _TURN_SCALE = 32767  # quaternions as 16-bit integers: within 3e-5 rad, half the size
 
 
@@ -63,6 +66,8 @@ def document(recording: Recording) -> str:
         "bodies": _bodies(recording.model),
         "scene": _scene(scene, recording, block),
         "view": _view(recording, scene),
+        "loops": _loops(recording),
+        "closures": _closures(recording, block),
         **_signals(recording, block),
     }
     values = {
@@ -106,6 +111,40 @@ def _bodies(model: Model) -> list[dict[str, Any]]:
         {"name": name, "depth": depth, "colour": colour, "joint": joint.type_name}
         for name, depth, colour, joint in zip(*columns, strict=True)
     ]
+
+
+def _loops(recording: Recording) -> dict[str, Any]:
+    """What stands beside the tree: loops with the joint that closes them, couplings, notes."""
+    model, ends = recording.model, recording.ends
+    rows: list[dict[str, Any]] = [
+        {"name": name, "what": loop.joint.type_name, "of": f"{loop.body_a} – {loop.body_b}"}
+        | {"bodies": [int(ends.body_a[i]), int(ends.body_b[i])], "colour": CLOSING}
+        for i, (name, loop) in enumerate(model.loops.items())
+    ]
+    for name, coupling in model.couplings.items():
+        bodies = [model.joint_index(joint) for joint in coupling.joints]
+        words = {"name": name, "what": "coupling", "of": coupling_words(coupling)}
+        rows.append(words | {"bodies": bodies, "colour": ""})
+    notes = [f"{one.title}, {one.note}" for one in recording.signals if one.note]
+    return {"rows": rows, "notes": notes}
+
+
+def _closures(recording: Recording, block: _Block) -> dict[str, Any] | None:
+    """What page/closures.js draws lines and arrows from."""
+    if not recording.model.loops:
+        return None
+    ends, scene, scale = recording.ends, recording.scene, recording.arrow_scale
+    places = {
+        "bodyA": ends.body_a.tolist(),
+        "bodyB": ends.body_b.tolist(),
+        "pointA": block.add(ends.point_a, "f4"),
+        "pointB": block.add(ends.point_b, "f4"),
+    }
+    looks = {"line": LINE * scene.radius, "extent": scene.extent, **ARROW_LOOKS}
+    if recording.wrenches is None:
+        return {**places, **looks}
+    wrenches = block.add(recording.wrenches, "f4")
+    return {**places, **looks, "wrenches": wrenches, "force": scale.force, "moment": scale.moment}
 
 
 def _scene(scene: Scene, recording: Recording, block: _Block) -> dict[str, Any]:
@@ -155,15 +194,22 @@ def _signals(recording: Recording, block: _Block) -> dict[str, Any]:
         for i, name in enumerate(family.names):
             if len(first) < 3 and family.channel == ("energy" if _has_energy(recording) else "q"):
                 first.append(len(signals))
-            label = name if family.channel == "q" else f"{name} {_SUFFIX[family.channel]}"
-            if family.channel in ("energy", "momentum"):
-                label = f"{name} {family.title}" if family.unit else family.title
+            label = _label(family, name)
             values = block.add(family.values[:, i], "f4")
             signals.append({"name": label, "unit": family.unit, "values": values})
     return {"signals": signals, "plotted": first}
 
 
-_SUFFIX = {"v": "velocity", "vdot": "acceleration", "tau": "force", "energy": "", "momentum": ""}
+_SUFFIX = {"v": "velocity", "vdot": "acceleration", "tau": "force"}
+
+
+def _label(family: Family, name: str) -> str:
+    """What a curve is called in the page."""
+    if family.channel == "q":
+        return name
+    if family.channel in _SUFFIX:
+        return f"{name} {_SUFFIX[family.channel]}"
+    return f"{name} {family.title}" if family.unit else family.title
 
 
 def _has_energy(recording: Recording) -> bool:

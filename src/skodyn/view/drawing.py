@@ -24,6 +24,7 @@ _SKY_TOP, _SKY_LOW = np.array((0.905, 0.925, 0.95)), np.array((0.965, 0.972, 0.9
 _FLOOR, _LINES = np.array((0.985, 0.988, 0.992)), np.array((0.66, 0.71, 0.77))
 _LIGHT = np.array((-0.35, -0.55, 1.0)) / np.linalg.norm((-0.35, -0.55, 1.0))
 _FLAT = 1e-9  # how thick a shape without thickness is, for the direction of its faces
+_IN_FRONT = 1e3  # how much nearer arrows count: they are not hidden by what they act on
 _DARK = 0.17  # how much light a shadow takes
 
 
@@ -35,6 +36,15 @@ class _Shapes(NamedTuple):
     normals: Floats
     colours: Floats  # (shapes, 1, 3)
     triangles: NDArray[np.int64]  # (shapes · T, 3)
+    layer: str
+
+
+class _Drawn(NamedTuple):
+    """Shapes where they are in one frame."""
+
+    shapes: _Shapes
+    points: Floats
+    normals: Floats
 
 
 class Painter:
@@ -45,7 +55,7 @@ class Painter:
         scene = recording.scene
         self.view = first_view(recording, scene.extent)
         self.extent = scene.extent
-        self.shapes = [_shapes(batch, scene, recording) for batch in _shown(scene)]
+        self.shapes = [_shapes(batch, scene, recording.upright) for batch in _shown(scene)]
         self.with_floor = bool(np.any(recording.model.gravity))
 
     def frame(self, t: float) -> NDArray[np.uint8]:
@@ -55,27 +65,37 @@ class Painter:
         eye = _Eye(view, self.size, _FINER)
         rotations = _matrices(np.concatenate(([[1.0, 0, 0, 0]], turns)))
         origins = np.concatenate((np.zeros((1, 3)), positions))
-        moved = [_moved(shapes, rotations, origins) for shapes in self.shapes]
+        drawn = [_Drawn(one, *_moved(one, rotations, origins)) for one in self._shapes_at(t)]
         image, on_floor = self._background(view)
         if self.with_floor:
-            image = image * (1 - _DARK * on_floor * self._shadow(moved, eye, view))[..., None]
-        colours, covered = self._bodies(moved, eye)
+            image = image * (1 - _DARK * on_floor * self._shadow(drawn, eye, view))[..., None]
+        colours, covered = self._bodies(drawn, eye)
         image = image * (1 - covered[..., None]) + colours
         return np.asarray(np.clip(image * 255 + 0.5, 0, 255), dtype=np.uint8)
 
-    def _bodies(self, moved: list[tuple[Floats, Floats]], eye: _Eye) -> tuple[Floats, Floats]:
+    def _shapes_at(self, t: float) -> list[_Shapes]:
+        """Those of bodies, and those of loops that are made for each frame."""
+        scene = self.recording.scene
+        moving = [batch for batch in self.recording.moving(t) if batch.layer in scene.shown]
+        level = np.eye(3)  # they are in the picture's axes
+        return self.shapes + [_shapes(batch, scene, level) for batch in moving]
+
+    def _bodies(self, drawn: list[_Drawn], eye: _Eye) -> tuple[Floats, Floats]:
         """Colours of the shapes, and the share of each pixel that they cover."""
         nearness, image = eye.canvas()
-        for shapes, (points, normals) in zip(self.shapes, moved, strict=True):
+        for shapes, points, normals in drawn:
             colours = _shaded(points, normals, shapes.colours, eye.place)
             flat = eye.project(points.reshape(-1, 3))
+            flat[:, 2] *= _IN_FRONT if shapes.layer == "wrenches" else 1.0
             fill_triangles(flat, colours.reshape(-1, 3), shapes.triangles, nearness, image)
         return _averaged(image), _averaged(nearness > 0)
 
-    def _shadow(self, moved: list[tuple[Floats, Floats]], eye: _Eye, view: View) -> Floats:
-        """The share of each pixel where a shape keeps the light from the floor."""
+    def _shadow(self, drawn: list[_Drawn], eye: _Eye, view: View) -> Floats:
+        """The share of each pixel where a shape keeps the light from the floor; forces do not."""
         nearness, image = eye.canvas()
-        for shapes, (points, _normals) in zip(self.shapes, moved, strict=True):
+        for shapes, points, _normals in drawn:
+            if shapes.layer == "wrenches":
+                continue
             above = points.reshape(-1, 3)
             fallen = above - (above[:, 2:] - view.floor) / _LIGHT[2] * _LIGHT
             flat = eye.project(fallen)
@@ -136,9 +156,9 @@ def _shown(scene: Scene) -> list[Batch]:
     return [batch for batch in scene.batches if batch.layer in scene.shown]
 
 
-def _shapes(batch: Batch, scene: Scene, recording: Recording) -> _Shapes:
+def _shapes(batch: Batch, scene: Scene, upright: Floats) -> _Shapes:
     mesh: Mesh = scene.meshes[batch.mesh]
-    rows = batch.upright(recording.upright).astype(np.float64)
+    rows = batch.upright(upright).astype(np.float64)
     place, stretch = rows[:, None, 1:4], rows[:, None, 8:11]
     turn = _matrices(rows[:, 4:8]).transpose(0, 2, 1)
     vertices = (mesh.vertices.astype(np.float64) * stretch) @ turn + place
@@ -147,7 +167,7 @@ def _shapes(batch: Batch, scene: Scene, recording: Recording) -> _Shapes:
     first = np.arange(len(rows))[:, None, None] * len(mesh.vertices)
     triangles = (mesh.triangles.astype(np.int64) + first).reshape(-1, 3)
     bodies = rows[:, 0].astype(np.int64) + 1  # 0 is the ground
-    return _Shapes(bodies, vertices, normals, rows[:, None, 11:14], triangles)
+    return _Shapes(bodies, vertices, normals, rows[:, None, 11:14], triangles, batch.layer)
 
 
 def _moved(shapes: _Shapes, rotations: Floats, origins: Floats) -> tuple[Floats, Floats]:

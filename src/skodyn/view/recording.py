@@ -8,20 +8,28 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn.dynamics import forward_kinematics
-from skodyn.errors import LogError
+from skodyn.dynamics import forward_kinematics, loop_error
+from skodyn.errors import LogError, SkodynError
+from skodyn.forks import cached_property
 from skodyn.io.trajectory import Trajectory
+from skodyn.model.assembly import assemble
 from skodyn.model.model import Model
-from skodyn.view.rotations import quaternions, rotation_from_z
-from skodyn.view.scene import Scene, axis_tips, scene_of
-from skodyn.view.signals import Family, families
+from skodyn.view.closures import ArrowScale, Ends, arrows, lines, loop_ends
+from skodyn.view.family import Family
+from skodyn.view.rotations import quaternions, rotated, rotation_from_z
+from skodyn.view.scene import Batch, Scene, axis_tips, scene_of
+from skodyn.view.signals import drawable, families
 
-__all__ = ["Recording", "record", "still"]
+__all__ = ["Recording", "record", "show_wrenches", "still"]
 
 MOST_FRAMES = 4000
 MOST_POSES = 600_000
 """Frames times bodies: 600 frames of 1000 bodies, about 15 MB in a page."""
 
+LINE = 0.45
+"""Radius of the line from one end of a loop to the other, in that of links."""
+
+_OPEN = 1e-9  # m or rad; a model that is open farther is closed before it is drawn
 _LARGEST = 1e9  # m; what lies beyond is not drawn
 
 Floats = NDArray[np.float64]
@@ -40,37 +48,64 @@ class Recording:
     upright: Floats  # 3×3: from world axes to those of the picture
     scene: Scene
     notes: tuple[str, ...] = ()
+    wrenches: Floats | None = None  # (F, loops, 6), in the picture's axes, if they were logged
 
     def at(self, t: float) -> tuple[Floats, Floats]:
         """(positions, quaternions) of all bodies at a time, between two frames if need be."""
-        i = int(np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 1))
-        j = min(i + 1, len(self.times) - 1)
-        gap = self.times[j] - self.times[i]
-        s = float(np.clip((t - self.times[i]) / gap, 0, 1)) if gap > 0 else 0.0
+        i, j, s = self._between(t)
         a, b = self.turns[i], self.turns[j]
         same = np.where((a * b).sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
         turns = (1 - s) * a + s * same * b
         turns /= np.linalg.norm(turns, axis=1, keepdims=True)
         return (1 - s) * self.positions[i] + s * self.positions[j], turns
 
+    def _between(self, t: float) -> tuple[int, int, float]:
+        """The frames before and after a time, and how far it is from one to the other."""
+        i = int(np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 1))
+        j = min(i + 1, len(self.times) - 1)
+        gap = self.times[j] - self.times[i]
+        return i, j, float(np.clip((t - self.times[i]) / gap, 0, 1)) if gap > 0 else 0.0
+
+    def moving(self, t: float) -> list[Batch]:
+        """Shapes that belong to no body, at a time: lines and arrows of loops."""
+        if not self.model.loops:
+            return []
+        a, b = self.ends.places(*self.at(t))
+        extent = self.scene.extent
+        found = [("cylinder", "loops", lines(a, b, LINE * self.scene.radius, extent))]
+        if self.wrenches is not None:
+            i, j, s = self._between(t)
+            now = (1 - s) * self.wrenches[i] + s * self.wrenches[j]
+            found += [(mesh, "wrenches", x) for mesh, x in arrows(b, now, self.arrow_scale).items()]
+        return [Batch(mesh, layer, rows.astype(np.float32)) for mesh, layer, rows in found]
+
+    @cached_property
+    def ends(self) -> Ends:
+        """Where loops close."""
+        return loop_ends(self.model, self.upright)
+
+    @cached_property
+    def arrow_scale(self) -> ArrowScale:
+        none = np.zeros((0, 0, 6))
+        return ArrowScale.of(none if self.wrenches is None else self.wrenches, self.scene.extent)
+
     def centres(self) -> Floats:
         """Centres of mass of the bodies, (F, n, 3)."""
         return self._moved(self.model.com)
 
     def outline(self, most: int = 30_000) -> Floats:
-        """Origins of bodies and the tips of their inertia ellipsoids, (some frames, 7 n, 3)."""
+        """Origins of bodies, the tips of their inertia ellipsoids and the ends of loops,
+        (some frames, 7 n + 2 loops, 3)."""
         step = max(1, len(self.times) * self.model.n_bodies // most)
         few = replace(self, positions=self.positions[::step], turns=self.turns[::step])
         tips = axis_tips(self.model)
         offsets = [s * tips[:, i] + self.model.com for i in range(3) for s in (1.0, -1.0)]
-        return np.concatenate((few.positions, *(few._moved(o) for o in offsets)), axis=1)
+        ends = self.ends.places(few.positions, few.turns)
+        return np.concatenate((few.positions, *(few._moved(o) for o in offsets), *ends), axis=1)
 
     def _moved(self, offsets: Floats) -> Floats:
         """Where a point of each body is, (F, n, 3)."""
-        w, axis = self.turns[..., :1], self.turns[..., 1:]
-        offset = np.broadcast_to(offsets, self.positions.shape)
-        twice = 2 * np.cross(axis, offset)
-        return np.asarray(self.positions + offset + w * twice + np.cross(axis, twice))
+        return self.positions + rotated(self.turns, np.broadcast_to(offsets, self.positions.shape))
 
 
 def record(
@@ -98,14 +133,38 @@ def record(
             raise LogError(f"{trajectory.label} has no row that can be drawn.")
         signals = [_rows(family, fine) for family in families(chosen)]
         made = _poses(known, q[fine], chosen.t[fine])
+        wrenches = _wrenches(chosen, made, fine)
     notes = [f"every {_ordinal(step)} row of {len(trajectory)}"] * (step > 1)
     notes += made.scene.notes
     notes += [f"{(~fine).sum()} rows without finite coordinates left out"] * (not fine.all())
     if trajectory.status != "finished":
         notes.append(f"run {trajectory.status}")
-    return replace(
-        made, title=_title(trajectory) or known.name, signals=signals, notes=tuple(notes)
-    )
+    title = _title(trajectory) or known.name
+    return replace(made, title=title, signals=signals, notes=tuple(notes), wrenches=wrenches)
+
+
+def _wrenches(trajectory: Trajectory, made: Recording, rows: NDArray[np.bool_]) -> Floats | None:
+    """Those of loops, not of couplings, if this model has the loops that were logged; parts along
+    world axes that are undetermined are zero."""
+    loops = len(made.model.loops)
+    if not loops or "loop_forces" not in trajectory.channels:
+        return None
+    if trajectory.model.loop_names != made.model.loop_names:
+        return None
+    known = np.nan_to_num(drawable(trajectory["loop_forces"][rows, :loops]))
+    return np.reshape(known.reshape(-1, 3) @ made.upright.T, known.shape)
+
+
+def show_wrenches(recording: Recording) -> Recording:
+    """The same with the wrenches of loops drawn from the start; LogError if it has none."""
+    if recording.wrenches is None:
+        has = "its log lacks them" if recording.model.loops else "its model has no loops"
+        raise LogError(
+            f"{recording.title}: there are no loop forces to draw, {has}; run a model with loops "
+            "with loop_forces among the channels of [output]."
+        )
+    scene = replace(recording.scene, shown=(*recording.scene.shown, "wrenches"))
+    return replace(recording, scene=scene)
 
 
 def _title(trajectory: Trajectory) -> str:
@@ -120,13 +179,25 @@ def still(model: Model, q: Floats | None = None) -> Recording:
     """One frame: a model with its joints at q, or at their neutral positions."""
     if not model.n_bodies:
         raise LogError(f"Model {model.name!r} has no body, there is nothing to see.")
-    place = model.neutral() if q is None else q
-    return _poses(model, place[None], np.zeros(1))
+    place, note = _closed(model, model.neutral() if q is None else q)
+    made = _poses(model, place[None], np.zeros(1))
+    return replace(made, notes=(*made.notes, *note))
+
+
+def _closed(model: Model, q: Floats) -> tuple[Floats, list[str]]:
+    """The nearest closed configuration; q itself and a note if there is none."""
+    if not model.has_loops:
+        return q, []
+    try:
+        closed = np.abs(loop_error(model, q)).max(initial=0.0) <= _OPEN
+        return q if closed else assemble(model, q).q, []
+    except SkodynError as error:
+        return q, [f"drawn with its loops open: {str(error).splitlines()[0]}"]
 
 
 def _poses(model: Model, q: Floats, times: Floats) -> Recording:
     upright = _upright(model.gravity)
-    rotations, positions = forward_kinematics(model, np.ascontiguousarray(q))
+    rotations, positions = forward_kinematics(model.opened, np.ascontiguousarray(q))
     turns = quaternions(upright @ rotations)
     scene = scene_of(model)
     world = positions @ upright.T

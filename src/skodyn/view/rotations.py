@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["product", "quaternions", "rotation_from_z"]
+__all__ = ["product", "quaternions", "rotated", "rotation_from_z"]
 
 
 def quaternions(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -43,3 +43,10 @@ def product(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float6
     scalar = a[0] * b[0] - a[1:] @ b[1:]
     vector = a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])
     return np.concatenate(([scalar], vector))
+
+
+def rotated(turns: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(…, 3) vectors turned by (…, 4) unit quaternions."""
+    w, axis = turns[..., :1], turns[..., 1:]
+    twice = 2 * np.cross(axis, vectors)
+    return np.asarray(vectors + w * twice + np.cross(axis, twice))

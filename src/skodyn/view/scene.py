@@ -1,14 +1,15 @@
 """What is drawn of a model: unit shapes, stretched and placed in bodies, sorted into layers.
 
 Bodies with visual shapes (`model.visuals`) show them. The others show an ellipsoid for their
-inertia, links to the joints they carry and the axes of their joints.
+inertia, links to the joints they carry and the axes of their joints. Closing joints of loops are
+drawn as those of the tree; lines and arrows of loops come with each frame (closures.py).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from skodyn.conventions import GROUND
 from skodyn.dynamics import forward_kinematics
 from skodyn.errors import ModelError
+from skodyn.model.joints import Joint
+from skodyn.model.loops import Loop
 from skodyn.model.model import Model
 from skodyn.topology.segments import serial_segments
+from skodyn.view.closures import CLOSING
 from skodyn.view.mesh_files import read_mesh
 from skodyn.view.rotations import product, quaternions, rotation_from_z
 from skodyn.view.shapes import Mesh, unit_mesh
@@ -33,7 +37,7 @@ __all__ = [
     "scene_of",
 ]
 
-LAYERS = ("shapes", "inertia", "links", "joints", "frames")
+LAYERS = ("shapes", "inertia", "links", "joints", "loops", "wrenches", "frames")
 INSTANCE = ("body", "px", "py", "pz", "qw", "qx", "qy", "qz", "sx", "sy", "sz", "r", "g", "b")
 """One row for each shape: its body (−1: ground), place and stretch in the body frame, colour."""
 
@@ -75,12 +79,23 @@ class Scene:
     batches: list[Batch]
     shown: tuple[str, ...]  # layers that are on at first
     extent: float  # size of the model, m
+    radius: float  # of its links
     notes: tuple[str, ...] = ()  # what could not be drawn
 
 
 def scene_of(model: Model) -> Scene:
     """The scene of a model; mesh files of its visual shapes are read here."""
     return _Builder(model).build()
+
+
+class _Place(NamedTuple):
+    """Where a joint is drawn: layer, body, frame in the body, colour."""
+
+    layer: str
+    body: int
+    rotation: Floats
+    translation: Floats
+    colour: str
 
 
 @dataclass
@@ -96,6 +111,7 @@ class _Builder:
         self.radius = self._link_radius()
         self.large = model.n_bodies >= _LARGE
         self.colours = body_colours(model)
+        self.closures = _closure_points(model)
         self.shades = [0.55 * _rgb(colour) + 0.25 for colour in self.colours]
         visuals = model.visuals
         dressed = set()
@@ -111,19 +127,25 @@ class _Builder:
             self._triad(k, np.eye(3), np.zeros(3))
         for frame in model.frames.values():
             self._triad(self._number(frame.body), frame.rotation, frame.translation)
+        for loop in model.loops.values():
+            self._closing_joint(loop, dressed)
         self._triad(-1, np.eye(3), np.zeros(3), 1.5)
         return self._packed(bool(visuals))
 
     def _packed(self, dressed: bool) -> Scene:
         fineness = 5 if self.large else 24
-        meshes = {name: unit_mesh(name, fineness) for name in ("sphere", "cylinder", "box")}
+        looped = bool(self.model.loops)
+        names = ("sphere", "cylinder", "box", *["cone"] * looped)
+        meshes = {name: unit_mesh(name, fineness) for name in names}
         batches = [
             Batch(mesh, layer, np.array(rows, dtype=np.float32))
             for (mesh, layer), rows in self.rows.items()
         ]
         shown: tuple[str, ...] = ("shapes", "links") if dressed else ("inertia", "links", "joints")
         shown = ("links",) if self.large and not dressed else shown
-        return Scene(meshes | self.files, batches, shown, self.extent, tuple(self.notes))
+        shown += ("loops",) * looped
+        size = (self.extent, self.radius)
+        return Scene(meshes | self.files, batches, shown, *size, tuple(self.notes))
 
     def _number(self, body: str) -> int:
         return -1 if body == GROUND else self.model.body_index(body)
@@ -164,6 +186,7 @@ class _Builder:
         model, tree = self.model, self.model.tree
         children = tree.child_index[tree.child_start[k] : tree.child_start[k + 1]]
         ends = [model.translation[c] for c in children.tolist()]
+        ends += self.closures[model.body_names[k]]
         ends += [model.com[k]] if not ends else []
         colour = self.shades[k]
         if not self.large:  # in a long chain these would be hidden, and cost as much as the rest
@@ -171,8 +194,12 @@ class _Builder:
         for end in ends:
             self._rod("links", k, np.zeros(3), end, self.radius, colour)
         if model.parent[k] < 0 and model.joints[k].type_name != "free":
-            size = 5 * self.radius
-            self._put("box", "links", -1, (size, size, size / 2), _DARK, model.translation[k])
+            self._block(model.translation[k])
+
+    def _block(self, place: Floats) -> None:
+        """What a mechanism is fixed to."""
+        size = 5 * self.radius
+        self._put("box", "links", -1, (size, size, size / 2), _DARK, place)
 
     def _rod(
         self, layer: str, k: int, start: Floats, end: Floats, radius: float, colour: Any
@@ -185,17 +212,38 @@ class _Builder:
             self._put("cylinder", layer, k, (radius, radius, length), colour, place, turn)
 
     def _joint(self, k: int) -> None:
-        joint, r = self.model.joints[k], self.radius
+        self._drawn_joint(self.model.joints[k], _Place("joints", k, np.eye(3), np.zeros(3), _DARK))
+
+    def _drawn_joint(self, joint: Joint, place: _Place) -> None:
+        layer, body, axes, origin, colour = place
+        r = self.radius
         if joint.type_name == "spherical":
-            self._put("sphere", "joints", k, [1.6 * r] * 3, _DARK)
+            self._put("sphere", layer, body, [1.6 * r] * 3, colour, origin)
         for turn, slide in joint.twists():
-            if any(turn):
-                pin = (1.35 * r, 1.35 * r, 6 * r)
-                axis = rotation_from_z(np.array(turn))
-                self._put("cylinder", "joints", k, pin, _DARK, rotation=axis)
-            else:
-                axis = rotation_from_z(np.array(slide))
-                self._put("box", "joints", k, (2.2 * r, 2.2 * r, 8 * r), _DARK, rotation=axis)
+            shape, size = ("cylinder", (1.35 * r, 1.35 * r, 6 * r))
+            if not any(turn):
+                shape, size = ("box", (2.2 * r, 2.2 * r, 8 * r))
+            axis = rotation_from_z(axes @ np.array(turn if any(turn) else slide, dtype=np.float64))
+            self._put(shape, layer, body, size, colour, origin, axis)
+
+    def _closing_joint(self, loop: Loop, dressed: set[str]) -> None:
+        """At frame B, which is where a joint of the tree is drawn; a rod has a ball at each end."""
+        a, b = (self._number(name) for name in (loop.body_a, loop.body_b))
+        frames = (
+            (a, loop.rotation_a, loop.translation_a),
+            (b, loop.rotation_b, loop.translation_b),
+        )
+        for k, _, origin in frames:
+            if k < 0 and not dressed:
+                self._block(origin)
+        place = _Place("loops", *frames[1], CLOSING)
+        self._drawn_joint(loop.joint, place)
+        if loop.joint.type_name == "rod":
+            for k, _, origin in frames:
+                self._put("sphere", "loops", k, [1.3 * self.radius] * 3, CLOSING, origin)
+        elif loop.joint.type_name == "fixed":
+            _, axes, origin = frames[1]
+            self._put("box", "loops", b, [2.8 * self.radius] * 3, CLOSING, origin, axes)
 
     def _triad(self, k: int, rotation: Floats, origin: Floats, size: float = 1.0) -> None:
         length = size * min(8 * self.radius, 0.12 * self.extent)
@@ -248,6 +296,15 @@ class _Builder:
         return self.model.body_names[k] if k >= 0 else GROUND
 
 
+def _closure_points(model: Model) -> dict[str, list[Floats]]:
+    """For each body, the points of it that loops are closed at."""
+    found: dict[str, list[Floats]] = defaultdict(list)
+    for loop in model.loops.values():
+        found[loop.body_a].append(loop.translation_a)
+        found[loop.body_b].append(loop.translation_b)
+    return found
+
+
 def half_axes(mass: float, inertia: Floats) -> tuple[Floats, Floats]:
     """Half axes and directions of the ellipsoid that touches the faces of the uniform box with
     this mass and inertia. A rod's is as long as the rod."""
@@ -272,7 +329,7 @@ def _extent(model: Model) -> float:
     """The diagonal of the box around all bodies, with joints at their neutral positions."""
     if not model.n_bodies:
         return 1.0
-    rotations, positions = forward_kinematics(model, model.neutral())
+    rotations, positions = forward_kinematics(model.opened, model.neutral())
     coms = positions + np.einsum("nij,nj->ni", rotations, model.com)
     heavy = np.maximum(model.mass, 1e-300)
     spread = np.sqrt(np.trace(model.inertia, axis1=1, axis2=2) * (model.mass > 0) / heavy)

@@ -28,14 +28,15 @@ def unit_vectors(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
 
 _OPEN_BELOW = 8  # corners: cylinders as coarse as this are links of long chains, and have no ends
 
-UNIT_SHAPES = ("sphere", "cylinder", "box")
-"""A sphere of radius 1; a cylinder of radius 1 from z = −½ to ½; a box of sides 1."""
+UNIT_SHAPES = ("sphere", "cylinder", "box", "cone")
+"""A sphere of radius 1; a cylinder and a cone of radius 1 from z = −½ to ½; a box of sides 1."""
 
 
 @cache
 def unit_mesh(shape: str, fineness: int = 24) -> Mesh:
     """A unit shape about its centre, with so many corners around it."""
-    return {"sphere": _sphere, "cylinder": _cylinder, "box": _box}[shape](fineness)
+    makers = {"sphere": _sphere, "cylinder": _cylinder, "box": _box, "cone": _cone}
+    return makers[shape](fineness)
 
 
 def _mesh(vertices: NDArray[np.float64], normals: NDArray[np.float64], faces: object) -> Mesh:
@@ -83,6 +84,25 @@ def _cylinder(around: int) -> Mesh:
         np.concatenate((side, *caps)),
         np.concatenate((ring, ring, *cap_normals)),
         np.concatenate((_grid_triangles(1, around), upper, lower)),
+    )
+
+
+def _cone(around: int) -> Mesh:
+    """Tip at z = ½; it has a corner for each face, so that it is smooth around."""
+    turn = np.linspace(0, 2 * np.pi, around + 1)
+    ring = np.stack((np.cos(turn), np.sin(turn), np.zeros_like(turn)), axis=-1)
+    half = np.array((0.0, 0.0, 0.5))
+    slant = unit_vectors(ring + half * 2)
+    tips = unit_vectors(slant[:-1] + slant[1:])
+    base = np.concatenate(([-half], ring - half))
+    k = np.arange(around)
+    first, second = around + 1, 2 * around + 1
+    side = np.stack((k, k + 1, k + first), axis=1)
+    below = np.stack((0 * k, k + 2, k + 1), axis=1) + second
+    return _mesh(
+        np.concatenate((ring - half, np.tile(half, (around, 1)), base)),
+        np.concatenate((slant, tips, np.tile(-2 * half, (around + 2, 1)))),
+        np.concatenate((side, below)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,12 @@ from skodyn.errors import LogError
 from skodyn.io.trajectory import Trajectory
 from skodyn.model.joints import Joint
 from skodyn.model.model import Model
+from skodyn.view.family import Family
+from skodyn.view.loop_signals import LOOP_CHANNELS, loop_families
 
 __all__ = ["CHANNELS", "Family", "drawable", "families", "relative_change"]
 
-CHANNELS = ("q", "v", "vdot", "tau", "energy", "momentum")
+CHANNELS = ("q", "v", "vdot", "tau", "energy", "momentum", *LOOP_CHANNELS)
 """The channels that are curves over time."""
 
 LARGEST = 1e30
@@ -26,26 +28,19 @@ _RATES = {"rad": ("rad/s", "rad/s²", "N·m"), "m": ("m/s", "m/s²", "N")}
 _WORDS = {"q": "position", "v": "velocity", "vdot": "acceleration", "tau": "joint force"}
 
 
-class Family(NamedTuple):
-    """Curves that share an axis: one channel, one unit."""
-
-    channel: str
-    title: str
-    unit: str
-    names: tuple[str, ...]
-    values: NDArray[np.float64]  # (rows, curves)
-
-
 def drawable(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The values, with NaN, which is a gap, for what no axis can hold."""
     return np.where(np.abs(values) <= LARGEST, values, np.nan)
 
 
 def families(
-    trajectory: Trajectory, channels: Iterable[str] | None = None, joints: Iterable[str] = ()
+    trajectory: Trajectory,
+    channels: Iterable[str] | None = None,
+    joints: Iterable[str] = (),
+    loops: Iterable[str] = (),
 ) -> list[Family]:
     """The curves of a trajectory; `joints` restricts q, v, vdot and tau to joints of these
-    names or patterns."""
+    names or patterns, `loops` the errors and forces of loops and couplings."""
     wanted = [c for c in CHANNELS if c in trajectory.channels] if channels is None else channels
     found: list[Family] = []
     with trajectory:
@@ -60,6 +55,8 @@ def families(
                 found += _energy(values)
             elif channel == "momentum":
                 found += _momentum(values)
+            elif channel in LOOP_CHANNELS:
+                found += loop_families(model, channel, values, loops, partial(_force_unit, model))
             else:
                 found += _joint_families(trajectory, model, channel, values, joints)
     return found
@@ -128,6 +125,11 @@ def _units(joint: Joint, channel: str) -> list[str]:
     if channel == "q":
         return of_q
     return [_RATES[unit][("v", "vdot", "tau").index(channel)] for unit in of_v]
+
+
+def _force_unit(model: Model, joint: str) -> str:
+    """N·m or N: the unit of the force in a joint with one coordinate."""
+    return _units(model.joints[model.joint_index(joint)], "tau")[0]
 
 
 def _energy(values: NDArray[np.float64]) -> list[Family]:

@@ -1,7 +1,8 @@
 """Robots in MJCF, through the mujoco package (extra `mjcf`), which compiles the file.
 
 MuJoCo resolves defaults, frames and the inertia of geometry; what skodyn takes from it are bodies,
-joints (several to a body too), rotor inertias, springs, dampers, friction, limits and gravity.
+joints (several to a body too), rotor inertias, springs, dampers, friction, limits, gravity, and
+equality constraints, which become loops, couplings and mimic joints.
 Whatever else changes the motion is refused by name, unless `ignore` says to leave it out; the rest
 is in `model.notes`. See docs/robots.md.
 """
@@ -15,6 +16,7 @@ from typing import Any
 from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
 from skodyn.io.mjcf.bodies import read_parts
+from skodyn.io.mjcf.equalities import Equalities, read_equalities
 from skodyn.io.mjcf.files import check_files
 from skodyn.io.mjcf.finite import check_numbers
 from skodyn.io.mjcf.joints import MujocoJoint, read_joints
@@ -23,8 +25,9 @@ from skodyn.io.mjcf.refusals import judge_extras
 from skodyn.io.mjcf.shapes import read_visuals
 from skodyn.io.robots.assembly import Part, assemble, placed_visuals
 from skodyn.io.robots.findings import Findings
+from skodyn.io.robots.loops import FileCoupling, add_couplings, add_loops, as_couplings
 from skodyn.io.robots.meshes import MeshFinder
-from skodyn.io.robots.mimics import add_mimics, kept_mimics
+from skodyn.io.robots.mimics import Mimic, add_mimics, kept_mimics
 from skodyn.io.robots.options import LoadOptions
 from skodyn.io.robots.stops import with_stops
 from skodyn.io.xml_source import XmlSource
@@ -103,8 +106,9 @@ class _Converter:
         check_numbers(mj, self.joint_names, findings)
         self._stop_at_faults()
         joints = read_joints(mj, self.joint_names, findings, self.disabled)
-        mimics = judge_extras(mj, self.joint_names, findings, self.disabled)
-        kept = kept_mimics(mimics, self.options.mimic, findings)
+        judge_extras(mj, findings, self.disabled)
+        equalities = read_equalities(mj, self.joint_names, findings, self.disabled)
+        couplings, mimics = self._coupled(equalities)
         meshes = MeshFinder(self.source.path.parent, self.options.search_paths, findings)
         visuals = read_visuals(mj, meshes, findings)
         parts, origins = read_parts(mj, body_names(mj), joints, visuals, findings)
@@ -117,7 +121,9 @@ class _Converter:
         name = bytes(mj.names).split(b"\0")[0].decode() or self.source.path.stem
         builder = ModelBuilder(gravity, name)
         carriers = assemble(builder, parts, (), self.options.merge_fixed)
-        add_mimics(builder, kept)
+        add_mimics(builder, mimics)
+        add_loops(builder, equalities.loops, carriers, origins)
+        add_couplings(builder, couplings)
         for body, origin in origins.items():
             if origin.any():
                 at = carriers[body]
@@ -131,6 +137,14 @@ class _Converter:
             visuals=placed_visuals([world, *parts], carriers),
             notes=findings.notes,
         )
+
+    def _coupled(self, equalities: Equalities) -> tuple[list[FileCoupling], list[Mimic]]:
+        """(couplings, mimics): linear relations are mimics if all others are, too."""
+        kept = kept_mimics(equalities.linear, self.options.mimic, self.findings)
+        if not equalities._replace(linear=kept).need_couplings:
+            return [], kept
+        couplings = equalities.couplings
+        return couplings + as_couplings(kept, equalities.names, couplings, self.findings), []
 
     def _of_joints(self, joints: list[MujocoJoint]) -> tuple[dict[str, Any], dict[str, Any]]:
         named = list(zip(self.joint_names, joints, strict=True))

@@ -18,9 +18,9 @@ import numpy as np
 
 from skodyn.conventions import GROUND
 from skodyn.io.mjcf.joints import BALL, MujocoJoint
-from skodyn.io.mjcf.names import unique
 from skodyn.io.robots.assembly import Part, Weight
 from skodyn.io.robots.findings import Findings
+from skodyn.io.robots.names import unique
 from skodyn.model.columns import Floats, quaternion_to_matrix
 from skodyn.model.joints import Fixed
 from skodyn.model.products import applied, product

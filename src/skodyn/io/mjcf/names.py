@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["body_names", "joint_names", "unique"]
+from skodyn.io.robots.names import unique
+
+__all__ = ["body_names", "joint_names"]
 
 
 def body_names(mj_model: Any) -> list[str]:
@@ -30,12 +32,3 @@ def joint_names(mj_model: Any) -> list[str]:
         alone = int(mj_model.body_jntnum[body]) == 1
         names.append(name or unique(bodies[body] if alone else f"{bodies[body]}/{number}", taken))
     return names
-
-
-def unique(name: str, taken: set[str]) -> str:
-    """The name, with a number behind it if it is taken; it is taken afterwards."""
-    found, number = name, 2
-    while found in taken:
-        found, number = f"{name}_{number}", number + 1
-    taken.add(found)
-    return found

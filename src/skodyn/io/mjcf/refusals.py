@@ -1,4 +1,4 @@
-"""What an MJCF model may hold besides bodies and joints: refused by name, or noted."""
+"""What an MJCF model may hold besides bodies, joints and equalities: refused by name, or noted."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from skodyn.io.robots.findings import Findings
-from skodyn.io.robots.mimics import Mimic, circles
 
 __all__ = ["judge_extras"]
 
-_EQUALITY = ("connect", "weld", "joint", "tendon", "flex", "flexvert", "flexstrain", "distance")
-_JOINT = _EQUALITY.index("joint")
+_SITE = 6  # mjtObj
 _TENDON_FORCES = (
     "stiffness",
     "damping",
@@ -66,35 +64,6 @@ class _Judge:
             else:
                 self.findings.unused("Tendons without forces of their own are not used", name)
 
-    def equalities(self, joints: list[str], disabled: set[str]) -> list[Mimic]:
-        found: dict[str, Mimic] = {}
-        names: dict[str, str] = {}
-        for e in range(self.mj.neq):
-            kind = int(self.mj.eq_type[e])
-            word = _EQUALITY[kind] if kind < len(_EQUALITY) else f"type {kind}"
-            name = self.mj.equality(e).name or f"number {e}"
-            if not self.mj.eq_active0[e] or "equality" in disabled:
-                self.findings.unused("Equality constraints that are switched off", name)
-                continue
-            mimic = self._mimic(e, joints) if kind == _JOINT else None
-            if mimic is None or mimic.joint in found:
-                self.findings.refuse("equality", f"Equality {name!r} is a {word} constraint", name)
-            else:
-                found[mimic.joint], names[mimic.joint] = mimic, name
-        for circle in circles({joint: mimic.source for joint, mimic in found.items()}):
-            name = names[circle[0]]
-            del found[circle[0]]
-            self.findings.refuse("equality", f"Equality {name!r} closes a circle", name)
-        return list(found.values())
-
-    def _mimic(self, e: int, joints: list[str]) -> Mimic | None:
-        """y − y0 = a0 + a1 (x − x0) and nothing more, which is skodyn's q of either joint."""
-        data = self.mj.eq_data[e]
-        one, two = int(self.mj.eq_obj1id[e]), int(self.mj.eq_obj2id[e])
-        if two < 0 or np.any(data[2:5]) or data[1] == 0.0:
-            return None
-        return Mimic(joints[one], joints[two], float(data[1]), float(data[0]))
-
     # ---- what does not, or is somebody else's -------------------------------------------------
 
     def notes(self) -> None:
@@ -107,19 +76,25 @@ class _Judge:
             findings.unused("Sensors are not used", mj.sensor(s).name or f"number {s}")
         for k in range(mj.nkey):
             findings.unused("Keyframes are not used", mj.key(k).name or f"number {k}")
-        for count, what in ((mj.nsite, "sites"), (mj.ncam, "cameras"), (mj.nlight, "lights"),
+        sites = mj.nsite - self._joined_sites()
+        for count, what in ((sites, "sites"), (mj.ncam, "cameras"), (mj.nlight, "lights"),
                             (mj.nskin, "skins")):  # fmt: skip
             if count:
                 findings.note(f"{count} {what} are not used.")
         for k in np.flatnonzero(np.asarray(mj.body_mocapid) >= 0).tolist():
             findings.unused("Mocap bodies stay where they are", mj.body(k).name or f"number {k}")
 
+    def _joined_sites(self) -> int:
+        """How many sites are ends of equality constraints."""
+        mj = self.mj
+        joined = np.asarray(mj.eq_objtype) == _SITE
+        return len({*mj.eq_obj1id[joined].tolist(), *mj.eq_obj2id[joined].tolist()})
 
-def judge_extras(mj: Any, joints: list[str], findings: Findings, disabled: set[str]) -> list[Mimic]:
-    """Report everything but bodies and joints; give back which joint follows which."""
+
+def judge_extras(mj: Any, findings: Findings, disabled: set[str]) -> None:
+    """Report everything but bodies, joints and equality constraints."""
     judge = _Judge(mj, findings)
     judge.surroundings()
     judge.tendons()
     judge.contact_pairs(disabled)
     judge.notes()
-    return judge.equalities(joints, disabled)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-__all__ = ["Findings"]
+__all__ = ["NOT_HERE", "Findings"]
+
+NOT_HERE = "which skodyn does not have"
 
 
 class Findings:
@@ -30,13 +32,15 @@ class Findings:
         """Something that many may have: said once, with the names of those that have it."""
         self._unused.setdefault(what, []).append(whose)
 
-    def refuse(self, kind: str, what: str, name: str, line: int = 0) -> None:
+    def refuse(
+        self, kind: str, what: str, name: str, line: int = 0, *, why: str = NOT_HERE
+    ) -> None:
         """Something that changes the motion and that skodyn does not have."""
         if kind in self._ignore:
             self.unused(f"Left out as asked for ({kind})", name)
         else:
             remedy = f'remove it, or load with ignore=["{kind}"] to leave it out'
-            self.fault(line, f"{what}, which skodyn does not have; {remedy}.")
+            self.fault(line, f"{what}, {why}; {remedy}.")
 
     @property
     def notes(self) -> tuple[str, ...]:

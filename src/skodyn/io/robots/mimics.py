@@ -12,13 +12,17 @@ __all__ = ["Mimic", "add_mimics", "circles", "kept_mimics"]
 
 
 class Mimic(NamedTuple):
-    """q of `joint` = multiplier · q of `source` + offset; said in this line of the file."""
+    """q of `joint` = multiplier · q of `source` + offset; said in this line of the file.
+
+    name: what the file calls this relation, if it has a name for it.
+    """
 
     joint: str
     source: str
     multiplier: float
     offset: float
     line: int = 0
+    name: str = ""
 
 
 def circles(leader: Mapping[str, str]) -> list[list[str]]:

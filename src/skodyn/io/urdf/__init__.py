@@ -2,7 +2,7 @@
 
 What the format says is applied: all six types of joints, origins, axes, inertias, damping and
 friction; limits are kept, and visual geometry too. What skodyn has no use for is listed in
-`model.notes`. See docs/robots.md.
+`model.notes`. Loops and couplings are those of URDF+. See docs/robots.md.
 """
 
 from __future__ import annotations
@@ -17,13 +17,30 @@ from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
 from skodyn.io.robots.assembly import Part, assemble, placed_visuals
 from skodyn.io.robots.findings import Findings
+from skodyn.io.robots.loops import FileCoupling, add_couplings, add_loops, as_couplings
 from skodyn.io.robots.meshes import MeshFinder
-from skodyn.io.robots.mimics import add_mimics, kept_mimics
+from skodyn.io.robots.mimics import Mimic, add_mimics, kept_mimics
 from skodyn.io.robots.options import LoadOptions
 from skodyn.io.robots.stops import with_stops
+from skodyn.io.urdf.cycles import (
+    as_file_coupling,
+    as_file_loop,
+    check_ends,
+    check_motion,
+    tied_links,
+)
 from skodyn.io.urdf.extensions import mechanism_inside
 from skodyn.io.urdf.joints import UrdfJoint, read_joint
 from skodyn.io.urdf.links import Link, LinkReader
+from skodyn.io.urdf.loops import (
+    BALL,
+    Tie,
+    UrdfCoupling,
+    UrdfLoop,
+    named_balls,
+    read_coupling,
+    read_loop,
+)
 from skodyn.io.urdf.tree import check_mimics, check_tree, joints_from_root
 from skodyn.io.urdf.values import Values
 from skodyn.io.urdf.weights import check_masses, judge_inertias
@@ -49,7 +66,7 @@ _NOT_USED = {
 }
 VERSIONS = ("1.0", "1.1", "1.2")
 
-Named = TypeVar("Named", Link, UrdfJoint)
+Named = TypeVar("Named", Link, UrdfJoint, UrdfLoop, UrdfCoupling)
 
 
 class UrdfFile:
@@ -65,7 +82,7 @@ class UrdfFile:
             raise ModelError(source.in_order([(top.line, sentence)]))
         self.values.check(
             top, "The robot", attributes=("name", "version"),
-            many=("link", "joint", "material", *_NOT_USED),
+            many=("link", "joint", "material", "loop", "coupling", BALL, *_NOT_USED),
         )  # fmt: skip
         self._note_unused(top)
         meshes = MeshFinder(source.path.parent, options.search_paths, self.findings)
@@ -76,6 +93,25 @@ class UrdfFile:
         self.joints = self._named(
             top.all("joint"), "Joint", lambda element, name: read_joint(self.values, element, name)
         )
+
+        self.loops = self._named(
+            top.all("loop"), "Loop", lambda element, name: read_loop(self.values, element, name)
+        )
+        self.couplings = self._named(
+            top.all("coupling"),
+            "Coupling",
+            lambda element, name: read_coupling(self.values, element, name),
+        )
+        taken = (*self.loops, *self.couplings)
+        self.loops |= named_balls(self.values, top.all(BALL), taken)
+
+    @property
+    def _ties(self) -> list[Tie]:
+        return [*self.loops.values(), *self.couplings.values()]
+
+    @property
+    def _carriers(self) -> dict[str, UrdfJoint]:
+        return {joint.child: joint for joint in self.joints.values()}
 
     def _note_unused(self, top: Element) -> None:
         if "name" not in top.attributes:
@@ -124,12 +160,14 @@ class UrdfFile:
         joints = list(self.joints.values())
         root = check_tree(self.links, joints, self.findings)
         check_mimics(self.joints, self.findings)
+        ties = check_ends(self._ties, self.links, self.findings)
         in_order = joints_from_root(root, joints) if root is not None else []
         grounded = self._grounded(root, in_order)
         repairs = judge_inertias(
             self.links, grounded, self.findings, repair=self.options.repair_inertia
         )
         if root is not None:
+            check_motion(ties, self._carriers, self.findings)
             self._check_root(root, in_order)
         properties = {j.name: j.properties for j in joints if j.properties is not None}
         limits = {j.name: j.limits for j in joints if j.limits is not None}
@@ -144,6 +182,7 @@ class UrdfFile:
         mimics = [joint.mimic for joint in joints if joint.mimic is not None]
         kept = kept_mimics(mimics, self.options.mimic, self.findings)
         self._stop_at_faults()
+        couplings, kept = self._coupled(kept)
         assert root is not None  # otherwise there was a fault
 
         builder = ModelBuilder(name=self.source.root.attributes.get("name", self._stem))
@@ -151,6 +190,8 @@ class UrdfFile:
         ground = () if self.options.root == "free" else (root,)
         carriers = assemble(builder, parts, ground, self.options.merge_fixed)
         add_mimics(builder, kept)
+        add_loops(builder, map(as_file_loop, self.loops.values()), carriers)
+        add_couplings(builder, couplings)
         shown = parts if self.options.root == "free" else [self._part(root, GROUND), *parts]
         return replace(
             self._built(builder),
@@ -160,6 +201,15 @@ class UrdfFile:
             notes=self.findings.notes,
             repairs=tuple(self.source.in_order(repairs)),
         )
+
+    def _coupled(self, mimics: list[Mimic]) -> tuple[list[FileCoupling], list[Mimic]]:
+        """(couplings, mimics): beside loops and couplings mimics are couplings, too."""
+        carriers = self._carriers
+        couplings = [as_file_coupling(one, carriers) for one in self.couplings.values()]
+        if not self._ties:
+            return couplings, mimics
+        taken = [tie.name for tie in self._ties]
+        return couplings + as_couplings(mimics, taken, couplings, self.findings), []
 
     @property
     def _stem(self) -> str:
@@ -189,7 +239,8 @@ class UrdfFile:
         if is_ground and not any(joint.moves for joint in in_order):
             remedy = 'load it with root="free", or give it a joint that moves'
             self.findings.fault(line, f"Nothing in this robot can move; {remedy}.")
-        check_masses(self.links, root, in_order, is_ground, self.findings)
+        tied = tied_links(self._ties, self._carriers)
+        check_masses(self.links, root, in_order, is_ground, tied, self.findings)
 
     def _stop_at_faults(self) -> None:
         if self.findings.faults:
@@ -218,13 +269,16 @@ class UrdfFile:
         )
 
     def _built(self, builder: ModelBuilder) -> Model:
-        """What the builder still refuses is told with the line of the link it speaks of."""
+        """What the builder still refuses is told with the line of what it speaks of."""
         try:
             return builder.build()
         except ModelError as error:
             for fault in error.faults:
                 names = (n for n in self.links if repr(n) in fault)
                 line = max((self.links[n].line for n in names), default=self.source.root.line)
-                self.findings.fault(line, fault)
+                ties = (
+                    t.line for t in self._ties if fault.startswith((f"{t.owner}:", f"{t.owner} "))
+                )
+                self.findings.fault(next(ties, line), fault)
         self._stop_at_faults()
         raise AssertionError  # a refusal has faults

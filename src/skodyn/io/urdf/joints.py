@@ -16,7 +16,7 @@ from skodyn.model.products import norm
 from skodyn.model.properties import JointLimits, JointProperties
 from skodyn.topology.wording import Spelling
 
-__all__ = ["UrdfJoint", "read_joint"]
+__all__ = ["UrdfJoint", "read_axis", "read_joint"]
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 _ONE_AXIS = ("revolute", "continuous", "prismatic")
@@ -77,13 +77,15 @@ def read_joint(values: Values, element: Element, name: str) -> UrdfJoint:
     """The joint; what cannot be read is a fault, and has a default in its place."""
     owner = f"Joint {name!r}"
     values.check(
-        element, owner, attributes=("name", "type"),
+        element, owner, attributes=("name", "type", "independent"),
         once=("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", *_ELSEWHERE),
     )  # fmt: skip
     joint = UrdfJoint(name, element.line, _type(values, element, owner))
     joint.parent = _end(values, element, "parent", owner)
     joint.child = _end(values, element, "child", owner)
     joint.rotation, joint.translation = values.pose(element, owner)
+    if "independent" in element.attributes:
+        values.findings.unused("independent is not used: skodyn solves for whatever it can", name)
     for tag, sentence in _ELSEWHERE.items():
         if element.first(tag) is not None:
             values.findings.unused(sentence, name)
@@ -117,7 +119,9 @@ def _end(values: Values, element: Element, tag: str, owner: str) -> str:
 
 def _read_motion(values: Values, element: Element, owner: str, joint: UrdfJoint) -> None:
     if joint.type != "floating":
-        _read_axis(values, element, owner, joint)
+        axis = element.first("axis")
+        direction = None if axis is None else read_axis(values, axis, owner)
+        joint.axis = joint.axis if direction is None else direction
     limit = element.first("limit")
     if limit is not None:
         _read_limits(values, limit, owner, joint)
@@ -137,22 +141,21 @@ def _read_motion(values: Values, element: Element, owner: str, joint: UrdfJoint)
         _read_mimic(values, mimic, owner, joint)
 
 
-def _read_axis(values: Values, element: Element, owner: str, joint: UrdfJoint) -> None:
-    found = element.first("axis")
-    if found is None:
-        return
+def read_axis(values: Values, found: Element, owner: str) -> Floats | None:
+    """The direction of an <axis>; None, with a fault, if it has none."""
     values.check(found, owner, attributes=("xyz",))
     axis = values.vector(found, "xyz", owner, None)
     if axis is None:
-        return
+        return None
     length = norm(axis)
     if length < 1e-12:
         given = found.attributes["xyz"]
         remedy = 'give a direction such as "0 0 1"'
         sentence = f"{owner}: <axis> has xyz {given!r}, which has no length; {remedy}."
         values.findings.fault(found.line, sentence)
-        return
-    joint.axis = axis / length
+        return None
+    direction: Floats = axis / length
+    return direction
 
 
 def _read_limits(values: Values, limit: Element, owner: str, joint: UrdfJoint) -> None:

@@ -54,7 +54,8 @@ def _check_parents(joints: Sequence[UrdfJoint], findings: Findings) -> dict[str,
             findings.fault(
                 joint.line,
                 f"Link {joint.child!r} has two parents: {first.parent!r} by joint {first.name!r} "
-                f"and {joint.parent!r} by joint {joint.name!r}; remove one of the joints.",
+                f"and {joint.parent!r} by joint {joint.name!r}; remove one, or write it as a "
+                "<loop>.",
             )
     return carried
 
@@ -66,7 +67,7 @@ def _check_loops(parent_joint: dict[str, UrdfJoint], findings: Findings) -> None
         findings.fault(
             joint.line,
             f"The links {arrows([loop[0], *reversed(loop)])} form a loop; remove joint "
-            f"{joint.name!r} or another of its joints, for skodyn takes trees.",
+            f"{joint.name!r} or another of its joints, or write it as a <loop>.",
         )
 
 

@@ -176,7 +176,12 @@ class Values:
 
 
 def _meant(name: str, known: Collection[str]) -> str:
-    """The known word that an unknown one misspells; a longer word with it inside is another."""
+    """The known word that an unknown one misspells; a longer word with it inside is another.
+
+    So is one of another program, such as drake:weld_constraint.
+    """
+    if ":" in name:
+        return ""
     close = get_close_matches(name, known, n=1, cutoff=TYPO)
     return close[0] if close and close[0] not in name else ""
 

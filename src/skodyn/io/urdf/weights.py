@@ -46,15 +46,19 @@ def check_masses(
     root: str,
     in_order: Sequence[UrdfJoint],
     is_ground: bool,
+    tied: Collection[str],
     findings: Findings,
 ) -> None:
-    """What moves must carry something with inertia: itself or what hangs from it."""
+    """What moves must carry something with inertia: itself or what hangs from it.
+
+    tied: links that loops move together with others, whose inertia may do.
+    """
     heavy = {name: _is_heavy(link) for name, link in links.items()}
     for joint in reversed(in_order):
         heavy[joint.parent] |= heavy[joint.child]
     for joint in (joint for joint in in_order if joint.moves):
         link = links[joint.child]
-        if not heavy[link.name]:
+        if not heavy[link.name] and link.name not in tied:
             _massless(link, f"joint {joint.name!r} ({joint.type}) moves it", findings)
         elif not link.inertia_line:
             findings.unused("Links that move and have no <inertial> are massless", link.name)

@@ -5,6 +5,9 @@ Each stage works with u, the way from the start of the step in the algebra of th
 
     uᵢ = dt Σ aᵢⱼ mⱼ,  yᵢ = y + dt Σ aᵢⱼ kⱼ,  mᵢ = dexp⁻¹(uᵢ)·vᵢ,  kᵢ = ẏ(t + cᵢ dt, q ⊞ uᵢ, yᵢ)
 
+With loops, every stage is moved onto their manifold first, and so is the end: the method is then
+that for F∘π, π the smooth map onto the manifold, and keeps its order.
+
 The tableau is data: one loop is compiled for all such methods.
 """
 
@@ -26,7 +29,7 @@ from skodyn.simulate.memory import Sections
 from skodyn.simulate.steppers.method import Method
 from skodyn.simulate.steppers.tables import add_scaled_table, clear, copy
 from skodyn.simulate.structures import State, numbered_table, size_of, start_of, table
-from skodyn.simulate.system import SYSTEM_MEMORY, evaluate
+from skodyn.simulate.system import SYSTEM_MEMORY, close, close_to_evaluate, evaluate
 
 STAGES = 0  # of `method`: how many, then A row by row, B and C
 TABLEAU = 1
@@ -95,6 +98,9 @@ def explicit_stages(work, system, t, dt, state):
         combine(count, start_of(way), start_of(way), i, weights, dt, m)
         combine(count, start_of(stage.y), start_of(state.y), i, weights, dt, k)
         move_coordinates(work, system.model, state.q, way, 1.0, stage.q)
+        status = close_to_evaluate(work, system, stage) if i > 0 else OK
+        if status != OK:
+            return status
         coordinate_rates(work, system.model, way, stage.y, numbered_table(work, system, STAGE_M, i))
         rates = numbered_table(work, system, STAGE_K, i)
         status = evaluate(work, system, t + c[i] * dt, stage, rates)
@@ -115,14 +121,15 @@ def finish_explicit(work, system, dt, state, new):
     combine(count, start_of(way), start_of(way), stages, b, dt, m)
     combine(count, start_of(new.y), start_of(state.y), stages, b, dt, k)
     move_coordinates(work, system.model, state.q, way, 1.0, new.q)
+    return close(work, system, new)
 
 
 @helper
 def step(work, system, t, dt, state, new):
     """The state at t + dt."""
     status = explicit_stages(work, system, t, dt, state)
-    finish_explicit(work, system, dt, state, new)
-    return status
+    closed = finish_explicit(work, system, dt, state, new)
+    return status if status != OK else closed
 
 
 explicit_run = fixed_steps("explicit_run", step)

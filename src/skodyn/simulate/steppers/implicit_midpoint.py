@@ -5,14 +5,15 @@ With the middle velocity v̄ the step is  q₁ = q₀ ⊞ dt·v̄,  y₁ = y₀ 
 oscillates but does not drift (E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration,
 2006, chapters V and XI). ȳ is found by fixed-point iteration, each lane for itself, until it moves
 by less than `tolerance` relative to its largest element, or until rounding keeps it from coming any
-closer; failure to converge is reported.
+closer; failure to converge is reported. With loops a step is another one (looped_midpoint.py).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from skodyn.jit import helper
+from skodyn.jit import call_part, helper
+from skodyn.kernels.loop_table import has_loops
 from skodyn.kernels.status import NOT_CONVERGED, OK
 from skodyn.lanes import fma, states
 from skodyn.simulate.fixed_step import fixed_steps
@@ -21,7 +22,7 @@ from skodyn.simulate.lie import move_coordinates
 from skodyn.simulate.memory import Sections
 from skodyn.simulate.steppers.method import Method
 from skodyn.simulate.steppers.tables import copy
-from skodyn.simulate.structures import State, size_of, start_of, table
+from skodyn.simulate.structures import MIDPOINT, State, size_of, start_of, table
 from skodyn.simulate.system import SYSTEM_MEMORY, evaluate
 
 MEMORY = Sections(
@@ -30,8 +31,15 @@ MEMORY = Sections(
     MIDDLE_Y=(1, "y", "ȳ"),
     RATES=(1, "y", "ẏ in the middle"),
     MOVED=(1, "one", "how far the last iteration moved ȳ, one number per lane"),
+    CLOSED_Y=(1, "loop y", "ȳ with loops closed, which is evaluated: looped_midpoint.py"),
+    WAY=(1, "loop y", "the way to the middle"),
+    SHIFT_Q=(1, "loop y", "C, what closes the coordinates"),
+    SHIFT_Y=(1, "loop y", "D, what closes the velocities"),
+    LEAST_Q=(1, "loop y", "C anew"),
+    LEAST_Y=(1, "loop y", "D anew"),
 )
-MIDDLE_Q, MIDDLE_Y, RATES, MOVED = MEMORY.indices
+MIDDLE_Q, MIDDLE_Y, RATES, MOVED = MEMORY.indices[:4]
+CLOSED_Y, WAY, SHIFT_Q, SHIFT_Y, LEAST_Q, LEAST_Y = MEMORY.indices[4:]
 
 TOLERANCE = 0  # of `method`
 MAX_ITERATIONS = 100
@@ -73,6 +81,8 @@ def correct_lanes(work, system, dt, state, middle, rates):
 @helper
 def step(work, system, t, dt, state, new):
     """The state at t + dt."""
+    if has_loops(system.model):
+        return call_part(system.parts[MIDPOINT], work, system, t, dt, state, new)
     middle, rates = State(table(system, MIDDLE_Q), table(system, MIDDLE_Y)), table(system, RATES)
     count, moved = size_of(work, state.y), start_of(table(system, MOVED))
     copy(count, start_of(middle.y), start_of(state.y))

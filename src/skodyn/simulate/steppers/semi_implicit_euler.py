@@ -6,6 +6,7 @@ R. de Vogelaere, 1956. First order; one evaluation per step.
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.status import OK
 from skodyn.simulate.fixed_step import fixed_steps
 from skodyn.simulate.lane_loop import lane_steps
 from skodyn.simulate.lie import move_coordinates
@@ -13,7 +14,7 @@ from skodyn.simulate.memory import Sections
 from skodyn.simulate.steppers.method import Method
 from skodyn.simulate.steppers.tables import add_scaled_table
 from skodyn.simulate.structures import size_of, start_of, table
-from skodyn.simulate.system import SYSTEM_MEMORY, evaluate
+from skodyn.simulate.system import SYSTEM_MEMORY, close, evaluate
 
 MEMORY = Sections(SYSTEM_MEMORY, RATES=(1, "y", "rates of y"))
 (RATES,) = MEMORY.indices
@@ -27,7 +28,8 @@ def step(work, system, t, dt, state, new):
     count = size_of(work, rates)
     add_scaled_table(count, start_of(new.y), start_of(state.y), dt, start_of(rates))
     move_coordinates(work, system.model, state.q, new.y, dt, new.q)
-    return status
+    closed = close(work, system, new)
+    return status if status != OK else closed
 
 
 METHOD = Method(

@@ -1,7 +1,7 @@
 // The page: reads the run that is embedded in it, then ties controls, picture and plot together.
 
 const $ = (id) => document.getElementById(id);
-const LAYER_WORDS = { shapes: "shapes", inertia: "inertia ellipsoids", links: "links", joints: "joint axes", frames: "frames", floor: "floor" };
+const LAYER_WORDS = { shapes: "shapes", inertia: "inertia ellipsoids", links: "links", joints: "joint axes", loops: "closing joints", wrenches: "loop forces", frames: "frames", floor: "floor" };
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 10];
 const MOST_CURVES = 6;
 
@@ -33,7 +33,9 @@ class Player {
     this.following = run.view.follow >= 0;
     this.framesDrawn = 0;
     this.stale = true;
+    this.addClosures();
     this.fillPanel();
+    this.fillLoops();
     this.listen();
     this.chart = new Chart($("chart"), run.times, (t) => { this.seek(t); });
     this.plotted = run.signals.length && run.times.length > 1 ? run.plotted.map((i) => run.signals[i]) : [];
@@ -41,6 +43,15 @@ class Player {
     this.choose(this.chosen);
     this.seek(this.time);
     requestAnimationFrame((now) => this.tick(now));
+  }
+
+  /** Lines and arrows of loops, if there are any. */
+  addClosures() {
+    if (!this.run.closures) return;
+    const { renderer } = this;
+    this.closures = new Closures(this.run);
+    this.moving = { line: renderer.moving("loops", "cylinder") };
+    if (this.closures.wrenches) Object.assign(this.moving, { shaft: renderer.moving("wrenches", "cylinder"), cone: renderer.moving("wrenches", "cone") });
   }
 
   // ---- panel ------------------------------------------------------------------------------
@@ -51,7 +62,7 @@ class Player {
     $("about").textContent = run.about;
     $("player").hidden = $("plots").hidden = !moving;
     if (!moving) { $("player").style.display = $("plots").style.display = "none"; $("trail").parentElement.style.display = "none"; }
-    const layers = Object.keys(LAYER_WORDS).filter((layer) => layer === "floor" || run.scene.batches.some((batch) => batch.layer === layer));
+    const layers = Object.keys(LAYER_WORDS).filter((layer) => layer === "floor" || this.renderer.batches.some((batch) => batch.layer === layer));
     for (const layer of layers) {
       const label = document.createElement("label"), box = document.createElement("input");
       Object.assign(box, { type: "checkbox", checked: this.shown.has(layer), id: "layer-" + layer });
@@ -70,6 +81,33 @@ class Player {
       $("tree").append(row);
     });
     for (const signal of run.signals) $("channels").append(new Option(signal.name));
+  }
+
+  /** Loops and couplings beside the tree; a click marks one, and the bodies that it joins. */
+  fillLoops() {
+    const { rows, notes } = this.run.loops, { force, moment } = this.closures ?? {};
+    $("loops").hidden = !rows.length;
+    rows.forEach((loop) => {
+      const row = document.createElement("li"), dot = document.createElement("i"), words = document.createElement("small");
+      if (loop.colour) dot.style.background = loop.colour; else dot.className = "none";
+      words.textContent = `${loop.what} · ${loop.of}`;
+      row.title = `${loop.name}: ${words.textContent}`;
+      row.append(dot, loop.name, words);
+      row.onclick = () => this.markLoop(row, loop);
+      $("closings").append(row);
+    });
+    const scale = [[force, "N", "orange"], [moment, "N·m", "violet"]].filter(([size]) => size).map(([size, unit_, colour]) => `${short(size)} ${unit_} (${colour})`);
+    if (scale.length) notes.unshift(`long arrows: ${scale.join(", ")}, on the second body`);
+    $("loop-notes").replaceChildren(...notes.map((note) => Object.assign(document.createElement("p"), { textContent: note })));
+  }
+
+  markLoop(row, loop) {
+    const again = row.classList.contains("chosen");
+    for (const marked of document.querySelectorAll("#closings .chosen")) marked.classList.remove("chosen");
+    for (const marked of document.querySelectorAll("#tree .end")) marked.classList.remove("end");
+    if (again) return;
+    row.classList.add("chosen");
+    for (const k of loop.bodies) $("tree").children[k]?.classList.add("end");
   }
 
   showCurves() {
@@ -149,11 +187,19 @@ class Player {
     const { renderer, replay, view } = this;
     replay.poses(this.time, renderer.poses);
     if (this.following && this.chosen >= 0) view.target = replay.centre(this.chosen, renderer.poses);
+    this.moveClosures();
     const { azimuth: a, elevation: e, distance: d } = view;
     view.eye = add(view.target, [d * Math.cos(e) * Math.cos(a), d * Math.cos(e) * Math.sin(a), d * Math.sin(e)]);
     renderer.draw(view, this.shown, this.chosen, replay.frame(this.time));
     this.framesDrawn += 1;
     this.stale = false;
+  }
+
+  moveClosures() {
+    if (!this.closures) return;
+    const { closures, moving, renderer, replay } = this;
+    const counts = closures.fill(renderer.poses, replay.between(this.time), this.shown.has("wrenches"));
+    for (const name of Object.keys(moving)) renderer.fill(moving[name], closures.rows[name], counts[name]);
   }
 
   // ---- controls ---------------------------------------------------------------------------
@@ -168,6 +214,7 @@ class Player {
     $("filter").oninput = () => {
       const text = $("filter").value.toLowerCase();
       this.run.bodies.forEach((body, k) => { $("tree").children[k].hidden = !body.name.toLowerCase().includes(text); });
+      this.run.loops.rows.forEach((loop, k) => { $("closings").children[k].hidden = !`${loop.name} ${loop.of}`.toLowerCase().includes(text); });
     };
     canvas.oncontextmenu = (event) => event.preventDefault();
     canvas.onpointerdown = (event) => canvas.setPointerCapture(event.pointerId);

@@ -99,6 +99,7 @@ class Renderer {
     this.gl = gl;
     this.canvas = canvas;
     this.extent = scene.extent;
+    this.meshes = scene.meshes;
     this.shapes = this.program(VERTEX, FRAGMENT);
     this.floor = this.program(FLOOR_VERTEX, FLOOR_FRAGMENT);
     this.line = this.program(TRAIL_VERTEX, TRAIL_FRAGMENT);
@@ -131,8 +132,8 @@ class Renderer {
   }
 
   buffer(data, location, sizes, instanced) {
-    const gl = this.gl, stride = 4 * sizes.reduce((a, b) => a + b);
-    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+    const gl = this.gl, stride = 4 * sizes.reduce((a, b) => a + b), made = gl.createBuffer();
+    gl.bindBuffer(gl.ARRAY_BUFFER, made);
     gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
     let offset = 0;
     sizes.forEach((size, i) => {
@@ -141,6 +142,7 @@ class Renderer {
       if (instanced) gl.vertexAttribDivisor(location + i, 1);
       offset += 4 * size;
     });
+    return made;
   }
 
   batch({ layer, instances, count }, mesh) {
@@ -148,11 +150,24 @@ class Renderer {
     gl.bindVertexArray(array);
     this.buffer(mesh.vertices, 0, [3], false);
     this.buffer(mesh.normals, 1, [3], false);
-    this.buffer(instances, 2, [1, 3, 4, 3, 3], true);
+    const rows = this.buffer(instances, 2, [1, 3, 4, 3, 3], true);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, mesh.triangles, gl.STATIC_DRAW);
     gl.bindVertexArray(null);
-    return { layer, array, count, corners: mesh.triangles.length };
+    return { layer, array, count, rows, corners: mesh.triangles.length };
+  }
+
+  /** A batch of shapes that belong to no body; `fill` says what they are, frame by frame. */
+  moving(layer, mesh) {
+    this.batches.push(this.batch({ layer, instances: new Float32Array(14), count: 0 }, this.meshes[mesh]));
+    return this.batches.at(-1);
+  }
+
+  fill(batch, instances, count) {
+    const gl = this.gl;
+    gl.bindBuffer(gl.ARRAY_BUFFER, batch.rows);
+    gl.bufferData(gl.ARRAY_BUFFER, instances.subarray(0, 14 * count), gl.DYNAMIC_DRAW);
+    batch.count = count;
   }
 
   /** The points of a trail, three numbers each; null for none. */
@@ -202,7 +217,11 @@ class Renderer {
     if (onFloor) this.drawShadows(what);
     gl.enable(gl.DEPTH_TEST);
     gl.uniform1f(u.flat_, 0);
-    this.drawBatches(what);
+    const arrows = new Set(["wrenches"].filter((layer) => what.has(layer)));
+    this.drawBatches(new Set([...what].filter((layer) => !arrows.has(layer))));
+    gl.depthRange(0, 0.001); // arrows are not hidden by what they act on
+    this.drawBatches(arrows);
+    gl.depthRange(0, 1);
     if (what.has("trail") && this.trail && newest >= 1) this.drawTrail(camera, newest);
     gl.disable(gl.DEPTH_TEST);
   }
@@ -210,7 +229,7 @@ class Renderer {
   drawBatches(what) {
     const gl = this.gl;
     for (const { layer, array, count, corners } of this.batches) {
-      if (!what.has(layer)) continue;
+      if (!what.has(layer) || !count) continue;
       gl.bindVertexArray(array);
       gl.drawElementsInstanced(gl.TRIANGLES, corners, gl.UNSIGNED_INT, 0, count);
     }
@@ -226,7 +245,7 @@ class Renderer {
     gl.stencilFunc(gl.EQUAL, 0, 255);
     gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     const small = this.rows > 1 && what.has("links"); // of a long chain, links cast all the shadow
-    this.drawBatches(small ? new Set(["links"]) : new Set([...what].filter((layer) => layer !== "frames")));
+    this.drawBatches(small ? new Set(["links"]) : new Set([...what].filter((layer) => layer !== "frames" && layer !== "wrenches")));
     gl.disable(gl.STENCIL_TEST);
     gl.disable(gl.BLEND);
   }

@@ -19,11 +19,15 @@ class Replay {
     return low;
   }
 
+  /** The frames before and after t, and how far it is from one to the other. */
+  between(t) {
+    const i = this.frame(t), j = Math.min(i + 1, this.times.length - 1), gap = this.times[j] - this.times[i];
+    return { i, j, s: gap > 0 ? Math.min(Math.max((t - this.times[i]) / gap, 0), 1) : 0 };
+  }
+
   /** Writes all poses at time t, two groups of four numbers for each body after the ground's. */
   poses(t, out) {
-    const i = this.frame(t), j = Math.min(i + 1, this.times.length - 1), n = this.bodies;
-    const gap = this.times[j] - this.times[i], s = gap > 0 ? Math.min(Math.max((t - this.times[i]) / gap, 0), 1) : 0;
-    const { positions: p, turns: q } = this;
+    const { i, j, s } = this.between(t), { positions: p, turns: q, bodies: n } = this;
     for (let k = 0; k < n; k++) {
       const o = 8 * (k + 1), a = 3 * (i * n + k), b = 3 * (j * n + k), c = 4 * (i * n + k), d = 4 * (j * n + k);
       for (let x = 0; x < 3; x++) out[o + x] = p[a + x] + s * (p[b + x] - p[a + x]);

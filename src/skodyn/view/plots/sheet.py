@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from skodyn.errors import LogError
 from skodyn.io.trajectory import Trajectory
+from skodyn.view.family import Family
+from skodyn.view.loop_signals import LOOP_CHANNELS
 from skodyn.view.plots import style
-from skodyn.view.signals import CHANNELS, Family, families
+from skodyn.view.signals import CHANNELS, families
 
 __all__ = ["sheet"]
 
@@ -21,7 +23,17 @@ MOST_CURVES = 8
 MOST_CURVES_OF_SEVERAL = 4  # where every log adds a line for each
 MAP_FROM = 40  # curves; as many are drawn as a map, too
 MAP_OF = "map of "
+ROUNDING = float(np.finfo(np.float64).eps)  # on a logarithmic scale, the least value drawn
+USUAL_ERROR = 1e-12  # above the errors of sound runs, so that their panels look alike
 _ROW_HEIGHT, _HEAD, _WIDTH = 1.9, 0.75, 13.0
+
+
+class _Curves(NamedTuple):
+    """Which of them are wanted, as `families` takes it."""
+
+    channels: Sequence[str] | None
+    joints: Sequence[str]
+    loops: Sequence[str]
 
 
 class _Run(NamedTuple):
@@ -35,15 +47,19 @@ def sheet(
     *,
     channels: Sequence[str] | None = None,
     joints: Sequence[str] = (),
+    loops: Sequence[str] = (),
     start: float | None = None,
     end: float | None = None,
 ) -> Any:
-    """A matplotlib figure: positions and velocities by joint, energy, momentum, joint forces.
+    """A matplotlib figure: positions and velocities by joint, energy, momentum, joint forces, and
+    what loops carry and how far they are open.
 
-    channels: some of q, v, vdot, tau, energy, momentum; all that were logged unless given. joints:
-    names or patterns such as "left_*". start, end: the stretch of time to draw.
+    channels: some of q, v, vdot, tau, energy, momentum, loop_forces, loop_error; all that were
+    logged unless given. joints, loops: names or patterns such as "left_*". start, end: the stretch
+    of time to draw.
     """
-    runs = [_read(one, channels, joints, start, end) for one in trajectories]
+    curves = _Curves(channels, joints, loops)
+    runs = [_read(one, curves, start, end) for one in trajectories]
     rows = _rows(runs)
     if not rows:
         raise LogError("There is nothing to plot: no channel has a curve.")
@@ -63,13 +79,7 @@ def sheet(
     return figure
 
 
-def _read(
-    trajectory: Trajectory,
-    channels: Sequence[str] | None,
-    joints: Sequence[str],
-    start: float | None,
-    end: float | None,
-) -> _Run:
+def _read(trajectory: Trajectory, curves: _Curves, start: float | None, end: float | None) -> _Run:
     with trajectory:
         times = trajectory.t
         low = -math.inf if start is None else start
@@ -81,7 +91,7 @@ def _read(
                 f"{trajectory.label} has no row between {low:g} and {high:g} s; it has {span}."
             )
         chosen = trajectory[int(inside[0]) : int(inside[-1]) + 1]
-        found = families(chosen, channels, joints)
+        found = families(chosen, *curves)
         return _Run(Path(trajectory.label).name, chosen.t, found)
 
 
@@ -105,7 +115,7 @@ def _rows(runs: Sequence[_Run]) -> list[list[Key | None]]:
         rows += _pairs(q + v)
     for channel in ("vdot", "tau", "energy", "momentum"):
         rows += _pairs(list(keys[channel]))
-    return rows
+    return rows + _pairs([key for channel in LOOP_CHANNELS for key in keys[channel]])
 
 
 def _maps(runs: Sequence[_Run], channel: str) -> list[Key]:
@@ -140,6 +150,11 @@ def _panel(figure: Any, place: Any, runs: Sequence[_Run], key: Key, share: Any) 
     if len(shown) < len(names):
         title = f"{title}: {len(shown)} of {len(names)} curves, grey: range of all"
     axes = style.panel(figure, place, title, unit, share)
+    _note(axes, [family for _, _, family in drawn])
+    on_log_scale = all(family.channel == "loop_error" for _, _, family in drawn)
+    if on_log_scale:
+        drawn = [(number, run, _at_least(family, ROUNDING)) for number, run, family in drawn]
+        axes.set_yscale("log")
     for number, run, family in drawn:
         if len(shown) < len(names):
             _band(axes, run.times, family.values)
@@ -149,11 +164,37 @@ def _panel(figure: Any, place: Any, runs: Sequence[_Run], key: Key, share: Any) 
                 axes.plot(
                     run.times, family.values[:, i], label=_name(name, number, run, runs), **look
                 )
+    if on_log_scale:
+        _show_rounding(axes)
     if "relative" in title:
         axes.yaxis.set_major_formatter("{x:.3g}")
     else:
         style.legend(axes)
     return axes
+
+
+def _note(axes: Any, drawn: Sequence[Family]) -> None:
+    """What was left out of a panel, below its title, or in its middle if nothing is left."""
+    note = " | ".join(dict.fromkeys(family.note for family in drawn if family.note))
+    if note and any(family.names for family in drawn):
+        style.subtitle(axes, f"left out, {note}")
+    elif note:
+        style.say(axes, note.replace("; ", "\n"))
+        axes.set_yticks([])
+
+
+def _at_least(family: Family, floor: float) -> Family:
+    """NaN, which is a gap, stays."""
+    return family._replace(values=np.maximum(family.values, floor))
+
+
+def _show_rounding(axes: Any) -> None:
+    """A scale of decades, down to where numbers of size 1 end and up to USUAL_ERROR at least."""
+    highs = [float(np.nanmax(line.get_ydata(), initial=ROUNDING)) for line in axes.lines]
+    axes.set_ylim(0.45 * ROUNDING, max(3 * max(highs), USUAL_ERROR))
+    axes.yaxis.set_minor_locator(style.no_ticks())
+    axes.axhline(ROUNDING, color="#8a93a0", linewidth=0.8, linestyle=(0, (2, 2)), zorder=0.5)
+    style.subtitle(axes, f"on the dotted line: at most {ROUNDING:.1e}, rounding of numbers near 1")
 
 
 def _map(figure: Any, place: Any, runs: Sequence[_Run], key: Key, share: Any) -> Any:
@@ -246,7 +287,8 @@ def _head(
         words += [f"{method}, dt = {dt:g} s"] if method and dt else [method] * bool(method)
         words += [f"{len(first)} rows"]
         words += [first.status] * (first.status != "finished")
-        missing = [c for c in ("energy", "momentum", "tau") if c not in first.channels]
+        usual = ("energy", "momentum", "tau", *LOOP_CHANNELS * first.model.has_loops)
+        missing = [c for c in usual if c not in first.channels]
         if missing and channels is None:
             words.append(f"not logged: {', '.join(missing)}")
     figure.suptitle("   ·   ".join(words), x=0.01, ha="left", fontsize=10.5)

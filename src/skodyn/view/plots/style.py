@@ -17,9 +17,11 @@ __all__ = [
     "check_target",
     "legend",
     "new_figure",
+    "no_ticks",
     "panel",
     "save",
     "say",
+    "subtitle",
 ]
 
 # Okabe and Ito's colours without yellow, which is too light for a line
@@ -86,6 +88,20 @@ def panel(figure: Any, place: Any, title: str, unit: str, share: Any = None) -> 
         axes.set_ylabel(unit)
         axes.margins(x=0.01)
     return axes
+
+
+def no_ticks() -> Any:
+    """A locator for axes whose ticks would say too much."""
+    from matplotlib.ticker import NullLocator
+
+    return NullLocator()
+
+
+def subtitle(axes: Any, words: str) -> None:
+    """Small words between the axes and their title."""
+    with settings():
+        axes.set_title(axes.get_title(loc="left"), pad=15)
+        axes.text(0.0, 1.03, words, transform=axes.transAxes, fontsize=7.5, color="#667080")
 
 
 def say(axes: Any, words: str) -> None:

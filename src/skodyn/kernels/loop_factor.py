@@ -1,0 +1,344 @@
+"""The factorisation behind everything that loops need: rank, X, particular solutions, projections.
+
+A stage's rows, written in the variables that earlier stages have left, are factored by Householder
+reflections with column pivoting (P. Businger, G. H. Golub, Numer. Math. 7, 1965),
+
+    GΠ = Q [R₁₁ R₁₂; 0 0],   N = Π [−R₁₁⁻¹R₁₂; I],   p = Π [−R₁₁⁻¹Q₁*·rhs; 0]
+
+so that G(N·u + p) + rhs = 0 for any u, the stage's new variables. As many columns are reflected as
+the rank that the mechanism has on its manifold, never more; a pivot that has vanished beside the
+rows, in a singular position, is left out. Going back through the stages gives X, with θ̇ = Xu for
+the whole group, and a particular solution; taking the part along X away from it makes it that of
+least norm, which does not depend on pivots.
+
+Pivoting has no branch: columns change places by `select`, each lane for itself, and masks say how
+to change back. Where a mask holds in no lane, nothing has to be exchanged.
+"""
+
+from __future__ import annotations
+
+from skodyn.jit import helper, routine
+from skodyn.kernels.dense import cholesky, solve_lower, solve_upper
+from skodyn.kernels.loop_table import group_length, kept_variable, loop_lane, stage_at
+from skodyn.lanes import any_lane, fma, load, select, splat, sqrt, store
+from skodyn.model.loop_layout import (
+    BASIS_LANE,
+    CONSUMED,
+    DOFS,
+    FINALS_AT,
+    FIRST_NEW,
+    GRAM_LANE,
+    KEPT,
+    MASK_LANE,
+    MATRIX_LANE,
+    MOBILITY,
+    NEW,
+    PART_LANE,
+    PASS_FIRST,
+    PASS_HEADER,
+    PASS_PAIRS,
+    PASS_STAGE,
+    PASSES,
+    PASSES_AT,
+    PIVOT_LANE,
+    RANK,
+    RATE_LANE,
+    SIDE_LANE,
+    STAGE_ROWS,
+    STAGES,
+    TAU_LANE,
+    TOUCHED,
+    VALUE_LANE,
+    X_LANE,
+)
+from skodyn.model.loop_structure import RANK_TOLERANCE, SMALL_ROWS
+
+VANISHED = RANK_TOLERANCE
+"""A pivot below this part of the rows' size stands for no equation."""
+
+
+@helper
+def swap_where(work, mask, i, j):
+    """Exchange lanes i and j where the mask holds."""
+    a, b = load(work, i), load(work, j)
+    store(work, i, select(mask, b, a))
+    store(work, j, select(mask, a, b))
+
+
+# ---- one stage ---------------------------------------------------------------------------------
+
+
+@routine
+def go_through(work, model, stage):
+    """Write the rows of a stage in the variables that earlier stages have left."""
+    rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
+    at, cursor = loop_lane(model, stage, MATRIX_LANE), model.tree[stage + PASSES_AT]
+    for _ in range(model.tree[stage + PASSES]):
+        earlier, first = model.tree[cursor + PASS_STAGE], model.tree[cursor + PASS_FIRST]
+        pairs, new = model.tree[cursor + PASS_PAIRS], model.tree[earlier + NEW]
+        basis = loop_lane(model, earlier, BASIS_LANE)
+        for row in range(rows):
+            for t in range(new):
+                place = at + row * touched + first + t
+                total = load(work, place)
+                for p in range(pairs):
+                    slot = model.tree[cursor + PASS_HEADER + 2 * p]
+                    i = model.tree[cursor + PASS_HEADER + 2 * p + 1]
+                    factor = load(work, at + row * touched + slot)
+                    total = fma(factor, load(work, basis + i * new + t), total)
+                store(work, place, total)
+        cursor += PASS_HEADER + 2 * pairs
+
+
+@routine
+def rows_size(work, model, stage):
+    """The sum of squares of all entries."""
+    at, total = loop_lane(model, stage, MATRIX_LANE), splat(work, 0.0)
+    for i in range(model.tree[stage + STAGE_ROWS] * model.tree[stage + TOUCHED]):
+        x = load(work, at + i)
+        total = fma(x, x, total)
+    return total
+
+
+@routine
+def bring_largest_forward(work, model, stage, j):
+    """Exchange columns until the largest of those from j on, below row j, is the first of them."""
+    rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
+    kept = model.tree[stage + KEPT]
+    at = loop_lane(model, stage, MATRIX_LANE) + model.tree[stage + CONSUMED]
+    masks = loop_lane(model, stage, MASK_LANE)
+    norms = masks + model.tree[stage + RANK] * kept
+    for k in range(j, kept):
+        total = splat(work, 0.0)
+        for row in range(j, rows):
+            x = load(work, at + row * touched + k)
+            total = fma(x, x, total)
+        store(work, norms + k, total)
+    for k in range(j + 1, kept):
+        larger = load(work, norms + k) > load(work, norms + j)
+        store(work, masks + j * kept + k, select(larger, splat(work, 1.0), splat(work, 0.0)))
+        if not any_lane(larger):
+            continue
+        swap_where(work, larger, norms + j, norms + k)
+        for row in range(rows):
+            swap_where(work, larger, at + row * touched + j, at + row * touched + k)
+    return load(work, norms + j)
+
+
+@routine
+def reflect(work, model, stage, j, norm, smallest):
+    """One Householder reflection; a column smaller than `smallest` is left as it is."""
+    rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
+    at = loop_lane(model, stage, MATRIX_LANE) + model.tree[stage + CONSUMED]
+    one, zero = splat(work, 1.0), splat(work, 0.0)
+    alive = norm > smallest
+    head = load(work, at + j * touched + j)
+    size = sqrt(norm)
+    pivot = select(head > 0.0, -size, size)
+    first = select(alive, head - pivot, one)  # v before it is made one at the top
+    tau = select(alive, -(first / select(alive, pivot, one)), zero)
+    inverse = one / first
+    for row in range(j + 1, rows):
+        place = at + row * touched + j
+        store(work, place, load(work, place) * inverse)
+    for k in range(j + 1, model.tree[stage + KEPT]):
+        total = load(work, at + j * touched + k)
+        for row in range(j + 1, rows):
+            v = load(work, at + row * touched + j)
+            total = fma(v, load(work, at + row * touched + k), total)
+        total = total * tau
+        store(work, at + j * touched + k, load(work, at + j * touched + k) - total)
+        for row in range(j + 1, rows):
+            v = load(work, at + row * touched + j)
+            place = at + row * touched + k
+            store(work, place, fma(-v, total, load(work, place)))
+    store(work, loop_lane(model, stage, TAU_LANE) + j, tau)
+    reciprocal = select(alive, one / select(alive, pivot, one), zero)
+    store(work, loop_lane(model, stage, PIVOT_LANE) + j, reciprocal)
+
+
+@helper
+def solve_triangle(work, model, stage, x, step):
+    """x ← R₁₁⁻¹x in place, elements `step` lanes apart; vanished pivots give zero."""
+    touched, rank = model.tree[stage + TOUCHED], model.tree[stage + RANK]
+    at = loop_lane(model, stage, MATRIX_LANE) + model.tree[stage + CONSUMED]
+    for back in range(rank):
+        i = rank - 1 - back
+        total = load(work, x + i * step)
+        for k in range(i + 1, rank):
+            total = fma(-load(work, at + i * touched + k), load(work, x + k * step), total)
+        pivot = load(work, loop_lane(model, stage, PIVOT_LANE) + i)
+        store(work, x + i * step, total * pivot)
+
+
+@routine
+def change_back(work, model, stage, x, width):
+    """Undo the exchanges on the rows, `width` lanes long, of what belongs to the columns."""
+    kept, rank = model.tree[stage + KEPT], model.tree[stage + RANK]
+    masks = loop_lane(model, stage, MASK_LANE)
+    for j_back in range(rank):
+        j = rank - 1 - j_back
+        for k_back in range(kept - j - 1):
+            k = kept - 1 - k_back
+            mask = load(work, masks + j * kept + k) > 0.5
+            if not any_lane(mask):
+                continue
+            for t in range(width):
+                swap_where(work, mask, x + j * width + t, x + k * width + t)
+
+
+@routine
+def make_basis(work, model, stage):
+    """N, a row for each kept variable."""
+    kept, rank, new = model.tree[stage + KEPT], model.tree[stage + RANK], model.tree[stage + NEW]
+    touched, basis = model.tree[stage + TOUCHED], loop_lane(model, stage, BASIS_LANE)
+    at = loop_lane(model, stage, MATRIX_LANE) + model.tree[stage + CONSUMED]
+    for t in range(new):
+        for i in range(rank):
+            store(work, basis + i * new + t, -load(work, at + i * touched + rank + t))
+        solve_triangle(work, model, stage, basis + t, new)
+        for i in range(rank, kept):
+            unit = splat(work, 1.0) if i - rank == t else splat(work, 0.0)
+            store(work, basis + i * new + t, unit)
+    change_back(work, model, stage, basis, new)
+
+
+@routine
+def factor_stage(work, model, group, stage):
+    """Factor the rows that `fill_stage` has left, and make N."""
+    size, least = rows_size(work, model, stage), SMALL_ROWS * group_length(work, model, group)
+    smallest = VANISHED * VANISHED * select(size > least * least, size, least * least)
+    go_through(work, model, stage)
+    for j in range(model.tree[stage + RANK]):
+        norm = bring_largest_forward(work, model, stage, j)
+        reflect(work, model, stage, j, norm, smallest)
+    make_basis(work, model, stage)
+
+
+@routine
+def solve_stage(work, model, stage):
+    """p for the right-hand side in SIDE, which is overwritten."""
+    rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
+    side, part = loop_lane(model, stage, SIDE_LANE), loop_lane(model, stage, PART_LANE)
+    whole, cursor = loop_lane(model, stage, MATRIX_LANE), model.tree[stage + PASSES_AT]
+    for _ in range(model.tree[stage + PASSES]):
+        earlier, pairs = model.tree[cursor + PASS_STAGE], model.tree[cursor + PASS_PAIRS]
+        for p in range(pairs):
+            slot = model.tree[cursor + PASS_HEADER + 2 * p]
+            i = model.tree[cursor + PASS_HEADER + 2 * p + 1]
+            value = load(work, loop_lane(model, earlier, PART_LANE) + i)
+            for row in range(rows):
+                x = fma(load(work, whole + row * touched + slot), value, load(work, side + row))
+                store(work, side + row, x)
+        cursor += PASS_HEADER + 2 * pairs
+    reflect_side(work, model, stage)
+    rank = model.tree[stage + RANK]
+    for i in range(model.tree[stage + KEPT]):
+        store(work, part + i, -load(work, side + i) if i < rank else splat(work, 0.0))
+    solve_triangle(work, model, stage, part, 1)
+    change_back(work, model, stage, part, 1)
+
+
+@routine
+def reflect_side(work, model, stage):
+    """Q*·SIDE in place."""
+    rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
+    side = loop_lane(model, stage, SIDE_LANE)
+    at = loop_lane(model, stage, MATRIX_LANE) + model.tree[stage + CONSUMED]
+    for j in range(model.tree[stage + RANK]):
+        total = load(work, side + j)
+        for row in range(j + 1, rows):
+            total = fma(load(work, at + row * touched + j), load(work, side + row), total)
+        total = total * load(work, loop_lane(model, stage, TAU_LANE) + j)
+        store(work, side + j, load(work, side + j) - total)
+        for row in range(j + 1, rows):
+            v = load(work, at + row * touched + j)
+            store(work, side + row, fma(-v, total, load(work, side + row)))
+
+
+# ---- a whole group -----------------------------------------------------------------------------
+
+
+@routine
+def make_x(work, model, group):
+    """X of all variables, from the last stage to the first, and the factor of X*X."""
+    x, m = loop_lane(model, group, X_LANE), model.tree[group + MOBILITY]
+    last = stage_at(model, group, 0)
+    if x != loop_lane(model, last, BASIS_LANE):
+        for t in range(m):
+            variable = model.tree[model.tree[group + FINALS_AT] + t]
+            for u in range(m):
+                unit = splat(work, 1.0) if t == u else splat(work, 0.0)
+                store(work, x + variable * m + u, unit)
+        for back in range(model.tree[group + STAGES]):
+            stage = stage_at(model, group, model.tree[group + STAGES] - 1 - back)
+            _multiply_basis(work, model, stage, x, m)
+
+
+@helper
+def _multiply_basis(work, model, stage, x, m):
+    """Rows of X of the kept variables from those of the new ones."""
+    new, first = model.tree[stage + NEW], model.tree[stage + FIRST_NEW]
+    basis = loop_lane(model, stage, BASIS_LANE)
+    for i in range(model.tree[stage + KEPT]):
+        row = x + kept_variable(model, stage, i) * m
+        for u in range(m):
+            total = splat(work, 0.0)
+            for t in range(new):
+                n = load(work, basis + i * new + t)
+                total = fma(n, load(work, x + (first + t) * m + u), total)
+            store(work, row + u, total)
+
+
+@routine
+def make_gram(work, model, group):
+    """The Cholesky factor of X*X."""
+    x, gram = loop_lane(model, group, X_LANE), loop_lane(model, group, GRAM_LANE)
+    m = model.tree[group + MOBILITY]
+    for i in range(m):
+        for j in range(i + 1):
+            total = splat(work, 0.0)
+            for k in range(model.tree[group + DOFS]):
+                total = fma(load(work, x + k * m + i), load(work, x + k * m + j), total)
+            store(work, gram + i * m + j, total)
+    cholesky(work, gram, m)
+
+
+@routine
+def particular_solution(work, model, group):
+    """Values of the group's variables that solve G·x = −SIDE; the last stages' new ones are 0."""
+    values = loop_lane(model, group, VALUE_LANE)
+    for s in range(model.tree[group + STAGES]):
+        solve_stage(work, model, stage_at(model, group, s))
+    for t in range(model.tree[group + MOBILITY]):
+        variable = model.tree[model.tree[group + FINALS_AT] + t]
+        store(work, values + variable, splat(work, 0.0))
+    for back in range(model.tree[group + STAGES]):
+        stage = stage_at(model, group, model.tree[group + STAGES] - 1 - back)
+        new, first = model.tree[stage + NEW], model.tree[stage + FIRST_NEW]
+        basis, part = loop_lane(model, stage, BASIS_LANE), loop_lane(model, stage, PART_LANE)
+        for i in range(model.tree[stage + KEPT]):
+            total = load(work, part + i)
+            for t in range(new):
+                total = fma(load(work, basis + i * new + t), load(work, values + first + t), total)
+            store(work, values + kept_variable(model, stage, i), total)
+
+
+@routine
+def take_along_x_away(work, model, group):
+    """Make the values of least norm: x − X(X*X)⁻¹X*x; `make_gram` has run."""
+    x, values = loop_lane(model, group, X_LANE), loop_lane(model, group, VALUE_LANE)
+    gram, u = loop_lane(model, group, GRAM_LANE), loop_lane(model, group, RATE_LANE)
+    m, n = model.tree[group + MOBILITY], model.tree[group + DOFS]
+    for i in range(m):
+        total = splat(work, 0.0)
+        for k in range(n):
+            total = fma(load(work, x + k * m + i), load(work, values + k), total)
+        store(work, u + i, total)
+    solve_lower(work, gram, m, u, 1)
+    solve_upper(work, gram, m, u)
+    for k in range(n):
+        total = load(work, values + k)
+        for i in range(m):
+            total = fma(-load(work, x + k * m + i), load(work, u + i), total)
+        store(work, values + k, total)

@@ -1,0 +1,65 @@
+"""Where each number of a model's loops lies: names for the table behind `tree` and its records.
+
+`tree[LOOPS]` says where the table begins; zero stands for no loops. A group is a set of bodies that
+move together because loops share them (topology/loops.py). Its degrees of freedom are numbered by
+themselves, 0 … n − 1, and so are the *variables* that a stage of the elimination makes of them, on
+behind: a stage takes the rows of one loop, or of several, and leaves fewer variables than it found
+(model/loop_structure.py). All `…_AT` are places in `tree`, all `…_LANE` places in the workspace
+behind its ordinary records, in lanes.
+"""
+
+from __future__ import annotations
+
+# the table begins with
+GROUPS, CONSTRAINTS, GROUPS_AT, CONSTRAINTS_AT, HOOKS_AT, MEMBERSHIP_AT, LOOP_LANES, ROWS = range(8)
+LOOP_HEADER = 8
+# then two numbers for the ground and each body: the first group that it carries, and how many; and
+# one for each body: the group whose member it is, or −1
+
+NULL_SPACE, RANGE_SPACE = range(2)
+
+# a group
+(
+    PARENT_BODY, MODE, MEMBERS, MEMBERS_AT, DOFS, DOFS_AT, STAGES, STAGES_AT, MOBILITY, VARIABLES,
+    LENGTH_PARAMETER, FIRST_CONSTRAINT, FINALS_AT, X_LANE, VALUE_LANE, GRAM_LANE, MASS_LANE,
+    RATE_LANE, PASSED_LANE, PRODUCT_LANE, LAST_GAP_LANE,
+) = range(21)  # fmt: skip
+GROUP_RECORD = 21
+# FINALS_AT: the variables that no stage makes depend on others, as many as the mobility
+# a member: its body, and the number of its first degree of freedom in the group
+MEMBER_BODY, MEMBER_DOF = range(2)
+MEMBER_RECORD = 2
+# a degree of freedom: its place in v, and whether it is a length
+DOF_PLACE, DOF_LINEAR = range(2)
+DOF_CELLS = 2
+
+# a stage
+(
+    STAGE_CONSTRAINTS, STAGE_LIST_AT, STAGE_ROWS, TOUCHED, CONSUMED, KEPT, RANK, NEW, FIRST_NEW,
+    TOUCHED_AT, PASSES, PASSES_AT, MATRIX_LANE, TAU_LANE, PIVOT_LANE, MASK_LANE, GAP_LANE,
+    SIDE_LANE, PART_LANE, BASIS_LANE,
+) = range(20)  # fmt: skip
+STAGE_RECORD = 20
+# a pass: the stage (its place), where its new variables begin among those touched, and how many
+# pairs follow: a place among those touched, and the same variable's among those that stage kept
+PASS_STAGE, PASS_FIRST, PASS_PAIRS = range(3)
+PASS_HEADER = 3
+
+# a constraint; bodies are −1 for the ground. A path leads from the end inward: bodies, each with
+# the place among those touched of its first degree of freedom and, bit by bit, which are lengths
+(
+    KIND_OF, BODY_A, BODY_B, PRIMITIVES, PRIMITIVES_AT, PARAMETERS_AT, ROW_COUNT, FIRST_ROW,
+    PATH_A, PATH_A_AT, PATH_B, PATH_B_AT, NEEDS_RATE,
+) = range(13)  # fmt: skip
+CONSTRAINT_RECORD = 13
+PATH_BODY, PATH_SLOT, PATH_LINEAR = range(3)
+PATH_CELLS = 3
+CLOSED_BY_JOINT = 0  # KIND_OF a loop; couplings have POLYNOMIAL or LINEAR of model/loops.py
+
+# parameters of a loop: the two origins, then for each primitive u, w, c and e
+ORIGIN_A, ORIGIN_B = 0, 3
+LOOP_NUMBERS = 6
+ROW_U, ROW_W, ROW_C, ROW_E = 0, 3, 6, 7
+ROW_NUMBERS = 10
+# of a polynomial coupling: five coefficients; of a linear one: the offset, then a factor a joint
+POLYNOMIAL_NUMBERS = 5

@@ -1,0 +1,412 @@
+"""Loops as kernels read them: a table of integers behind the tree, numbers behind the parameters.
+
+The layout is that of loop_layout.py. Nothing here is computed for a state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.model import layout
+from skodyn.model import loop_layout as at
+from skodyn.model.columns import Floats
+from skodyn.model.loop_structure import GroupStructure, Pass, Stage
+from skodyn.model.loops import (
+    ALONG,
+    HELIX,
+    LENGTH,
+    LINEAR,
+    POLYNOMIAL,
+    JointCoupling,
+    Loop,
+    closing_rows,
+    row_count,
+)
+from skodyn.model.products import applied, norm
+from skodyn.topology.loops import Group, cycle, groups, span
+
+if TYPE_CHECKING:
+    from skodyn.model.model import Model
+
+__all__ = [
+    "described_groups",
+    "group_lengths",
+    "lanes_of_loops",
+    "loop_parameters",
+    "loop_table",
+    "loop_workspace",
+]
+
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+
+def loop_parameters(
+    loops: Mapping[str, Loop],
+    couplings: Mapping[str, JointCoupling],
+    numbers: Mapping[str, int],
+    joint_numbers: Mapping[str, int],
+    alignment: Floats,
+    parent: NDArray[np.int64],
+    translation: Floats,
+) -> Floats:
+    """The numbers of all constraints, and then the length of each group."""
+    records = [_loop_numbers(loop, numbers, alignment) for loop in loops.values()]
+    records += [_coupling_numbers(coupling) for coupling in couplings.values()]
+    ends = [(numbers.get(l.body_a, -1), numbers.get(l.body_b, -1)) for l in loops.values()]
+    cycles = [cycle(parent, a, b) for a, b in ends]
+    cycles += [span(parent, [joint_numbers[j] for j in c.joints]) for c in couplings.values()]
+    lengths = group_lengths(list(loops.values()), cycles, parent, translation)
+    return np.concatenate((*records, lengths)) if records else np.zeros(0)
+
+
+def _loop_numbers(loop: Loop, numbers: Mapping[str, int], alignment: Floats) -> Floats:
+    """Origins and primitives in the axes of kernels."""
+    ends = (numbers.get(loop.body_a, -1), numbers.get(loop.body_b, -1))
+    back_a, back_b = (alignment[k].T if k >= 0 else np.eye(3) for k in ends)
+    parts = [applied(back_a, loop.translation_a), applied(back_b, loop.translation_b)]
+    for row in closing_rows(loop.joint, loop.rotation_a, loop.rotation_b):
+        parts += [applied(back_a, row.u), applied(back_b, row.w), np.array([row.c])]
+        parts.append(applied(back_a, row.e))
+    return np.concatenate(parts)
+
+
+def _coupling_numbers(coupling: JointCoupling) -> Floats:
+    if coupling.coefficients:
+        padded = np.zeros(at.POLYNOMIAL_NUMBERS)
+        padded[: len(coupling.coefficients)] = coupling.coefficients
+        return padded
+    return np.array([coupling.offset, *coupling.factors])
+
+
+def group_lengths(
+    loops: Sequence[Loop],
+    cycles: Sequence[tuple[int, ...]],
+    parent: NDArray[np.int64],
+    translation: Floats,
+) -> Floats:
+    """One length a group, by which radians become metres: a power of two, so that nothing rounds.
+
+    It lies near the largest arm that the group's description has.
+    """
+    lengths = []
+    for group in _sorted(groups(parent, cycles)):
+        arms = [norm(translation[k]) for k in group.members]
+        for c in group.cycles:
+            if c < len(loops):
+                loop = loops[c]
+                arms += [norm(loop.translation_a), norm(loop.translation_b)]
+                arms.append(abs(float(getattr(loop.joint, "length", 0.0))))
+        largest = max(arms)
+        lengths.append(2.0 ** round(np.log2(max(largest, 1e-3))) if largest > 0.0 else 1.0)
+    return np.array(lengths)
+
+
+def _sorted(found: Sequence[Group]) -> list[Group]:
+    return sorted(found, key=lambda g: (g.parent, g.members))
+
+
+# ---- integers ----------------------------------------------------------------------------------
+
+
+class _Writer:
+    """An array of integers that grows; `base` is where it begins in `tree`."""
+
+    def __init__(self, base: int) -> None:
+        self.base = base
+        self.cells: list[int] = []
+
+    def add(self, values: Sequence[int]) -> int:
+        """Append; where they lie."""
+        place = self.base + len(self.cells)
+        self.cells += [int(v) for v in values]
+        return place
+
+    def set(self, place: int, values: Mapping[int, int]) -> None:
+        for column, value in values.items():
+            self.cells[place - self.base + column] = int(value)
+
+
+class _Lanes:
+    """Places in the workspace, one behind the other."""
+
+    def __init__(self) -> None:
+        self.used = 0
+
+    def take(self, count: int) -> int:
+        first = self.used
+        self.used += count
+        return first
+
+
+def loop_table(model: Model, base: int) -> NDArray[np.int64]:
+    """The table, to be appended to `tree` at `base`."""
+    structure: tuple[GroupStructure, ...] = model.loop_structure
+    out, lanes = _Writer(base), _Lanes()
+    header = out.add([0] * at.LOOP_HEADER)
+    hooks = out.add(_hooks(model, structure))
+    membership = out.add(_membership(model, structure))
+    n_constraints = len(model.loops) + len(model.couplings)
+    constraints = out.add([0] * (at.CONSTRAINT_RECORD * n_constraints))
+    groups_at = out.add([0] * (at.GROUP_RECORD * len(structure)))
+    slots: dict[int, dict[int, int]] = {}
+    first_length = model.parameters.size - len(structure)
+    for g, group in enumerate(structure):
+        place = groups_at + g * at.GROUP_RECORD
+        slots.update(_group(model, group, out, lanes, place, first_length + g))
+    rows = _constraints(model, out, constraints, slots)
+    out.set(
+        header,
+        {
+            at.GROUPS: len(structure),
+            at.CONSTRAINTS: n_constraints,
+            at.GROUPS_AT: groups_at,
+            at.CONSTRAINTS_AT: constraints,
+            at.HOOKS_AT: hooks,
+            at.MEMBERSHIP_AT: membership,
+            at.LOOP_LANES: lanes.used,
+            at.ROWS: rows,
+        },
+    )
+    return np.array(out.cells, dtype=np.int64)
+
+
+def _hooks(model: Model, structure: Sequence[GroupStructure]) -> list[int]:
+    """For the ground and each body, the first group that it carries and how many."""
+    cells = [0] * (2 * (model.n_bodies + 1))
+    for g, group in enumerate(structure):
+        k = group.parent + 1
+        if cells[2 * k + 1] == 0:
+            cells[2 * k] = g
+        cells[2 * k + 1] += 1
+    return cells
+
+
+def _membership(model: Model, structure: Sequence[GroupStructure]) -> list[int]:
+    cells = [-1] * model.n_bodies
+    for g, group in enumerate(structure):
+        for k in group.members:
+            cells[k] = g
+    return cells
+
+
+def _group(
+    model: Model, group: GroupStructure, out: _Writer, lanes: _Lanes, place: int, length: int
+) -> dict[int, dict[int, int]]:
+    """Write a group; for each of its constraints, places among those touched by place in v."""
+    starts = model.indices[:, layout.V_START]
+    linear = model.linear_dofs
+    first = {dof: i for i, dof in enumerate(group.dofs)}
+    members = [(k, first.get(int(starts[k]), 0)) for k in group.members]
+    members_at = out.add([cell for member in members for cell in member])
+    dofs_at = out.add([cell for d in group.dofs for cell in (d, linear[d])])
+    stages_at = out.add([0] * (at.STAGE_RECORD * len(group.stages)))
+    slots: dict[int, dict[int, int]] = {}
+    for s, stage in enumerate(group.stages):
+        _stage(group, stage, out, lanes, stages_at, s)
+        by_variable = {v: i for i, v in enumerate(stage.touched)}
+        for c in stage.constraints:
+            slots[c] = {d: by_variable[i] for d, i in first.items() if i in by_variable}
+    n, m = len(group.dofs), group.mobility
+    wide = group.rank if group.range_space else m  # columns of X, or of W (kernels/loop_range.py)
+    out.set(
+        place,
+        {
+            at.PARENT_BODY: group.parent,
+            at.MODE: at.RANGE_SPACE if group.range_space else at.NULL_SPACE,
+            at.MEMBERS: len(members),
+            at.MEMBERS_AT: members_at,
+            at.DOFS: n,
+            at.DOFS_AT: dofs_at,
+            at.STAGES: len(group.stages),
+            at.STAGES_AT: stages_at,
+            at.MOBILITY: m,
+            at.VARIABLES: group.variables,
+            at.LENGTH_PARAMETER: length,
+            at.FIRST_CONSTRAINT: group.constraints[0],
+            at.FINALS_AT: out.add(group.finals),
+            at.X_LANE: _x_lane(group, out, stages_at, lanes),
+            at.VALUE_LANE: lanes.take(max(group.variables, n)),
+            at.GRAM_LANE: lanes.take(wide * wide),
+            at.MASS_LANE: lanes.take(wide * wide),
+            at.RATE_LANE: lanes.take(wide),
+            at.PASSED_LANE: lanes.take(6 * wide),
+            at.PRODUCT_LANE: lanes.take(n * (wide if group.range_space else 1)),
+            at.LAST_GAP_LANE: lanes.take(1),
+        },
+    )
+    return slots
+
+
+def _x_lane(group: GroupStructure, out: _Writer, stages_at: int, lanes: _Lanes) -> int:
+    """Where X lies: where the basis of the only stage does, if it says all."""
+    if group.basis_is_x and not group.range_space:
+        return out.cells[stages_at - out.base + at.BASIS_LANE]
+    if group.range_space:
+        return lanes.take(len(group.dofs) * group.rank)
+    return lanes.take(group.variables * group.mobility)
+
+
+def _stage(
+    group: GroupStructure, stage: Stage, out: _Writer, lanes: _Lanes, stages_at: int, s: int
+) -> None:
+    passes = [cell for step in stage.passes for cell in _pass(step, stages_at)]
+    kept, rank = len(stage.kept), stage.rank
+    new = 0 if group.range_space else stage.new
+    out.set(
+        stages_at + s * at.STAGE_RECORD,
+        {
+            at.STAGE_CONSTRAINTS: len(stage.constraints),
+            at.STAGE_LIST_AT: out.add(stage.constraints),
+            at.STAGE_ROWS: stage.rows,
+            at.TOUCHED: len(stage.touched),
+            at.CONSUMED: stage.consumed,
+            at.KEPT: kept,
+            at.RANK: rank,
+            at.NEW: new,
+            at.FIRST_NEW: stage.first_new,
+            at.TOUCHED_AT: out.add(stage.touched),
+            at.PASSES: len(stage.passes),
+            at.PASSES_AT: out.add(passes),
+            at.MATRIX_LANE: lanes.take(stage.rows * len(stage.touched)),
+            at.TAU_LANE: lanes.take(rank),
+            at.PIVOT_LANE: lanes.take(rank),
+            at.MASK_LANE: lanes.take((rank + 1) * kept),
+            at.GAP_LANE: lanes.take(stage.rows),
+            at.SIDE_LANE: lanes.take(stage.rows),
+            at.PART_LANE: lanes.take(kept),
+            at.BASIS_LANE: lanes.take(kept * new),
+        },
+    )
+
+
+def _pass(step: Pass, stages_at: int) -> list[int]:
+    pairs = [cell for pair in step.pairs for cell in pair]
+    stage = stages_at + step.stage * at.STAGE_RECORD
+    return [stage, step.first_new, len(step.pairs), *pairs]
+
+
+def _constraints(
+    model: Model, out: _Writer, place: int, slots: Mapping[int, Mapping[int, int]]
+) -> int:
+    """Write every constraint; how many rows all of them have."""
+    numbers = {name: k for k, name in enumerate(model.body_names)}
+    parameters = layout.parameter_count(model.n_bodies, model.nv)
+    first_row = 0
+    for c, loop in enumerate(model.loops.values()):
+        kinds = [row.kind for row in closing_rows(loop.joint, loop.rotation_a, loop.rotation_b)]
+        a, b = (numbers.get(name, -1) for name in (loop.body_a, loop.body_b))
+        path_a, path_b = _paths(model, a, b, slots[c])
+        cells = {
+            at.KIND_OF: at.CLOSED_BY_JOINT,
+            at.BODY_A: a,
+            at.BODY_B: b,
+            at.PRIMITIVES: len(kinds),
+            at.PRIMITIVES_AT: out.add(kinds),
+            at.PARAMETERS_AT: parameters,
+            at.ROW_COUNT: sum(map(row_count, kinds)),
+            at.FIRST_ROW: first_row,
+            at.PATH_A: len(path_a) // at.PATH_CELLS,
+            at.PATH_A_AT: out.add(path_a),
+            at.PATH_B: len(path_b) // at.PATH_CELLS,
+            at.PATH_B_AT: out.add(path_b),
+            at.NEEDS_RATE: any(kind in (ALONG, LENGTH, HELIX) for kind in kinds),
+        }
+        out.set(place + c * at.CONSTRAINT_RECORD, cells)
+        parameters += at.LOOP_NUMBERS + at.ROW_NUMBERS * len(kinds)
+        first_row += cells[at.ROW_COUNT]
+    for c, coupling in enumerate(model.couplings.values(), len(model.loops)):
+        bodies = [model.joint_index(name) for name in coupling.joints]
+        path = [cell for k in bodies for cell in _step(model, k, slots[c])]
+        cells = {
+            at.KIND_OF: POLYNOMIAL if coupling.coefficients else LINEAR,
+            at.PARAMETERS_AT: parameters,
+            at.ROW_COUNT: 1,
+            at.FIRST_ROW: first_row,
+            at.PATH_A: len(bodies),
+            at.PATH_A_AT: out.add(path),
+            at.NEEDS_RATE: 0 if any(_turns(model, k) for k in bodies) else 1,
+        }
+        out.set(place + c * at.CONSTRAINT_RECORD, cells)
+        parameters += _coupling_numbers(coupling).size
+        first_row += 1
+    return first_row
+
+
+def _turns(model: Model, k: int) -> bool:
+    return not bool(model.linear_dofs[int(model.indices[k, layout.V_START])])
+
+
+def _step(model: Model, k: int, slots: Mapping[int, int]) -> list[int]:
+    """A body of a path, the place of its first degree of freedom, and which are lengths."""
+    first, count = (int(model.indices[k, column]) for column in (layout.V_START, layout.N_DOF))
+    linear = model.linear_dofs[first : first + count]
+    return [k, slots.get(first, 0), sum(1 << i for i in range(count) if linear[i])]
+
+
+def _paths(model: Model, a: int, b: int, slots: Mapping[int, int]) -> tuple[list[int], list[int]]:
+    """From each end to the closest common ancestor: bodies with their places, ends first."""
+    path_a: list[int] = []
+    path_b: list[int] = []
+    parent = model.tree.parent
+    while a != b:
+        if a > b:
+            path_a += _step(model, a, slots)
+            a = int(parent[a])
+        else:
+            path_b += _step(model, b, slots)
+            b = int(parent[b])
+    return path_a, path_b
+
+
+def loop_workspace(model: Model) -> int:
+    """Lanes that kernels need for loops behind the ordinary records."""
+    return lanes_of_loops(model.kernel_tree)
+
+
+def lanes_of_loops(tree: NDArray[np.int64]) -> int:
+    """The same of a packed tree."""
+    place = int(tree[layout.LOOPS])
+    return int(tree[place + at.LOOP_LANES]) if place else 0
+
+
+# ---- for people --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DescribedGroup:
+    """Joints that move together because of loops."""
+
+    joints: tuple[str, ...]
+    constraints: tuple[str, ...]
+    parent: str
+    dofs: int
+    rows: int
+    rank: int
+    redundant: int
+    mobility: int
+
+
+def described_groups(model: Model) -> tuple[DescribedGroup, ...]:
+    """The groups by name."""
+    if not model.has_loops:
+        return ()
+    names = model.loop_names
+    return tuple(
+        DescribedGroup(
+            joints=tuple(model.joint_names[k] for k in group.members),
+            constraints=tuple(names[c] for c in sorted(group.constraints)),
+            parent=model.body_names[group.parent] if group.parent >= 0 else "world",
+            dofs=len(group.dofs),
+            rows=group.rows,
+            rank=group.rank,
+            redundant=group.rows - group.rank,
+            mobility=group.mobility,
+        )
+        for group in model.loop_structure
+    )

@@ -1,0 +1,93 @@
+"""The start of a run with loops: closed, keeping them closed, and not in a position without a way.
+
+A start that is open is refused here rather than closed in silence: the nearest closed one may not
+be what was meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from skodyn.dynamics.loop_functions import loop_basis, project_velocity
+from skodyn.dynamics.looped import widest_gap
+from skodyn.errors import StateError
+from skodyn.model.assembly import assemble
+from skodyn.model.columns import Floats
+from skodyn.model.loop_structure import RANK_TOLERANCE
+from skodyn.model.loop_systems import loop_systems
+from skodyn.model.model import Model
+
+__all__ = ["kept_velocity", "start_fault"]
+
+OPEN = 1e-9
+"""Metres or radians (per second) by which a start may be open."""
+
+
+def start_fault(model: Model, q: Floats, v: Floats) -> str:
+    """Why a run cannot begin here, in a sentence; empty if it can."""
+    name, gap, unit = widest_gap(model, q)
+    if gap > OPEN:
+        return (
+            f"loop {name!r} is open by {gap:.3g} {unit}; {_nearest(model, q)}, or let it be "
+            "found (assemble = true; in Python, sk.assemble)."
+        )
+    name, rate, unit = widest_gap(model, q, v)
+    if rate > OPEN * max(1.0, float(np.abs(v).max(initial=0.0))):
+        return (
+            f"loop {name!r} opens with {rate:.3g} {unit}/s; give velocities that keep it closed, "
+            "or let them be found (project = true; in Python, sk.project_velocity)."
+        )
+    return _singular_fault(model, q, v)
+
+
+def _nearest(model: Model, q: Floats) -> str:
+    """Where it would be closed."""
+    try:
+        found = assemble(model, q).q
+    except StateError as error:
+        return f"no closed position was found near it ({error})"
+    moved = [
+        f"{name} = {_shown(found[model.q_slice(name)])}"
+        for name in model.joint_names
+        if not np.allclose(found[model.q_slice(name)], q[model.q_slice(name)], atol=OPEN)
+    ]
+    return f"the nearest closed values are {', '.join(moved[:6])}{' …' if len(moved) > 6 else ''}"
+
+
+def _shown(values: Floats) -> str:
+    numbers = [f"{x:.12g}" for x in values.tolist()]
+    return numbers[0] if len(numbers) == 1 else f"[{', '.join(numbers)}]"
+
+
+def _singular_fault(model: Model, q: Floats, v: Floats) -> str:
+    """At rest where a mechanism can go more than one way, the equations do not say which."""
+    ranks = {frozenset(g.constraints): g.rank for g in model.loop_structure}
+    for system in loop_systems(model):
+        dofs = np.asarray(system.dofs, dtype=np.int64)
+        if np.abs(v[dofs]).max(initial=0.0) > 0.0:
+            continue
+        sizes = np.linalg.svd(system.rows(q)[1], compute_uv=False)
+        rank = int((sizes > RANK_TOLERANCE * sizes.max(initial=1e-300)).sum())
+        if rank < ranks[frozenset(system.numbers)]:
+            name = system.names[0]
+            return (
+                f"loop {name!r} is at rest in a singular position, from which it can go more than "
+                "one way; give its joints a velocity, or another position."
+            )
+    return ""
+
+
+def kept_velocity(model: Model, q: Floats, v: Floats, given: Sequence[str]) -> Floats:
+    """Velocities that keep loops closed: those of the joints given if they can stay, and the others
+    as small as may be; else the nearest in the metric of the mass matrix.
+    """
+    if given:
+        held = np.concatenate([np.arange(model.nv)[model.v_slice(name)] for name in given])
+        basis = loop_basis(model, q)
+        rates, *_ = np.linalg.lstsq(basis[held], v[held], rcond=1e-9)
+        found: Floats = basis @ rates
+        if np.abs(found[held] - v[held]).max() <= OPEN * max(1.0, float(np.abs(v).max())):
+            return found
+    return project_velocity(model, q, v)
