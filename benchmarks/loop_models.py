@@ -93,7 +93,7 @@ def stewart():
 
 def closed_state(model, q, v):
     """A closed configuration with the coordinates given, and a consistent velocity near v."""
-    from skodyn.simulate.loop_start import kept_velocity
+    from skodyn.simulation.loop_start import kept_velocity
 
     start, rates = model.neutral(), np.zeros(model.nv)
     for joint, value in q.items():

@@ -25,10 +25,10 @@ import numpy as np
 from compare import CORES, goals, heading, machine, mujoco, table, verdicts
 from models import MODELS, mujoco_model
 from skodyn import interop
-from skodyn.simulate import session
-from skodyn.simulate.engine import Engine
-from skodyn.simulate.session import Plan
-from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulation import session
+from skodyn.simulation.engine import Engine
+from skodyn.simulation.session import Plan
+from skodyn.simulation.settings import IntegratorSettings
 
 DT = 1e-4  # s; short enough for a hundred links
 NEVER = 10**9

@@ -25,13 +25,13 @@ from mujoco import rollout
 
 from models import chain, mujoco_model
 from skodyn.scenario import parse_scenario
-from skodyn.sweep.batch import pickled, run_batch
-from skodyn.sweep.driver import Driver
-from skodyn.sweep.engines import open_engine, warm
-from skodyn.sweep.index import IndexWriter, create_index
-from skodyn.sweep.plan import make_plan
-from skodyn.sweep.scenario_data import model_data, to_toml
-from skodyn.sweep.stored_study import record_of
+from skodyn.sweeps.batch import pickled, run_batch
+from skodyn.sweeps.driver import Driver
+from skodyn.sweeps.engines import open_engine, warm
+from skodyn.sweeps.index import IndexWriter, create_index
+from skodyn.sweeps.plan import make_plan
+from skodyn.sweeps.scenario_data import model_data, to_toml
+from skodyn.sweeps.stored_study import record_of
 
 DT = 1e-3
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 import skodyn as sk
 from skodyn.scenario import read_scenario
 from skodyn.scenario.running import plan_of
-from skodyn.simulate import session
-from skodyn.simulate.elements import Forces
+from skodyn.simulation import session
+from skodyn.simulation.elements import Forces
 from skodyn.view.plots import style
 
 SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"

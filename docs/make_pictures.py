@@ -22,7 +22,7 @@ from skodyn.io.trajectory import Trajectory
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.scenario import parse_scenario, read_scenario
 from skodyn.scenario.running import run_scenario
-from skodyn.sweep.running import sweep
+from skodyn.sweeps.running import sweep
 from skodyn.view.document import document
 from skodyn.view.gif import film
 from skodyn.view.plots import force_picture, save, sheet, sparsity_picture, study_picture

@@ -42,15 +42,15 @@ import test_fixman  # noqa: E402
 import test_mimic  # noqa: E402
 import test_sweep_lanes  # noqa: E402
 from skodyn import estimation  # noqa: E402
+from skodyn.algebra.block_algebra import identity_blocks  # noqa: E402
+from skodyn.algebra.identities import check_identities  # noqa: E402
 from skodyn.dynamics import driver, joint_columns  # noqa: E402
 from skodyn.dynamics.inertias import INERTIAS  # noqa: E402
 from skodyn.jit.build import all_kernels  # noqa: E402
 from skodyn.kernels import body_inertias as inertia_rows  # noqa: E402
-from skodyn.operators.block_algebra import identity_blocks  # noqa: E402
-from skodyn.operators.identities import check_identities  # noqa: E402
 from skodyn.scenario import parse_scenario  # noqa: E402
-from skodyn.simulate.elements import FixmanForce, Servo  # noqa: E402
-from skodyn.sweep.lane_batch import LaneBatch  # noqa: E402
+from skodyn.simulation.elements import FixmanForce, Servo  # noqa: E402
+from skodyn.sweeps.lane_batch import LaneBatch  # noqa: E402
 from skodyn.view.drawing import Painter  # noqa: E402
 from skodyn.view.recording import still  # noqa: E402
 

@@ -21,7 +21,7 @@ import adapters
 import naive
 import skodyn as sk
 from skodyn.jit import JIT_DISABLED
-from skodyn.simulate.methods import METHODS
+from skodyn.simulation.methods import METHODS
 
 RECORD = Path(__file__).parent / "data" / "bits.json"
 SCENARIOS = Path(__file__).parents[1] / "scenarios"

@@ -21,14 +21,14 @@ from skodyn.kernels.workspace import unpack
 from skodyn.lanes import LANES, load, pointer, store
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.model import Model
-from skodyn.simulate.elements import Forces
-from skodyn.simulate.force_tables import pack_forces
-from skodyn.simulate.methods import METHODS, register
-from skodyn.simulate.session import Plan, run
-from skodyn.simulate.settings import IntegratorSettings
-from skodyn.simulate.steppers.explicit import explicit_method, stage_memory
-from skodyn.sweep.lane_batch import LaneBatch, PackedRuns
-from skodyn.sweep.metrics import pack_metrics
+from skodyn.simulation.elements import Forces
+from skodyn.simulation.force_tables import pack_forces
+from skodyn.simulation.methods import METHODS, register
+from skodyn.simulation.session import Plan, run
+from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.steppers.explicit import explicit_method, stage_memory
+from skodyn.sweeps.lane_batch import LaneBatch, PackedRuns
+from skodyn.sweeps.metrics import pack_metrics
 from test_extension import RK4, three_times
 
 

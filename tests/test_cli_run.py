@@ -26,8 +26,8 @@ from skodyn.io import log as log_module
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.scenario import parse_scenario
 from skodyn.scenario.running import run_scenario
-from skodyn.simulate import loop
-from skodyn.simulate.session import checkpoint_path
+from skodyn.simulation import loop
+from skodyn.simulation.session import checkpoint_path
 
 ROOT = Path(__file__).parent.parent
 SCENARIOS = sorted(
@@ -499,8 +499,8 @@ def test_a_disk_that_fills_up_ends_in_words_and_a_readable_log(tmp_path, capsys,
 # the command line, with a pause in every chunk of a hundred steps
 SLOWLY = """
 import sys, time
-from skodyn.simulate import loop
-from skodyn.simulate.engine import Engine
+from skodyn.simulation import loop
+from skodyn.simulation.engine import Engine
 loop.FLUSH_SECONDS, loop.MOST_STEPS = 0.1, 100
 advance = Engine.advance
 def slowly(self, budget):

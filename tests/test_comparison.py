@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import skodyn as sk
-from skodyn.operators.comparison import condition_number
-from skodyn.operators.identities import Equation, check_identities
+from skodyn.algebra.comparison import condition_number
+from skodyn.algebra.identities import Equation, check_identities
 
 
 def scenario(name):

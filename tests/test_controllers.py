@@ -13,14 +13,14 @@ import pytest
 
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.jit import JIT_DISABLED
-from skodyn.simulate import simulate
-from skodyn.simulate.controllers import (
+from skodyn.simulation import simulate
+from skodyn.simulation.controllers import (
     ControllerError,
     PlainController,
     SlowControllerWarning,
 )
-from skodyn.simulate.elements import JointProperties, Servo, Sinusoid
-from skodyn.simulate.methods import METHODS
+from skodyn.simulation.elements import JointProperties, Servo, Sinusoid
+from skodyn.simulation.methods import METHODS
 from test_steppers import flier, start
 
 pytestmark = pytest.mark.skipif(JIT_DISABLED, reason="controllers are compiled, or called back")

@@ -13,7 +13,7 @@ import pytest
 from skodyn import cores
 from skodyn.cli import main
 from skodyn.errors import SkodynError
-from skodyn.sweep.engines import open_engine
+from skodyn.sweeps.engines import open_engine
 
 SOURCES = Path(cores.__file__).parent
 

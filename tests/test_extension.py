@@ -14,16 +14,16 @@ from skodyn.jit import BEFORE_COMPILING, JIT_DISABLED, helper
 from skodyn.kernels.status import OK
 from skodyn.lanes import PartAtWidths, absolute, load_rows, parameter
 from skodyn.model.layout import V_START
-from skodyn.simulate.element_forces import add_torque
-from skodyn.simulate.elements import Forces, OwnElement
-from skodyn.simulate.force_tables import pack_forces
-from skodyn.simulate.forces import FIRST, OFFSET
-from skodyn.simulate.methods import METHODS, register
-from skodyn.simulate.parts import element_part
-from skodyn.simulate.session import Plan, run
-from skodyn.simulate.settings import IntegratorSettings
-from skodyn.simulate.steppers.explicit import explicit_method
-from skodyn.sweep.lane_batch import LaneBatch
+from skodyn.simulation.element_forces import add_torque
+from skodyn.simulation.elements import Forces, OwnElement
+from skodyn.simulation.force_tables import pack_forces
+from skodyn.simulation.forces import FIRST, OFFSET
+from skodyn.simulation.methods import METHODS, register
+from skodyn.simulation.parts import element_part
+from skodyn.simulation.session import Plan, run
+from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.steppers.explicit import explicit_method
+from skodyn.sweeps.lane_batch import LaneBatch
 from test_steppers import flier, start
 
 # ---- an integrator: J. C. Butcher's fifth-order method with six stages, by its tableau ----------

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from skodyn.jit import JIT_DISABLED
-from skodyn.simulate.fingerprint import NO_CONTROLLER, fingerprint
+from skodyn.simulation.fingerprint import NO_CONTROLLER, fingerprint
 
 SOURCE = """
 import math
@@ -148,7 +148,7 @@ def test_another_process_finds_the_same_hash(tmp_path):
         import sys
         sys.path.insert(0, sys.argv[1])
         import user
-        from skodyn.simulate.fingerprint import fingerprint
+        from skodyn.simulation.fingerprint import fingerprint
         for controller in (user.law, user.Law(1.0), user.make([1.0, {"a", "b", "c"}])):
             print(fingerprint(controller))
     """)

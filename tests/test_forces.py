@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import skodyn as sk
-from skodyn.simulate import simulate
-from skodyn.simulate.elements import (
+from skodyn.simulation import simulate
+from skodyn.simulation.elements import (
     Forces,
     JointProperties,
     PointSpring,
@@ -19,9 +19,9 @@ from skodyn.simulate.elements import (
     TorqueTable,
     Wrench,
 )
-from skodyn.simulate.engine import Block, Engine
-from skodyn.simulate.force_tables import pack_forces
-from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulation.engine import Block, Engine
+from skodyn.simulation.force_tables import pack_forces
+from skodyn.simulation.settings import IntegratorSettings
 
 MODELS = Path(__file__).parent.parent / "scenarios" / "models"
 MODEL = sk.load(MODELS / "every_joint.toml")

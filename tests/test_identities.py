@@ -10,9 +10,9 @@ import adapters
 import naive
 import sko_cases
 import skodyn as sk
+from skodyn.algebra.comparison import condition_number
+from skodyn.algebra.identities import CATALOGUE, Equation, check_identities
 from skodyn.cli import main
-from skodyn.operators.comparison import condition_number
-from skodyn.operators.identities import CATALOGUE, Equation, check_identities
 
 NUMBERS = [
     *(f"Jain ({n})" for n in (17, 18, 19, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49)),
@@ -153,7 +153,7 @@ def test_the_sums_of_eq_52_need_the_plus_sign_of_the_equation():
 
 def test_a_large_model_is_probed_and_no_matrix_is_formed(monkeypatch):
     ops = large()
-    from skodyn.operators import materialise
+    from skodyn.algebra import materialise
 
     monkeypatch.setattr(materialise, "_dense", None)
     monkeypatch.setattr(materialise, "written_out", None)
@@ -214,7 +214,7 @@ def test_the_command_gives_data_and_the_seed_decides(capsys):
 
 
 def test_the_command_fails_with_1_when_an_equation_does(capsys, monkeypatch):
-    from skodyn.operators.identities import checking
+    from skodyn.algebra.identities import checking
 
     monkeypatch.setattr(checking.check_identities, "__defaults__", (0, [CATALOGUE[0], PRINTED[0]]))
     assert main(["identities", MODEL]) == 1

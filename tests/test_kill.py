@@ -14,7 +14,7 @@ import pytest
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.scenario.reader import parse_scenario
 from skodyn.scenario.running import run_scenario
-from skodyn.simulate.session import checkpoint_path
+from skodyn.simulation.session import checkpoint_path
 from test_session import DATA_SETS, assert_same_rows
 
 KILLED = """
@@ -54,8 +54,8 @@ channels = ["tau"]
 # frequent checkpoints and small chunks, so that kills meet every phase of them on any machine
 COMMAND = """
 import sys, time
-from skodyn.simulate import loop
-from skodyn.simulate.engine import Engine
+from skodyn.simulation import loop
+from skodyn.simulation.engine import Engine
 loop.FLUSH_SECONDS, loop.MOST_STEPS = 0.1, {steps}
 advance = Engine.advance
 def slowly(self, budget):

@@ -28,13 +28,13 @@ from skodyn.io import log_layout
 from skodyn.io.log import LogWriter
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.jit import JIT_DISABLED
-from skodyn.simulate import engine, loop, session
-from skodyn.simulate.methods import METHODS
-from skodyn.simulate.session import Plan
-from skodyn.simulate.settings import IntegratorSettings
-from skodyn.simulate.thermostat import AndersenThermostat
-from skodyn.sweep import index as sweep_index
-from skodyn.sweep import running as sweep_running
+from skodyn.simulation import engine, loop, session
+from skodyn.simulation.methods import METHODS
+from skodyn.simulation.session import Plan
+from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.thermostat import AndersenThermostat
+from skodyn.sweeps import index as sweep_index
+from skodyn.sweeps import running as sweep_running
 from test_log import EXTRA, MODEL, block
 from test_session import assert_same_rows, blow_up
 from test_steppers import FORCES, flier, start

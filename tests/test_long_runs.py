@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import skodyn as sk
-from skodyn.simulate.engine import Engine
-from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulation.engine import Engine
+from skodyn.simulation.settings import IntegratorSettings
 
 ROOT = Path(__file__).parent.parent
 DOUBLE_PENDULUM = ROOT / "scenarios" / "models" / "double_pendulum.toml"
@@ -28,9 +28,9 @@ import json, sys
 from pathlib import Path
 import numpy as np
 import skodyn as sk
-from skodyn.simulate import loop, session
-from skodyn.simulate.session import Plan
-from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulation import loop, session
+from skodyn.simulation.session import Plan
+from skodyn.simulation.settings import IntegratorSettings
 
 steps, folder, flush, model = int(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
 loop.FLUSH_SECONDS = flush

@@ -19,7 +19,7 @@ from skodyn.model import layout
 from skodyn.model.drawing import LIMIT, describe, draw, size_words
 from skodyn.model.joints import CATALOGUE, CLOSING
 from skodyn.scenario import parse_scenario
-from skodyn.sweep.scenario_data import model_data, to_toml
+from skodyn.sweeps.scenario_data import model_data, to_toml
 
 HEAVY: dict[str, Any] = {"mass": 1.0, "com": (0.4, 0, 0), "inertia": (0.1, 0.1, 0.1)}
 CLOSED_BY: dict[str, Any] = {

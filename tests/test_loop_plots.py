@@ -10,7 +10,7 @@ from skodyn.cli import main
 from skodyn.io.log import LogWriter
 from skodyn.io.trajectory import Trajectory
 from skodyn.view.plots import save, sheet
-from skodyn.view.plots.sheet import ROUNDING
+from skodyn.view.plots.run_sheet import ROUNDING
 
 ROWS = 11
 BODY = {"mass": 1.0, "com": (0, 0, 0.5), "inertia": (0.1, 0.1, 0.01)}

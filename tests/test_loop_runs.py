@@ -10,15 +10,15 @@ import pytest
 
 import skodyn as sk
 from loop_references import Mechanism, ladder, n_four_bar, pin, reference, rod
-from skodyn.simulate import session
-from skodyn.simulate.elements import Forces, JointProperties
-from skodyn.simulate.engine import Engine
-from skodyn.simulate.force_tables import pack_forces
-from skodyn.simulate.methods import METHODS
-from skodyn.simulate.session import Plan
-from skodyn.simulate.settings import IntegratorSettings
-from skodyn.sweep.lane_batch import LaneBatch, PackedRuns
-from skodyn.sweep.metrics import pack_metrics
+from skodyn.simulation import session
+from skodyn.simulation.elements import Forces, JointProperties
+from skodyn.simulation.engine import Engine
+from skodyn.simulation.force_tables import pack_forces
+from skodyn.simulation.methods import METHODS
+from skodyn.simulation.session import Plan
+from skodyn.simulation.settings import IntegratorSettings
+from skodyn.sweeps.lane_batch import LaneBatch, PackedRuns
+from skodyn.sweeps.metrics import pack_metrics
 
 FIXED = ("rk4", "semi_implicit_euler", "implicit_midpoint")
 STEPS, DT = 60, 2e-3

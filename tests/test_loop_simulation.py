@@ -14,9 +14,9 @@ from loop_references import (
     n_four_bar_angle,
     reference,
 )
-from skodyn.simulate.engine import Engine
-from skodyn.simulate.methods import METHODS
-from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulation.engine import Engine
+from skodyn.simulation.methods import METHODS
+from skodyn.simulation.settings import IntegratorSettings
 
 MOVING = (
     "01_slider_crank", "02_four_bar", "03_n_four_bar_1", "05_bricard", "07_rssr", "08_stewart",

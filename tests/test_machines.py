@@ -24,8 +24,8 @@ import skodyn as sk
 from skodyn.model.packing import place_bodies
 from skodyn.model.products import _fma, applied, dot, norm, product, square
 from skodyn.scenario import read_scenario
-from skodyn.simulate.elements import Forces, PointSpring, Wrench
-from skodyn.simulate.force_tables import pack_forces
+from skodyn.simulation.elements import Forces, PointSpring, Wrench
+from skodyn.simulation.force_tables import pack_forces
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 FILES = sorted(p for p in (SCENARIOS / "models").glob("*") if p.suffix in (".toml", ".urdf"))

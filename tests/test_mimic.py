@@ -17,8 +17,8 @@ import adapters
 import naive
 import skodyn as sk
 from skodyn.model.drawing import describe
-from skodyn.simulate import session
-from skodyn.simulate.elements import (
+from skodyn.simulation import session
+from skodyn.simulation.elements import (
     Forces,
     JointProperties,
     PointSpring,
@@ -26,10 +26,10 @@ from skodyn.simulate.elements import (
     Sinusoid,
     Wrench,
 )
-from skodyn.simulate.force_tables import pack_forces
-from skodyn.simulate.methods import METHODS
-from skodyn.simulate.session import Plan
-from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulation.force_tables import pack_forces
+from skodyn.simulation.methods import METHODS
+from skodyn.simulation.session import Plan
+from skodyn.simulation.settings import IntegratorSettings
 from test_derivatives import along_directions, by_speed, central, near
 
 EPS = np.finfo(float).eps

@@ -10,11 +10,11 @@ import pytest
 import skodyn as sk
 from skodyn.cli import main
 from skodyn.io.trajectory import open as open_trajectory
-from skodyn.simulate import Forces, JointProperties, PointSpring, Servo, Wrench, simulate
-from skodyn.simulate.engine import Engine
-from skodyn.simulate.methods import METHODS
-from skodyn.simulate.monitors import momentum_obstacle, snapshot, turning_obstacle
-from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulation import Forces, JointProperties, PointSpring, Servo, Wrench, simulate
+from skodyn.simulation.engine import Engine
+from skodyn.simulation.methods import METHODS
+from skodyn.simulation.monitors import momentum_obstacle, snapshot, turning_obstacle
+from skodyn.simulation.settings import IntegratorSettings
 
 ACCOUNTS = ("linear_momentum_imbalance", "angular_momentum_imbalance", "momentum_note")
 

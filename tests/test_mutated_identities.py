@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import skodyn as sk
-from skodyn.operators.comparison import SMALL, compare
-from skodyn.operators.identities import CATALOGUE, check_identities
-from skodyn.operators.identities.checking import _sides
-from skodyn.operators.identities.equation import Given
+from skodyn.algebra.comparison import SMALL, compare
+from skodyn.algebra.identities import CATALOGUE, check_identities
+from skodyn.algebra.identities.checking import _sides
+from skodyn.algebra.identities.equation import Given
 
 MODELS = sorted(
     path.name

@@ -16,8 +16,8 @@ import naive
 import sko_cases
 import skodyn as sk
 from skodyn import jit
-from skodyn.operators import LargeMatrixWarning, Operator, StackedVector, materialise
-from skodyn.operators.materialise import written_out
+from skodyn.algebra import LargeMatrixWarning, Operator, StackedVector, materialise
+from skodyn.algebra.materialise import written_out
 
 EPS = np.finfo(float).eps
 

@@ -9,7 +9,7 @@ import pytest
 
 import skodyn as sk
 from skodyn.cli import main
-from skodyn.sweep.results import Sweep
+from skodyn.sweeps.results import Sweep
 from skodyn.view.plots import save, study_picture
 from skodyn.view.plots.study import MOST_LEVELS
 
@@ -32,7 +32,7 @@ def grid_study(**changes):
     return SimpleNamespace(**study | changes)
 
 
-results = sys.modules[Sweep.__module__]  # `skodyn.sweep` is the function
+results = sys.modules[Sweep.__module__]
 
 
 def panels(figure):

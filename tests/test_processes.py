@@ -206,7 +206,7 @@ def tell_value(queue, slow):
 
 def while_a_sweep_has_the_lock_on_the_cache():
     """A child that was forked meanwhile lives on; nobody waits for it."""
-    from skodyn.sweep.engines import _locked
+    from skodyn.sweeps.engines import _locked
 
     stop = multiprocessing.get_context("fork").Event()
     with _locked():
@@ -224,7 +224,7 @@ def while_a_sweep_has_the_lock_on_the_cache():
 
 
 def take_lock(answered):
-    from skodyn.sweep.engines import _locked
+    from skodyn.sweeps.engines import _locked
 
     with _locked():
         answered.set()

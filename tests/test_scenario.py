@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from skodyn.scenario import Scenario, ScenarioError, page, parse_scenario, read_scenario
 from skodyn.scenario.description import Bounds
 from skodyn.scenario.schema import CONTROLLERS, FORCES, METHOD_KEYS, SCHEMA
-from skodyn.simulate.elements import (
+from skodyn.simulation.elements import (
     Forces,
     JointProperties,
     PointSpring,
@@ -25,9 +25,9 @@ from skodyn.simulate.elements import (
     TorqueTable,
     Wrench,
 )
-from skodyn.simulate.methods import METHODS
-from skodyn.simulate.settings import IntegratorSettings
-from skodyn.simulate.thermostat import AndersenThermostat
+from skodyn.simulation.methods import METHODS
+from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.thermostat import AndersenThermostat
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "scenarios"

@@ -21,16 +21,16 @@ from skodyn.io import checkpoint
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.jit import JIT_DISABLED
 from skodyn.scenario.running import resume_log
-from skodyn.simulate import loop, session, simulate
-from skodyn.simulate.controllers import SlowControllerWarning
-from skodyn.simulate.elements import Forces, JointProperties, PointSpring, TorqueTable
-from skodyn.simulate.engine import Engine
-from skodyn.simulate.methods import METHODS
-from skodyn.simulate.session import Plan, checkpoint_path
-from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulation import loop, session, simulate
+from skodyn.simulation.controllers import SlowControllerWarning
+from skodyn.simulation.elements import Forces, JointProperties, PointSpring, TorqueTable
+from skodyn.simulation.engine import Engine
+from skodyn.simulation.methods import METHODS
+from skodyn.simulation.session import Plan, checkpoint_path
+from skodyn.simulation.settings import IntegratorSettings
 from test_steppers import FORCES, flier, start
 
-simulate_module = sys.modules["skodyn.simulate"]  # the function has the name of its package
+simulate_module = sys.modules["skodyn.simulation"]
 CHANNELS = ("energy", "momentum", "poses", "vdot", "tau")
 DATA_SETS = ("t", "step", "q", "v")
 

@@ -17,8 +17,8 @@ from skodyn.kernels import energy, forward_dynamics
 from skodyn.kernels.entries import Tables
 from skodyn.kernels.workspace import PackedModel
 from skodyn.lanes import LANES
-from skodyn.simulate import parts
-from skodyn.simulate.steppers import explicit
+from skodyn.simulation import parts
+from skodyn.simulation.steppers import explicit
 
 pytestmark = pytest.mark.skipif(
     JIT_DISABLED or shipped.opened() is None, reason="there is no object; skodyn cache warm"

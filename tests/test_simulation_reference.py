@@ -10,8 +10,8 @@ import pytest
 from scipy.special import ellipj
 
 import skodyn as sk
-from skodyn.simulate.engine import Engine
-from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulation.engine import Engine
+from skodyn.simulation.settings import IntegratorSettings
 
 DATA = Path(__file__).parent / "data"
 ROTATIONS = json.loads((DATA / "12_closed_form_rotations.json").read_text())

@@ -14,7 +14,7 @@ import naive
 import skodyn as sk
 from sko_cases import EPS, SEEDS, case_of, close
 from skodyn import sko
-from skodyn.operators.identities import check_identities
+from skodyn.algebra.identities import check_identities
 from test_sko_aggregation import admissible
 
 

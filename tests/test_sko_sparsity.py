@@ -8,7 +8,7 @@ import naive
 import skodyn as sk
 from sko_twin import Twin, random_parents
 from skodyn.sko import SKOModel, sparsity
-from skodyn.sko.sparsity import OPERATORS
+from skodyn.sko.sparsity_patterns import OPERATORS
 
 
 def generic(rng, parents, extremes=True):

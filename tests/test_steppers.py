@@ -7,10 +7,10 @@ import pytest
 
 import skodyn as sk
 from skodyn.kernels.status import OUT_OF_BOUNDS, decode
-from skodyn.simulate.elements import Forces, JointProperties, Servo
-from skodyn.simulate.engine import Engine
-from skodyn.simulate.methods import METHODS
-from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulation.elements import Forces, JointProperties, Servo
+from skodyn.simulation.engine import Engine
+from skodyn.simulation.methods import METHODS
+from skodyn.simulation.settings import IntegratorSettings
 
 ORDERS = {"semi_implicit_euler": 1, "implicit_midpoint": 2, "rk4": 4}
 

@@ -19,14 +19,14 @@ import skodyn as sk
 from skodyn.cli import main
 from skodyn.scenario import parse_scenario
 from skodyn.scenario.running import run_scenario
-from skodyn.sweep import driver as driver_module
-from skodyn.sweep.batch import CRASHED, FAILED, FINISHED, PENDING, REFUSED, pickled, run_batch
-from skodyn.sweep.driver import Driver
-from skodyn.sweep.engines import open_engine, warm
-from skodyn.sweep.index import COLUMNS, IndexWriter, create_index
-from skodyn.sweep.plan import make_plan, read_plan
-from skodyn.sweep.running import resume_sweep, run_plan
-from skodyn.sweep.stored_study import record_of
+from skodyn.sweeps import driver as driver_module
+from skodyn.sweeps.batch import CRASHED, FAILED, FINISHED, PENDING, REFUSED, pickled, run_batch
+from skodyn.sweeps.driver import Driver
+from skodyn.sweeps.engines import open_engine, warm
+from skodyn.sweeps.index import COLUMNS, IndexWriter, create_index
+from skodyn.sweeps.plan import make_plan, read_plan
+from skodyn.sweeps.running import resume_sweep, run_plan
+from skodyn.sweeps.stored_study import record_of
 from test_sweep_plan import TEXT
 
 ROOT = Path(__file__).parent.parent

@@ -11,13 +11,13 @@ import pytest
 import skodyn as sk
 from skodyn.jit import JIT_DISABLED
 from skodyn.kernels.status import OUT_OF_BOUNDS, decode
-from skodyn.simulate.elements import Forces, JointProperties, PointSpring, Servo, TorqueTable
-from skodyn.simulate.engine import Engine
-from skodyn.simulate.force_tables import pack_forces
-from skodyn.simulate.settings import IntegratorSettings
-from skodyn.sweep import lane_batch
-from skodyn.sweep.lane_batch import LaneBatch, PackedRuns
-from skodyn.sweep.metrics import Metric, pack_metrics
+from skodyn.simulation.elements import Forces, JointProperties, PointSpring, Servo, TorqueTable
+from skodyn.simulation.engine import Engine
+from skodyn.simulation.force_tables import pack_forces
+from skodyn.simulation.settings import IntegratorSettings
+from skodyn.sweeps import lane_batch
+from skodyn.sweeps.lane_batch import LaneBatch, PackedRuns
+from skodyn.sweeps.metrics import Metric, pack_metrics
 
 METHODS = ("rk4", "semi_implicit_euler", "implicit_midpoint")
 STEPS, DT = 60, 2e-3

@@ -12,12 +12,12 @@ import pytest
 import skodyn as sk
 from skodyn.scenario import parse_scenario, read_scenario
 from skodyn.scenario.running import plan_of
-from skodyn.sweep.designs import Listed, Product, Sampled, Span, Together
-from skodyn.sweep.packing import Packer, Refused, Variant
-from skodyn.sweep.paths import places
-from skodyn.sweep.plan import make_plan, read_plan
-from skodyn.sweep.running import plan_sweep
-from skodyn.sweep.scenario_data import normal_form, read_data
+from skodyn.sweeps.designs import Listed, Product, Sampled, Span, Together
+from skodyn.sweeps.packing import Packer, Refused, Variant
+from skodyn.sweeps.paths import places
+from skodyn.sweeps.plan import make_plan, read_plan
+from skodyn.sweeps.running import plan_sweep
+from skodyn.sweeps.scenario_data import normal_form, read_data
 
 ROOT = Path(__file__).parent.parent
 SCENARIOS = [p for p in sorted((ROOT / "scenarios").glob("*.toml")) if "sweep" not in p.stem]

@@ -12,8 +12,8 @@ import pytest
 import skodyn as sk
 from skodyn.cli import main
 from skodyn.scenario import read_scenario
-from skodyn.sweep.designs import Listed, Product, Sampled, Span, Varied
-from skodyn.sweep.plan import make_plan, read_plan
+from skodyn.sweeps.designs import Listed, Product, Sampled, Span, Varied
+from skodyn.sweeps.plan import make_plan, read_plan
 
 MODELS = Path(__file__).parent.parent / "scenarios" / "models"
 TEXT = f"""

@@ -193,6 +193,6 @@ def can_be_found(name):
 
 
 def test_names_that_do_not_exist_are_noticed():
-    for name in ("skodyn.sko.riccati.ricatti", "skodyn.nowhere.function"):
+    for name in ("skodyn.sko.riccati_equation.ricatti", "skodyn.nowhere.function"):
         assert not can_be_found(name)
-    assert can_be_found("skodyn.sko.mass_matrix.mass_matrix_sweep")
+    assert can_be_found("skodyn.sko.composite_body.mass_matrix_sweep")

@@ -10,10 +10,10 @@ import skodyn as sk
 from skodyn.io import checkpoint
 from skodyn.scenario import parse_scenario, read_scenario
 from skodyn.scenario.running import plan_of
-from skodyn.simulate import session
-from skodyn.simulate.elements import Forces
-from skodyn.simulate.session import Plan
-from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulation import session
+from skodyn.simulation.elements import Forces
+from skodyn.simulation.session import Plan
+from skodyn.simulation.settings import IntegratorSettings
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
 TRIMER = sk.load(FOLDER / "models" / "trimer.toml")

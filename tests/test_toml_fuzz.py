@@ -15,7 +15,7 @@ import toml_mutations as fuzz
 from skodyn.errors import SkodynError
 from skodyn.io.toml_source import TomlSource
 from skodyn.scenario import ScenarioError, read_scenario
-from skodyn.sweep.plan import read_plan
+from skodyn.sweeps.plan import read_plan
 
 TOOL = Path(fuzz.__file__)
 

@@ -8,7 +8,7 @@ import pytest
 import sko_cases
 import skodyn as sk
 from skodyn import estimation, sko, topology
-from skodyn.operators.identities import check_identities
+from skodyn.algebra.identities import check_identities
 from skodyn.topology import Digraph, Tree
 
 # ---- a solution of another model ----------------------------------------------------------------

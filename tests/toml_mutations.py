@@ -34,11 +34,11 @@ from skodyn.io import load
 from skodyn.io.toml_source import TomlSource
 from skodyn.scenario import read_scenario
 from skodyn.scenario.running import plan_of
-from skodyn.simulate.force_tables import pack_forces
-from skodyn.sweep.index import create_index
-from skodyn.sweep.packing import Packer
-from skodyn.sweep.plan import read_plan
-from skodyn.sweep.stored_study import record_of
+from skodyn.simulation.force_tables import pack_forces
+from skodyn.sweeps.index import create_index
+from skodyn.sweeps.packing import Packer
+from skodyn.sweeps.plan import read_plan
+from skodyn.sweeps.stored_study import record_of
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 MOST_SECONDS = 10.0

@@ -147,7 +147,7 @@ J = B.T @ phi.T @ H.T
 # Every identity of the paper is a check; `skodyn identities MODEL` does the same on the command line.
 
 # %%
-from skodyn.operators.identities import check_identities
+from skodyn.algebra.identities import check_identities
 
 results = check_identities(g)
 for result in results[30:36]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skodyn import estimation, fixman, interop, sko
+    from skodyn.algebra import operators
     from skodyn.dynamics import (
         Assembly,
         BodyInertias,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
         sample_velocity,
         velocities,
     )
-    from skodyn.dynamics.sko_model import sko_model
+    from skodyn.dynamics.rigid_sko_model import sko_model
     from skodyn.errors import (
         DynamicsError,
         FaultsError,
@@ -83,8 +84,7 @@ if TYPE_CHECKING:
     from skodyn.model.mimics import Mimic
     from skodyn.model.model import Model
     from skodyn.model.properties import JointLimits
-    from skodyn.operators import operators
-    from skodyn.simulate import (
+    from skodyn.simulation import (
         AndersenThermostat,
         FixmanForce,
         JointProperties,
@@ -96,8 +96,8 @@ if TYPE_CHECKING:
         simulate,
     )
     from skodyn.sko import SKOModel
-    from skodyn.sko.sparsity import sparsity
-    from skodyn.sweep import open_sweep, sweep
+    from skodyn.sko.sparsity_patterns import sparsity
+    from skodyn.sweeps import open_sweep, sweep
 
     __version__: str
 
@@ -147,7 +147,7 @@ _HOME = {
         "sample_velocity",
         "velocities",
     ),
-    "skodyn.dynamics.sko_model": ("sko_model",),
+    "skodyn.dynamics.rigid_sko_model": ("sko_model",),
     "skodyn.errors": (
         "DynamicsError",
         "FaultsError",
@@ -181,8 +181,8 @@ _HOME = {
     "skodyn.model.mimics": ("Mimic",),
     "skodyn.model.model": ("Model",),
     "skodyn.model.properties": ("JointLimits",),
-    "skodyn.operators": ("operators",),
-    "skodyn.simulate": (
+    "skodyn.algebra": ("operators",),
+    "skodyn.simulation": (
         "AndersenThermostat",
         "FixmanForce",
         "JointProperties",
@@ -194,8 +194,8 @@ _HOME = {
         "simulate",
     ),
     "skodyn.sko": ("SKOModel",),
-    "skodyn.sko.sparsity": ("sparsity",),
-    "skodyn.sweep": (
+    "skodyn.sko.sparsity_patterns": ("sparsity",),
+    "skodyn.sweeps": (
         "open_sweep",
         "sweep",
     ),
@@ -217,15 +217,8 @@ class _FrontPage(ModuleType):
             value = getattr(import_module(_MODULE_OF[name]), name)
         else:
             raise AttributeError(f"module 'skodyn' has no attribute {name!r}")
-        super().__setattr__(name, value)
+        setattr(self, name, value)
         return value
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        # Python puts a package where it is imported from, but `skodyn.simulate`, `skodyn.sweep` and
-        # `skodyn.operators` are the functions
-        if isinstance(value, ModuleType) and _MODULE_OF.get(name) == f"skodyn.{name}":
-            return
-        super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *__all__})

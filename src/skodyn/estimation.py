@@ -30,8 +30,8 @@ from numpy.typing import ArrayLike
 
 from skodyn.sko import Blocks, Riccati, SKOModel, forward_lyapunov, mass_matrix
 from skodyn.sko.blocks import Floats, stacked_columns
-from skodyn.sko.compliance import node_compliances
-from skodyn.sko.riccati import solution_of
+from skodyn.sko.compliances import node_compliances
+from skodyn.sko.riccati_equation import solution_of
 from skodyn.sko.sweeps import gather, pass_inward, scatter
 
 __all__ = ["Estimate", "output_covariance", "sample", "smooth", "state_covariances"]

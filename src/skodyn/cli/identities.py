@@ -29,9 +29,9 @@ def add_command(commands: Any) -> None:
 def _identities(options: argparse.Namespace) -> int:
     import numpy as np
 
-    from skodyn.operators import operators
-    from skodyn.operators.comparison import condition_number
-    from skodyn.operators.identities import check_identities
+    from skodyn.algebra import operators
+    from skodyn.algebra.comparison import condition_number
+    from skodyn.algebra.identities import check_identities
 
     model = load(options.model)
     q, v = model.random_state(np.random.default_rng(options.seed))

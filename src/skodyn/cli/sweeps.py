@@ -79,8 +79,8 @@ def _action(actions: Any, name: str, command: Any, words: str, more: str = LOOKS
 
 
 def _run(options: argparse.Namespace) -> int:
-    from skodyn.sweep.plan import read_plan
-    from skodyn.sweep.running import run_plan
+    from skodyn.sweeps.plan import read_plan
+    from skodyn.sweeps.running import run_plan
 
     target = Path(options.output or f"{Path(options.scenario).stem}.h5")
     plan = read_plan(options.scenario)
@@ -92,7 +92,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _resume(options: argparse.Namespace) -> int:
-    from skodyn.sweep.running import resume_sweep
+    from skodyn.sweeps.running import resume_sweep
 
     target = Path(options.index)
     with _progress(options, target.name) as progress:
@@ -110,7 +110,7 @@ def _engine(options: argparse.Namespace) -> dict[str, Any]:
 
 def _report(path: Path, tally: Any) -> int:
     """The summary; the exit code says whether all runs finished."""
-    from skodyn.sweep import open_sweep
+    from skodyn.sweeps import open_sweep
 
     sweep = open_sweep(path)
     print(_summary(sweep))
@@ -149,7 +149,7 @@ def _summary(sweep: Any) -> str:
 
 
 def _status(options: argparse.Namespace) -> None:
-    from skodyn.sweep import open_sweep
+    from skodyn.sweeps import open_sweep
 
     sweep = open_sweep(options.index)
     if options.json:
@@ -159,7 +159,7 @@ def _status(options: argparse.Namespace) -> None:
 
 
 def _failures(options: argparse.Namespace) -> None:
-    from skodyn.sweep import open_sweep
+    from skodyn.sweeps import open_sweep
 
     sweep = open_sweep(options.index)
     found = sweep.failures(None if options.all or options.json else SHOWN_FAILURES)
@@ -182,8 +182,8 @@ def _failures(options: argparse.Namespace) -> None:
 
 def _show(options: argparse.Namespace) -> None:
     from skodyn.errors import LogError
-    from skodyn.sweep import open_sweep
-    from skodyn.sweep.results import STATUS_WORDS
+    from skodyn.sweeps import open_sweep
+    from skodyn.sweeps.results import STATUS_WORDS
 
     sweep, run = open_sweep(options.index), options.number
     if not 0 <= run < len(sweep):
@@ -208,7 +208,7 @@ def _plan(options: argparse.Namespace) -> None:
 
 def check_sweep(path: str) -> str:
     """One line on a sound sweep; a faulty one raises."""
-    from skodyn.sweep.plan import read_plan
+    from skodyn.sweeps.plan import read_plan
 
     return _sound(path, read_plan(path))
 
@@ -220,8 +220,8 @@ def _sound(path: str, plan: Any) -> str:
 
 def plan_text(path: str) -> str:
     """What would be run: points, dimensions, sets that go side by side, time on one core."""
-    from skodyn.sweep.estimate import estimate
-    from skodyn.sweep.plan import read_plan
+    from skodyn.sweeps.estimate import estimate
+    from skodyn.sweeps.plan import read_plan
 
     began = time.perf_counter()
     plan = read_plan(path)

@@ -120,7 +120,7 @@ def _is_sweep(path: str) -> bool:
 
 
 def _plot_sweep(options: argparse.Namespace, target: Path) -> None:
-    from skodyn.sweep.results import open_sweep
+    from skodyn.sweeps.results import open_sweep
     from skodyn.view.plots import save, study_picture
 
     if len(options.what) > 1:

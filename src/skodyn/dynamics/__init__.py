@@ -37,7 +37,7 @@ from skodyn.dynamics.loop_functions import (
     loop_rows,
     project_velocity,
 )
-from skodyn.dynamics.sko_model import sko_model
+from skodyn.dynamics.rigid_sko_model import sko_model
 from skodyn.dynamics.statistical import (
     fixman_potential,
     mass_matrix_logdet_gradient,

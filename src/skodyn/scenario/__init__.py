@@ -20,7 +20,7 @@ from skodyn.scenario.description import (
     Scenario,
 )
 from skodyn.scenario.reader import parse_scenario, read_scenario
-from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulation.settings import IntegratorSettings
 
 __all__ = [
     "Bounds",

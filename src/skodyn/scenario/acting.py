@@ -10,7 +10,7 @@ from skodyn.model.columns import shown
 from skodyn.scenario.names import Names
 from skodyn.scenario.schema import CONTROLLERS, FORCES
 from skodyn.scenario.tables import At, Tables, Values, dotted
-from skodyn.simulate.elements import (
+from skodyn.simulation.elements import (
     Element,
     FixmanForce,
     Forces,
@@ -21,8 +21,8 @@ from skodyn.simulate.elements import (
     TorqueTable,
     Wrench,
 )
-from skodyn.simulate.settings import IntegratorSettings
-from skodyn.simulate.thermostat import AndersenThermostat, rate_fault
+from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.thermostat import AndersenThermostat, rate_fault
 from skodyn.topology.wording import Spelling, listed
 
 __all__ = ["read_forces", "read_thermostat"]

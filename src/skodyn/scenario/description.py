@@ -8,9 +8,9 @@ from pathlib import Path
 
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
-from skodyn.simulate.elements import Forces
-from skodyn.simulate.settings import IntegratorSettings
-from skodyn.simulate.thermostat import AndersenThermostat
+from skodyn.simulation.elements import Forces
+from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.thermostat import AndersenThermostat
 
 __all__ = [
     "CHANNELS",

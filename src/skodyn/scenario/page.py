@@ -19,9 +19,9 @@ from skodyn.scenario.description import (
     RunSettings,
 )
 from skodyn.scenario.schema import CONTROLLERS, FORCES, SCHEMA
-from skodyn.simulate.elements import JointProperties
-from skodyn.simulate.settings import IntegratorSettings
-from skodyn.simulate.thermostat import AndersenThermostat
+from skodyn.simulation.elements import JointProperties
+from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.thermostat import AndersenThermostat
 
 __all__ = ["key_tables", "renewed"]
 

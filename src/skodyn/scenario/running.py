@@ -9,8 +9,8 @@ from skodyn.errors import LogError
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.scenario.description import Scenario
 from skodyn.scenario.reader import parse_scenario
-from skodyn.simulate import session
-from skodyn.simulate.loop import Progress
+from skodyn.simulation import session
+from skodyn.simulation.loop import Progress
 
 __all__ = ["plan_of", "resume_log", "run_scenario"]
 

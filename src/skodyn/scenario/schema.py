@@ -20,7 +20,7 @@ from skodyn.scenario.description import (
     OutputSettings,
     RunSettings,
 )
-from skodyn.simulate.elements import (
+from skodyn.simulation.elements import (
     FixmanForce,
     JointProperties,
     PointSpring,
@@ -29,9 +29,9 @@ from skodyn.simulate.elements import (
     TorqueTable,
     Wrench,
 )
-from skodyn.simulate.methods import METHODS
-from skodyn.simulate.settings import IntegratorSettings
-from skodyn.simulate.thermostat import AndersenThermostat
+from skodyn.simulation.methods import METHODS
+from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.thermostat import AndersenThermostat
 
 __all__ = ["CONTROLLERS", "FORCES", "METHOD_KEYS", "SCHEMA", "Key", "Kind", "numbers"]
 

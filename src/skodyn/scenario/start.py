@@ -17,7 +17,7 @@ from skodyn.scenario.description import InitialSettings
 from skodyn.scenario.names import Names
 from skodyn.scenario.schema import numbers
 from skodyn.scenario.tables import At, Tables, dotted
-from skodyn.simulate.loop_start import kept_velocity, start_fault
+from skodyn.simulation.loop_start import kept_velocity, start_fault
 
 __all__ = ["read_start"]
 

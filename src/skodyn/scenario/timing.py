@@ -7,8 +7,8 @@ from typing import Any
 from skodyn.scenario.description import OutputSettings
 from skodyn.scenario.schema import METHOD_KEYS
 from skodyn.scenario.tables import Tables, Values
-from skodyn.simulate.duration import division_fault, every_fault
-from skodyn.simulate.settings import IntegratorSettings
+from skodyn.simulation.duration import division_fault, every_fault
+from skodyn.simulation.settings import IntegratorSettings
 
 __all__ = ["read_timing"]
 

@@ -1,9 +1,10 @@
 """SKO models (Jain 2011-II): any tree, any block sizes, and the recursions that hold for all."""
 
 from skodyn.sko.aggregation import AggregatedModel
-from skodyn.sko.backward_lyapunov import backward_element, backward_lyapunov
+from skodyn.sko.articulated_body import forward_dynamics
 from skodyn.sko.blocks import Blocks
-from skodyn.sko.compliance import compliance, joint_compliances, node_compliances
+from skodyn.sko.compliances import compliance, joint_compliances, node_compliances
+from skodyn.sko.composite_body import mass_matrix
 from skodyn.sko.embedding import EmbeddedModel, embed
 from skodyn.sko.force_models import (
     ForceModel,
@@ -12,20 +13,19 @@ from skodyn.sko.force_models import (
     inboard_model,
     terminal_model,
 )
-from skodyn.sko.forward_dynamics import forward_dynamics
-from skodyn.sko.forward_lyapunov import composite_inertias, forward_element, forward_lyapunov
-from skodyn.sko.innovations import (
+from skodyn.sko.innovations_factors import (
     innovations,
     innovations_inverse,
     log_determinant,
     mass_matrix_solve,
 )
-from skodyn.sko.inverse_dynamics import inverse_dynamics, velocities
-from skodyn.sko.mass_matrix import mass_matrix
+from skodyn.sko.lyapunov_backward import backward_element, backward_lyapunov
+from skodyn.sko.lyapunov_forward import composite_inertias, forward_element, forward_lyapunov
 from skodyn.sko.model import SKOModel
+from skodyn.sko.newton_euler import inverse_dynamics, velocities
 from skodyn.sko.partition import PartitionedModel
-from skodyn.sko.riccati import Riccati, riccati
-from skodyn.sko.sparsity import Sparsity, sparsity
+from skodyn.sko.riccati_equation import Riccati, riccati
+from skodyn.sko.sparsity_patterns import Sparsity, sparsity
 from skodyn.sko.sweeps import gather, pass_inward, pass_outward, scatter
 
 __all__ = [

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from skodyn.sko.articulated_body import forward_dynamics
 from skodyn.sko.blocks import Floats, stacked_vector
-from skodyn.sko.forward_dynamics import forward_dynamics
-from skodyn.sko.forward_lyapunov import composite_inertias
+from skodyn.sko.lyapunov_forward import composite_inertias
 from skodyn.sko.model import SKOModel, check_model
-from skodyn.sko.riccati import Riccati, solution_of
+from skodyn.sko.riccati_equation import Riccati, solution_of
 from skodyn.sko.sweeps import gather, pass_inward, pass_outward, scatter
 
 __all__ = ["ForceModel", "articulated_model", "composite_model", "inboard_model", "terminal_model"]

@@ -13,7 +13,7 @@ it a word in `PLOTS` of cli/views.py.
 """
 
 from skodyn.view.plots.force_models import force_picture
-from skodyn.view.plots.sheet import sheet
+from skodyn.view.plots.run_sheet import sheet
 from skodyn.view.plots.sparsity import sparsity_picture
 from skodyn.view.plots.study import study_picture
 from skodyn.view.plots.style import save

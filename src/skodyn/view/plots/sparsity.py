@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skodyn.model.model import Model
 from skodyn.sko import SKOModel, Sparsity, sparsity
-from skodyn.sko.sparsity import OPERATORS
+from skodyn.sko.sparsity_patterns import OPERATORS
 from skodyn.view.plots import style
 
 __all__ = ["sparsity_picture"]

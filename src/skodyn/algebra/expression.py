@@ -1,0 +1,253 @@
+"""Operator expressions: what can be typed, kept lazy until a vector arrives.
+
+`A @ B`, `A + B`, `A - B`, `-A`, `2 * A`, `A / 2` and `A.T` build a tree of operators and compute
+nothing. `A @ x` runs the recursions, one per factor; neither φ nor ψ is formed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from skodyn.algebra.spaces import Space
+from skodyn.algebra.vectors import StackedVector
+from skodyn.errors import StateError
+from skodyn.sko.blocks import Floats
+
+if TYPE_CHECKING:
+    from skodyn.algebra.workbench import Workbench
+
+__all__ = ["Operator"]
+
+
+class Operator(ABC):
+    """A linear operator between spaces of one workbench; `rows` is None where Id still fits any."""
+
+    __array_ufunc__ = None  # `array @ operator` comes to __rmatmul__
+
+    bench: Workbench
+    rows: Space | None
+    cols: Space | None
+
+    # ---- what a kind of expression says of itself -------------------------------------------
+
+    @abstractmethod
+    def run(self, x: Floats, transpose: bool) -> Floats:
+        """The operator, or its transpose, times a matrix of columns that fits; never changes x."""
+
+    @abstractmethod
+    def moved(self, bench: Workbench) -> Operator:
+        """What `on` gives for another workbench than its own."""
+
+    def placed(self, space: Space) -> Operator:
+        """Itself, with an Id that still fits any space put into this one."""
+        return self
+
+    def on(self, bench: Workbench) -> Operator:
+        """The same expression with the operators of another model of the same shape."""
+        return self if bench is self.bench else self.moved(bench)
+
+    # ---- the algebra ------------------------------------------------------------------------
+
+    @property
+    def T(self) -> Operator:
+        """The transpose, the papers' star."""
+        from skodyn.algebra.composite import Transposed  # it derives from this class
+
+        return Transposed(self)
+
+    @overload
+    def __matmul__(self, other: Operator) -> Operator: ...
+
+    @overload
+    def __matmul__(self, other: Any) -> Any: ...
+
+    def __matmul__(self, other: Any) -> Any:
+        if not isinstance(other, Operator):
+            return self._times(other, False)
+        from skodyn.algebra.composite import product
+
+        return product(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        """Rows from the left: x @ A is (A.T @ x.T).T, a plain array."""
+        rows = np.asarray(other)
+        return np.asarray(self._times(rows.T, True)).T
+
+    def __add__(self, other: Any) -> Operator:
+        from skodyn.algebra.composite import operand, summed
+
+        return summed(self, operand(other, "+"))
+
+    def __radd__(self, other: Any) -> Operator:
+        from skodyn.algebra.composite import operand, summed
+
+        return summed(operand(other, "+"), self)
+
+    def __sub__(self, other: Any) -> Operator:
+        from skodyn.algebra.composite import operand, summed
+
+        return summed(self, -operand(other, "-"))
+
+    def __rsub__(self, other: Any) -> Operator:
+        from skodyn.algebra.composite import operand, summed
+
+        return summed(operand(other, "-"), -self)
+
+    def __neg__(self) -> Operator:
+        return self * -1.0
+
+    def __pos__(self) -> Operator:
+        return self
+
+    def __mul__(self, number: Any) -> Operator:
+        from skodyn.algebra.composite import number_given, scaled
+
+        return scaled(number_given(number), self)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, number: Any) -> Operator:
+        from skodyn.algebra.composite import number_given, scaled
+
+        if not number_given(number):
+            raise StateError("An operator is divided by zero; give another number.")
+        return scaled(1.0 / number_given(number), self)
+
+    def inverse(self) -> Operator:
+        """The inverse of a block-diagonal operator, of φ, ψ or an Innovations factor, lazily."""
+        from skodyn.algebra.inverses import inverse  # it builds such expressions
+
+        return inverse(self)
+
+    # ---- numbers ----------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, cols = self.spaces
+        return rows.size, cols.size
+
+    @property
+    def spaces(self) -> tuple[Space, Space]:
+        """(rows, columns), or a StateError for an Id that stands alone."""
+        if self.rows is None or self.cols is None:
+            raise StateError(
+                f"{self.text()} stands alone and has no size yet; add it to another operator or "
+                "multiply it by one, which gives it a space."
+            )
+        return self.rows, self.cols
+
+    def _times(self, x: Any, transpose: bool) -> Any:
+        if self.rows is None or self.cols is None:
+            try:
+                given = np.asarray(x, dtype=np.float64)
+            except (TypeError, ValueError):
+                raise StateError(
+                    f"{self.text()} is applied to {type(x).__name__}, which is no array of real "
+                    "numbers."
+                ) from None
+            return np.array(self.run(given, transpose))
+        into, taken = (self.cols, self.rows) if transpose else (self.rows, self.cols)
+        if isinstance(x, StackedVector) and x.space is not None:
+            assert x.bench is not None
+            self.bench.check_compatible(x.bench, self, "the vector")
+            if not x.space.same(taken):
+                raise StateError(
+                    f"{self.text()} takes a {taken.kind} vector ({taken}); this is a "
+                    f"{x.space.kind} vector ({x.space})."
+                )
+        columns = _columns(self, x, taken)
+        y = self.run(columns, transpose)
+        shape = (into.size, *np.shape(x)[1:])
+        return StackedVector(y.reshape(shape), self.bench, into)
+
+    def dense(self) -> Floats:
+        """The matrix written out; warns when it is large."""
+        from skodyn.algebra.materialise import dense  # it reads the classes of this file
+
+        return dense(self)
+
+    def __getitem__(self, key: Any) -> Floats:
+        """A block by names, `phi["hand", "upper"]`; `M["hand"]` on the diagonal; rows and columns
+        of a body as `phi["hand", :]` and `phi[:, "hand"]`."""
+        from skodyn.algebra.elements import element  # it reads the classes of this file
+
+        return element(self, key)
+
+    def block(self, row: Hashable, column: Hashable) -> Floats:
+        """The block of two bodies, given by name or number."""
+        from skodyn.algebra.elements import block
+
+        return block(self, row, column)
+
+    def is_zero(self, rtol: float = 0.0) -> bool:
+        """Whether the value is nothing but rounding, or at most rtol beside its terms."""
+        from skodyn.algebra.comparison import is_zero  # it reads the classes of this file
+
+        return is_zero(self, rtol)
+
+    def is_identity(self, rtol: float = 0.0) -> bool:
+        """Whether the value differs from the identity by rounding alone, or by at most rtol."""
+        from skodyn.algebra.comparison import is_identity
+
+        return is_identity(self, rtol)
+
+    # ---- words ------------------------------------------------------------------------------
+
+    def explain(self) -> None:
+        """Print the recursions that `@ x` runs, with their cost, and the way dense() goes."""
+        from skodyn.algebra.plan import plan
+
+        print(plan(self))
+
+    def text(self) -> str:
+        """The expression as it may be typed."""
+        from skodyn.algebra.wording import text
+
+        return text(self)
+
+    def latex(self) -> str:
+        """The expression in the papers' symbols."""
+        from skodyn.algebra.wording import latex
+
+        return latex(self)
+
+    def __repr__(self) -> str:
+        if self.rows is None or self.cols is None:
+            return f"{self.text()}  (fits any space)"
+        return f"{self.text()}  ({self.rows.symbol} × {self.cols.symbol}, lazy)"
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex()}$"
+
+
+def _columns(operator: Operator, x: Any, space: Space) -> Floats:
+    """x as a contiguous matrix of columns of this space."""
+    try:
+        given = np.asarray(x)
+        if given.dtype.kind not in "fiu":
+            raise TypeError
+    except (TypeError, ValueError):
+        raise StateError(
+            f"{operator.text()} is applied to {type(x).__name__}, which is no array of real "
+            f"numbers; give shape ({space.size},) or ({space.size}, columns)."
+        ) from None
+    if given.ndim not in (1, 2) or len(given) != space.size:
+        raise StateError(
+            f"{operator.text()} takes {space.kind} vectors ({space}); x has shape {given.shape}, "
+            f"give ({space.size},) or ({space.size}, columns)."
+        )
+    table = np.ascontiguousarray(given.view(np.ndarray), dtype=np.float64)
+    if not _finite(table):
+        where = np.argwhere(~np.isfinite(table))[0]
+        raise StateError(f"x{where.tolist()} is {table[tuple(where)]}; give finite numbers.")
+    return table.reshape(space.size, 1) if table.ndim == 1 else table
+
+
+def _finite(table: Floats) -> bool:
+    """Are all numbers finite? Most often their sum tells, without a table of answers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(table.sum())) or bool(np.isfinite(table).all())

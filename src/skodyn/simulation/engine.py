@@ -1,0 +1,226 @@
+"""A simulation in progress: state, buffers, and `advance`, which runs one jitted chunk.
+
+An engine knows no files and no clocks. `memory_of_run` is all that must be kept to go on later,
+bit for bit; `restore` takes it back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.errors import StateError
+from skodyn.lanes import WIDTH_1
+from skodyn.lanes.cache_lines import line_zeros
+from skodyn.model.columns import Floats
+from skodyn.model.model import Model
+from skodyn.simulation import adaptive_step
+from skodyn.simulation.adaptive_step import AdaptiveSchedule
+from skodyn.simulation.controllers import prepare_controller
+from skodyn.simulation.elements import Forces
+from skodyn.simulation.evaluate_rows import RateRows, StateRows, evaluate_rows
+from skodyn.simulation.fixed_step import LogRows, Schedule, StateArrays
+from skodyn.simulation.force_tables import pack_forces
+from skodyn.simulation.forces import ON_BODIES
+from skodyn.simulation.loop_channels import LoopWatch
+from skodyn.simulation.looped_system import OneState, close_start
+from skodyn.simulation.methods import method_named
+from skodyn.simulation.prepare import system_arrays
+from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.thermostat import AndersenThermostat, Collisions
+
+__all__ = ["Block", "Engine"]
+
+ROWS = 512
+"""Most rows that one chunk can collect."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows that a chunk produced, and what became of it."""
+
+    step: NDArray[np.int64]
+    t: Floats
+    q: Floats
+    y: Floats  # velocities, integrals of controllers, work done
+    status: int
+
+
+def _joined(blocks: list[Block]) -> Block:
+    """The rows of several blocks in one."""
+    step, t, q, y = (
+        np.concatenate([getattr(block, name) for block in blocks])
+        for name in ("step", "t", "q", "y")
+    )
+    return Block(step, t, q, y, blocks[-1].status)
+
+
+class Engine:
+    """One run at lane width 1."""
+
+    def __init__(
+        self,
+        model: Model,
+        q: Floats,
+        v: Floats,
+        duration: float,
+        settings: IntegratorSettings,
+        forces: Forces | None = None,
+        every: int = 1,
+        thermostat: AndersenThermostat | None = None,
+    ) -> None:
+        described = forces or Forces()
+        self.model = model
+        self.settings = settings
+        self.forces = described
+        self.tables = pack_forces(model, described)
+        self.duration = duration
+        self.every = every
+        self.controller = prepare_controller(described.controller)
+        self.parameters = np.array(described.controller_parameters, dtype=np.float64)
+        self.q, self.y = line_zeros(len(q)), line_zeros(len(v) + self.tables.n_integrals)
+        self.q[:], self.y[: len(v)] = q, v
+        self.step = 0
+        self.total_steps = round(duration / settings.dt)
+        self.collisions = Collisions(thermostat, model, settings.dt) if thermostat else None
+        self.clock = np.zeros(adaptive_step.CLOCK)
+        self.clock[adaptive_step.STEP_LENGTH] = settings.first_step
+        self.clock[adaptive_step.PREVIOUS_ERROR] = 1e-4
+        self.method = method_named(settings.method)
+        self._allocate()
+        self.kernel = self.method.loop.ready  # before anybody times a step
+        self.watch = LoopWatch(model) if model.has_loops else None
+        if model.has_loops:
+            close_start.ready(self._system, OneState(self.q, self.y))
+
+    def _allocate(self) -> None:
+        nq, ny = self.q.size, self.y.size
+        self._state = StateArrays(self.q, self.y, line_zeros(nq), line_zeros(ny))
+        self._log = LogRows(line_zeros(ROWS * nq), line_zeros(ROWS * ny))
+        self._rates = line_zeros(ny)
+        self._system = system_arrays(
+            self.model, self.tables, self.settings, WIDTH_1, self.controller.address,
+            self.parameters,
+        )  # fmt: skip
+
+    @property
+    def t(self) -> float:
+        if self.settings.adaptive:
+            return float(self.clock[adaptive_step.TIME])
+        return self.step * self.settings.dt
+
+    @property
+    def v(self) -> Floats:
+        return self.y[: self.model.nv]
+
+    @property
+    def finished(self) -> bool:
+        if self.settings.adaptive:
+            return self.t >= self.duration
+        return self.step >= self.total_steps
+
+    def advance(self, budget: int) -> Block:
+        """At most `budget` steps (or attempts), fewer if the run ends or the rows are full."""
+        if self.collisions is not None:
+            return self._advance_colliding(budget, self.collisions)
+        return self._advance_adaptive(budget) if self.settings.adaptive else self._advance(budget)
+
+    def _advance_colliding(self, budget: int, collisions: Collisions) -> Block:
+        """The same, with collisions between steps; a row shows the state just before one."""
+        blocks, last, rows = [], self.step + budget, 0
+        while True:
+            block = self._advance(min(last, collisions.step) - self.step)
+            blocks.append(block)
+            rows += len(block.t)
+            if block.status != 0:
+                break
+            if self.step == collisions.step:
+                collisions.collide(self.step, self.q, self.y)
+            if self.step >= min(last, self.total_steps) or rows >= ROWS:
+                break
+        return _joined(blocks)
+
+    def _advance(self, budget: int) -> Block:
+        s = self.settings
+        steps = min(budget, self.total_steps - self.step, ROWS * self.every)
+        schedule = Schedule(self.step, steps, s.dt, s.max_speed, self.every)
+        done, rows, status = self.kernel(self._system, self._state, schedule, self._log)
+        first = (self.step // self.every + 1) * self.every
+        step = first + self.every * np.arange(rows, dtype=np.int64)
+        self.step += done
+        return self._block(step, step * s.dt, rows, status)
+
+    def _advance_adaptive(self, budget: int) -> Block:
+        s = self.settings
+        before = int(self.clock[adaptive_step.ROWS])
+        schedule = AdaptiveSchedule(
+            budget, self.duration, s.rtol, s.atol, s.max_step, s.max_speed, s.dt * self.every
+        )
+        _, rows, status = self.kernel(self._system, self._state, self.clock, schedule, self._log)
+        self.step = int(self.clock[adaptive_step.STEPS])
+        number = before + 1 + np.arange(rows, dtype=np.int64)
+        return self._block(number, number * (s.dt * self.every), rows, status)
+
+    def _block(self, step: NDArray[np.int64], t: Floats, rows: int, status: int) -> Block:
+        nq, ny = self.q.size, self.y.size
+        q = self._log.q[: rows * nq].reshape(rows, nq).copy()
+        y = self._log.y[: rows * ny].reshape(rows, ny).copy()
+        return Block(step, t, q, y, int(status))
+
+    def present(self) -> Block:
+        """The state as it is now, as a block of one row."""
+        step = np.array([self.step], dtype=np.int64)
+        return Block(step, np.array([self.t]), self.q[None].copy(), self.y[None].copy(), 0)
+
+    def take_controller_error(self) -> BaseException | None:
+        """What a controller in Python raised during the last chunk; compiled ones cannot."""
+        return self.controller.take_error()
+
+    def rates(self, block: Block) -> tuple[Floats, Floats]:
+        """(v̇, applied generalised forces) of every row of a block."""
+        return self.rates_and_forces(block)[:2]
+
+    def rates_and_forces(self, block: Block) -> tuple[Floats, Floats, Floats | None]:
+        """The same, and forces on bodies if there are any."""
+        vdot, tau = np.full((2, len(block.t), self.model.nv), np.nan)
+        pushed = self.tables.codes[ON_BODIES] > 0
+        f_ext = np.zeros((len(block.t) if pushed else 0, self.model.n_bodies, 6))
+        given = StateRows(block.t, block.q.reshape(-1), block.y.reshape(-1))
+        out = RateRows(vdot.reshape(-1), tau.reshape(-1), f_ext.reshape(-1), self._rates)
+        evaluate_rows.ready(self._system, given, out)
+        return vdot, tau, f_ext if pushed else None
+
+    # ---- to go on later -----------------------------------------------------------------------
+
+    def memory_of_run(self) -> dict[str, NDArray[Any]]:
+        """Everything that decides the rest of the run."""
+        kept = {"collisions": self.collisions.memory()} if self.collisions else {}
+        return kept | {
+            "q": self.q.copy(),
+            "y": self.y.copy(),
+            "step": np.array([self.step], dtype=np.int64),
+            "clock": self.clock.copy(),
+        }
+
+    def restore(self, memory: dict[str, NDArray[Any]]) -> None:
+        """Take back what `memory_of_run` gave."""
+        if memory["q"].shape != self.q.shape or memory["y"].shape != self.y.shape:
+            raise StateError(
+                f"The checkpoint holds {memory['q'].size} coordinates and {memory['y'].size} "
+                f"velocities and integrals, this run has {self.q.size} and {self.y.size}; it is "
+                "of another model or other controllers."
+            )
+        self.q[:] = memory["q"]
+        self.y[:] = memory["y"]
+        self.step = int(memory["step"][0])
+        self.clock[:] = memory["clock"]
+        if self.collisions is not None:
+            if "collisions" not in memory:
+                raise StateError(
+                    "The checkpoint is of a run without a thermostat; leave the thermostat out, or "
+                    "start a new run."
+                )
+            self.collisions.restore(memory["collisions"])

@@ -1,0 +1,85 @@
+"""The right-hand side with loops, and the way back onto their manifold.
+
+Forces see states whose loops are closed; steppers close every state before it is evaluated, and the
+end of every step (kernels/loop_projection.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from skodyn.jit import RESULT, Group, helper, kernel
+from skodyn.kernels.embedded_dynamics import accelerate_embedded
+from skodyn.kernels.entries import Given
+from skodyn.kernels.kinematics import scatter_rates
+from skodyn.kernels.loop_projection import close_state, renew_changes
+from skodyn.kernels.loop_rows import ACCELERATIONS, GAMMAS
+from skodyn.lanes import WIDTH_1, Rows, pointer, store_rows
+from skodyn.model.layout import NQ
+from skodyn.simulation.fixed_step import extended_size
+from skodyn.simulation.structures import (
+    SYSTEM_ARRAYS,
+    Effects,
+    State,
+    opened,
+    start_of,
+    table,
+)
+from skodyn.simulation.system import (
+    CLOSE,
+    CLOSE_STAGE,
+    GRAVITY,
+    LOOPS_READY,
+    RENEW,
+    TAU,
+    apply_forces,
+    control,
+    forces_on_bodies,
+    power,
+)
+
+
+@helper
+def evaluate_looped(work, system, t, state, rates):
+    """rates = ẏ at time t, of a state whose loops are closed."""
+    model = system.model
+    tau, f_ext = table(system, TAU), forces_on_bodies(system)
+    apply_forces(work, system, t, state, Effects(tau, rates, table(system, GRAVITY), f_ext))
+    control(work, system, t, state, tau)
+    work_done = rates.stride - 1
+    store_rows(work, rates, work_done, power(work, model, state.y, tau, f_ext))
+    given, ready = Given(state.q, state.y, tau, f_ext), start_of(table(system, LOOPS_READY))
+    what = GAMMAS if ready[0] == 1.0 else ACCELERATIONS
+    ready[0] = 0.0
+    return accelerate_embedded(work, model, given, rates, what, False)
+
+
+@helper
+def close_loops(work, system, state, changes, what):
+    """Move a state onto the manifold; or renew the changes that would, along other rows.
+
+    what: CLOSE, CLOSE_STAGE for a state that is evaluated next, whose groups stay factored, or
+    RENEW. One part for all of them is compiled in half the time.
+    """
+    if what == RENEW:
+        status = scatter_rates(work, system.model, state.q, state.y)
+        renew_changes(work, system.model, state, changes)
+        return status
+    start_of(table(system, LOOPS_READY))[0] = 1.0 if what == CLOSE_STAGE else 0.0
+    return close_state(work, system.model, state.q, state.y)
+
+
+class OneState(NamedTuple):
+    """A state as Python passes it."""
+
+    q: Any
+    y: Any
+
+
+@kernel(SYSTEM_ARRAYS, Group(OneState, (RESULT, RESULT)))
+def close_start(arrays, given):
+    """Close the state that a run begins with, to the last digits."""
+    work, system = opened(WIDTH_1, arrays)
+    nq, ny = system.model.tree[NQ], extended_size(system)
+    state = State(Rows(pointer(given.q), 0, nq), Rows(pointer(given.y), 0, ny))
+    return close_loops(work, system, state, state, CLOSE)

@@ -1,0 +1,140 @@
+"""What a run must account for from its start to its end: energy, and momentum where it can be.
+
+Energy changes by the work of all forces but gravity, which the integrator carries along. Momentum
+is accounted for if the system floats freely: every body that hangs on the world does so by a free
+joint, and nothing pushes from outside but gravity and wrenches given in world axes. With F their
+sum, these two stay what they were, for forces inside the system cancel:
+
+    linear momentum − F·t;   without wrenches, angular momentum about the centre of mass
+
+What is left over is divided by the largest momenta that these bodies, in these places, could have
+with this kinetic energy (Cauchy–Schwarz), since the total itself may well be zero:
+
+    |p| ≤ √(2 T Σ m),   |L| ≤ √(2 T Σ (m r² + largest moment of inertia))
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skodyn import dynamics
+from skodyn.conventions import GROUND, JointKind
+from skodyn.errors import DynamicsError
+from skodyn.model.columns import Floats
+from skodyn.model.model import Model
+from skodyn.simulation.elements import Forces, JointProperties, PointSpring, Wrench
+from skodyn.simulation.engine import Engine
+
+__all__ = ["Snapshot", "balance", "momentum_obstacle", "snapshot", "turning_obstacle"]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The accounts at one moment, in numbers that a checkpoint can hold; momenta if they count."""
+
+    energy: float
+    angular: tuple[float, ...] = ()  # about the centre of mass
+    linear: tuple[float, ...] = ()
+    largest: tuple[float, ...] = ()  # what angular and linear momentum could be at most
+
+
+def snapshot(engine: Engine) -> Snapshot:
+    """Now; NaN where a number is too large to be one."""
+    model, q, v = engine.model, engine.q, np.ascontiguousarray(engine.v)
+    floats = not momentum_obstacle(model, engine.forces)
+    try:
+        kinetic, potential = map(float, dynamics.energy(model, q, v))
+        if not floats:
+            return Snapshot(kinetic + potential)
+        momentum = dynamics.momentum(model, q, v, about="com").tolist()
+        largest = _largest_momenta(model, q, kinetic)
+    except DynamicsError:
+        return Snapshot(math.nan, *((math.nan,) * n if floats else () for n in (3, 3, 2)))
+    return Snapshot(kinetic + potential, tuple(momentum[:3]), tuple(momentum[3:]), largest)
+
+
+def _largest_momenta(model: Model, q: Floats, kinetic: float) -> tuple[float, float]:
+    """(angular, linear)."""
+    rotations, positions = dynamics.forward_kinematics(model, q)
+    centres = positions + np.einsum("nij,nj->ni", rotations, model.com)
+    arms = centres - dynamics.center_of_mass(model, q)
+    # two moments of inertia are never less than the third, so half the trace is never too small
+    own = np.einsum("nii->n", model.inertia) / 2.0
+    inertia = float((model.mass * (arms**2).sum(axis=1) + own).sum())
+    return math.sqrt(2.0 * kinetic * inertia), math.sqrt(2.0 * kinetic * float(model.mass.sum()))
+
+
+# ---- what stands in the way -----------------------------------------------------------------
+
+
+def momentum_obstacle(model: Model, forces: Forces) -> str:
+    """Why the linear momentum cannot be accounted for; empty if it can."""
+    for k in np.flatnonzero(model.parent < 0):
+        name = model.joint_names[k]
+        if model.joints[k].kind != JointKind.FREE:
+            return f"joint {name!r} holds it to the world"
+        if forces.joints.get(name, JointProperties()) != JointProperties():
+            return f"joint {name!r} to the world has forces of its own"
+        if model.joints[k].armature > 0.0:
+            return f"joint {name!r} to the world has a rotor, whose momentum is not counted"
+    if forces.controller is not None:
+        return "a controller may push from outside"
+    for element in forces.elements:
+        if isinstance(element, PointSpring) and GROUND in (element.body_a, element.body_b):
+            return "a spring is tied to the world"
+        if isinstance(element, Wrench) and element.frame != "world" and np.any(element.force):
+            return f"a force turns with body {element.body!r}"
+    return ""
+
+
+def turning_obstacle(model: Model, forces: Forces) -> str:
+    """Why the angular momentum cannot be accounted for; empty if it can."""
+    pushed = next((e.body for e in forces.elements if isinstance(e, Wrench)), None)
+    obstacle = momentum_obstacle(model, forces)
+    return obstacle or ("" if pushed is None else f"a wrench acts on body {pushed!r}")
+
+
+def _outer_force(model: Model, forces: Forces) -> Floats:
+    """Weight and wrenches, constant in world axes."""
+    wrenches = [np.asarray(e.force, float) for e in forces.elements if isinstance(e, Wrench)]
+    weight = float(model.mass.sum()) * np.asarray(model.gravity)
+    return sum(wrenches, start=weight)
+
+
+# ---- the accounts at the end ----------------------------------------------------------------
+
+
+def balance(engine: Engine, start: Snapshot) -> dict[str, Any]:
+    """What changed since the start and is not explained, as parts of the largest there is."""
+    now, work = snapshot(engine), float(engine.y[-1])
+    scale = max(abs(now.energy), abs(start.energy), abs(work), 1e-300)
+    return {
+        "energy_start": start.energy,
+        "energy_end": now.energy,
+        "work_of_forces": work,
+        "energy_imbalance": (now.energy - start.energy - work) / scale,
+        **_momentum_balance(engine, start, now),
+    }
+
+
+def _momentum_balance(engine: Engine, start: Snapshot, now: Snapshot) -> dict[str, Any]:
+    """Imbalances, or None and the reason why there is none to be told."""
+    result: dict[str, Any] = {
+        "linear_momentum_imbalance": None,
+        "angular_momentum_imbalance": None,
+        "momentum_note": turning_obstacle(engine.model, engine.forces),
+    }
+    if now.linear and start.linear:
+        impulse = engine.t * _outer_force(engine.model, engine.forces)
+        rest = np.subtract(now.linear, start.linear) - impulse
+        scale = max(start.largest[1], now.largest[1], float(np.linalg.norm(impulse)), 1e-300)
+        result["linear_momentum_imbalance"] = float(np.linalg.norm(rest)) / scale
+        if not result["momentum_note"]:
+            turn = np.subtract(now.angular, start.angular)
+            scale = max(start.largest[0], now.largest[0], 1e-300)
+            result["angular_momentum_imbalance"] = float(np.linalg.norm(turn)) / scale
+    return result

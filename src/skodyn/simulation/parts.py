@@ -1,0 +1,68 @@
+"""The parts of the loop that are compiled apart, and which of them a system needs.
+
+A model that has no mimic joint, loop, element or Fixman force pays for none of them: not while
+kernels are compiled, and in the loop with a look at an integer. Something new (contact, modes) goes
+here too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skodyn.jit import COUNT, JIT_DISABLED, NUMBER
+from skodyn.lanes import PartAtWidths, Width, parts_of
+from skodyn.model.layout import FULL, LOOPS
+from skodyn.simulation import forces as f
+from skodyn.simulation.coupled_system import evaluate_coupled
+from skodyn.simulation.element_forces import apply_elements, apply_fixman, compensate_gravity
+from skodyn.simulation.looped_system import close_loops, evaluate_looped
+from skodyn.simulation.steppers.looped_midpoint import step_looped
+from skodyn.simulation.structures import EFFECTS, ROWS, STATE, SYSTEM
+
+__all__ = ["addresses", "element_part"]
+
+OWN = (
+    # runs with mimic joints go one by one
+    parts_of(evaluate_coupled, SYSTEM, NUMBER, STATE, ROWS, in_lanes=False),
+    parts_of(apply_elements, SYSTEM, NUMBER, STATE, EFFECTS),
+    parts_of(compensate_gravity, SYSTEM, ROWS, ROWS),
+    parts_of(apply_fixman, SYSTEM, ROWS, ROWS),
+    parts_of(evaluate_looped, SYSTEM, NUMBER, STATE, ROWS),
+    parts_of(close_loops, SYSTEM, STATE, STATE, COUNT),
+    parts_of(step_looped, SYSTEM, NUMBER, NUMBER, STATE, STATE),
+)
+"""In the order of structures.py."""
+
+
+def element_part(function: Any) -> PartAtWidths:
+    """The part of an element of its own kind: a helper f(work, system, at, t, state, effects).
+
+    It reads its record of `system.codes` at `at`, its numbers of `system.numbers` from
+    `system.codes[at + OFFSET]` on, and adds to `effects.tau` and `effects.f_ext`; it returns OK.
+    """
+    return parts_of(function, SYSTEM, COUNT, NUMBER, STATE, EFFECTS)
+
+
+def addresses(
+    tree: Any, codes: Any, brought: tuple[PartAtWidths, ...], width: Width, method: str
+) -> Any:
+    """The address of every part that a system needs, 0 for the others; compiles them if need be.
+
+    tree, codes: of the packed model and its forces. brought: parts that elements bring along.
+    method: the integrator's name.
+    """
+    needed = (
+        tree[FULL] > 0,
+        codes[f.ELEMENTS] > 0,
+        codes[f.GRAVITY_COMPENSATED] > 0,
+        codes[f.FIXMAN] > 0,
+        tree[LOOPS] > 0,
+        tree[LOOPS] > 0,
+        tree[LOOPS] > 0 and method == "implicit_midpoint",
+    )
+    found = [part.address(width) if used else 0 for part, used in zip(OWN, needed, strict=True)] + [
+        part.address(width) for part in brought
+    ]
+    return np.array(found, dtype=object if JIT_DISABLED else np.int64)

@@ -1,0 +1,308 @@
+"""A run from its plan to its result: log or memory, checkpoints, resuming to the same bits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skodyn.errors import LogError, StateError
+from skodyn.model.columns import LARGEST, Floats, as_floats, shown
+from skodyn.model.model import Model
+from skodyn.simulation.channels import CHANNELS, OF_LOOPS, channel_rows, data_sets, prepare_channels
+from skodyn.simulation.duration import division_fault, every_fault
+from skodyn.simulation.elements import Forces
+from skodyn.simulation.engine import Engine
+from skodyn.simulation.fingerprint import fingerprint
+from skodyn.simulation.loop import Outcome, Progress, drive
+from skodyn.simulation.loop_start import start_fault
+from skodyn.simulation.monitors import Snapshot, snapshot
+from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.thermostat import AndersenThermostat, rate_fault
+from skodyn.sources import dependency_hash
+
+__all__ = ["Plan", "Run", "checkpoint_path", "resume", "run"]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Everything that decides a run."""
+
+    model: Model
+    q0: Floats
+    v0: Floats
+    duration: float
+    settings: IntegratorSettings
+    forces: Forces = field(default_factory=Forces)
+    every: int = 1
+    channels: tuple[str, ...] = ()
+    seed: int | None = None
+    scenario_text: str = ""
+    scenario_folder: str = ""
+    thermostat: AndersenThermostat | None = None
+
+    def __post_init__(self) -> None:
+        faults = self._timing_faults()
+        unknown = [name for name in self.channels if name not in CHANNELS]
+        if unknown:
+            faults.append(f"Unknown channels {unknown}; choose from {', '.join(CHANNELS)}.")
+        speaking = [name for name in self.channels if name in OF_LOOPS]
+        if speaking and not self.model.has_loops:
+            faults.append(
+                f"Channel {speaking[0]!r} speaks of loops, and model {self.model.name!r} has none; "
+                "leave it out."
+            )
+        if self.thermostat is not None and self.settings.adaptive:
+            faults.append(
+                f"A thermostat acts between steps of equal length, which {self.settings.method} "
+                "does not take; use rk4, implicit_midpoint or semi_implicit_euler."
+            )
+        elif self.thermostat is not None:
+            sentence = rate_fault(self.thermostat.rate, self.settings.dt, "The thermostat's rate")
+            faults += [sentence] if sentence else []
+        if faults:
+            raise StateError(faults)
+
+    def _timing_faults(self) -> list[str]:
+        seconds = as_floats(self.duration)
+        if seconds is None or seconds.ndim or not 0.0 < seconds <= LARGEST:
+            return [f"duration is {shown(self.duration)}; give seconds above 0."]
+        if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
+            return [f"every is {shown(self.every)}; give a whole number of steps from 1."]
+        found = division_fault(float(seconds), float(self.settings.dt), "dt")
+        if found is not None:
+            return [found[1]]
+        too_rare = every_fault(self.every, round(self.duration / self.settings.dt), "every")
+        return [too_rare] if too_rare else []
+
+    def engine(self) -> Engine:
+        v = np.asarray(self.v0, dtype=np.float64)
+        if v.shape != (self.model.nv,) or not np.isfinite(v).all():
+            raise StateError(
+                f"v0 is {self.v0!r}; this model takes {self.model.nv} finite velocities."
+            )
+        q = self.model.check_q(self.q0)
+        fault = start_fault(self.model, q, v) if self.model.has_loops else ""
+        if fault:
+            raise StateError(f"The start cannot be simulated: {fault}")
+        return Engine(
+            self.model, q, v, self.duration, self.settings, self.forces, self.every, self.thermostat
+        )
+
+    @property
+    def rows(self) -> int:
+        """How many rows a complete run logs, the one at the start included."""
+        return 1 + round(self.duration / self.settings.dt) // self.every
+
+    def identity(self) -> dict[str, str]:
+        """Hashes by which a resumed run is recognised as the same."""
+        state = hashlib.sha256(np.concatenate((self.q0, self.v0)).tobytes())
+        numbers = repr((self.settings, self.duration, self.every, self.channels))
+        acting = repr((
+            sorted((name, asdict(given)) for name, given in self.forces.joints.items()),
+            [(type(e).__name__, _exact(asdict(e))) for e in self.forces.elements],
+            _exact(self.forces.controller_parameters),
+            *([repr(self.thermostat)] if self.thermostat else []),
+        ))  # fmt: skip
+        return {
+            "model": self.model.content_hash,
+            "initial state": state.hexdigest(),
+            "settings": hashlib.sha256(numbers.encode()).hexdigest(),
+            "forces": hashlib.sha256(acting.encode()).hexdigest(),
+            "controller": fingerprint(self.forces.controller),
+            "code": dependency_hash("skodyn.simulation.engine"),
+        }
+
+    def provenance(self) -> dict[str, Any]:
+        from skodyn.io import provenance
+
+        return provenance.collect(
+            self.model, self.scenario_text, seed=self.seed, integrator=self.settings.method,
+            integrator_settings=asdict(self.settings), dt=self.settings.dt,
+            duration=self.duration, every=self.every, identity=self.identity(),
+            scenario_folder=self.scenario_folder,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run that has ended: how, and where its rows are."""
+
+    outcome: Outcome
+    trajectory: Any
+    log: Path | None = None
+
+    @property
+    def status(self) -> str:
+        return self.outcome.status
+
+    @property
+    def message(self) -> str:
+        return self.outcome.message
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        return self.outcome.summary
+
+    @property
+    def t(self) -> Floats:
+        return np.asarray(self.trajectory.t)
+
+    @property
+    def q(self) -> Floats:
+        return np.asarray(self.trajectory.q)
+
+    @property
+    def v(self) -> Floats:
+        return np.asarray(self.trajectory.v)
+
+    def __repr__(self) -> str:
+        where = f", {self.log}" if self.log else ""
+        return f"<Run {self.status}: {self.summary['steps']} steps{where}>"
+
+
+def _exact(value: Any) -> Any:
+    """Plain lists and numbers: the repr of an array leaves out its middle, and digits."""
+    if isinstance(value, dict):
+        return {key: _exact(entry) for key, entry in value.items()}
+    return value if isinstance(value, str) else np.asarray(value).tolist()
+
+
+class _Memory:
+    """Rows kept as arrays, for runs without a log."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Mapping[str, Any]] = []
+
+    def append(self, rows: Mapping[str, Any]) -> None:
+        self.blocks.append(rows)
+
+    def flush(self) -> None:
+        pass
+
+    def arrays(self) -> dict[str, Any]:
+        return {name: np.concatenate([b[name] for b in self.blocks]) for name in self.blocks[0]}
+
+
+def checkpoint_path(log: Path) -> Path:
+    """Beside the log, named after it."""
+    return log.with_name(log.name + ".checkpoint")
+
+
+def run(
+    plan: Plan,
+    log: str | Path | None = None,
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    chunk: int | None = None,
+) -> Run:
+    """Run a plan from its start; rows go to a log file, or stay in memory without one."""
+    engine = plan.engine()
+    start = snapshot(engine)
+    prepare_channels(plan.channels, plan.rows)
+    first = channel_rows(engine, engine.present(), plan.channels)
+    if log is None:
+        return _run_in_memory(plan, engine, start, first, progress, chunk)
+    from skodyn.io import checkpoint
+    from skodyn.io.log import LogWriter
+
+    path = Path(log)
+    writer = LogWriter.create(
+        path, data_sets(plan.channels), plan.model, plan.provenance(),
+        expected_rows=plan.rows, overwrite=overwrite,
+    )  # fmt: skip
+    checkpoint.remove(checkpoint_path(path))  # of an older run with this name
+    writer.append(first)
+    return _run_logged(plan, engine, start, writer, path, progress, chunk)
+
+
+def resume(
+    plan: Plan,
+    log: str | Path,
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+    chunk: int | None = None,
+) -> Run:
+    """Continue an interrupted run of the same plan from its last checkpoint, to the same bits."""
+    from skodyn.io import checkpoint
+    from skodyn.io.log import LogWriter
+    from skodyn.io.trajectory import open as open_trajectory
+
+    path = Path(log)
+    if open_trajectory(path).status == "finished":
+        raise LogError(f"{path} holds a finished run; there is nothing to resume.")
+    saved = checkpoint.load(checkpoint_path(path))
+    changed = [k for k, v in plan.identity().items() if saved.meta["identity"].get(k) != v]
+    if changed and not force:
+        raise StateError(
+            f"{path} cannot be resumed to the same bits: its {', '.join(changed)} changed since it "
+            "was written; restore what it was, or force it (the change is recorded in the log)."
+        )
+    engine = plan.engine()
+    engine.restore(saved.arrays)
+    record = {**plan.provenance(), "changed": changed, "checkpoint": saved.note or "newest"}
+    writer = LogWriter.reopen(path, record)
+    try:
+        writer.truncate(saved.meta["rows"])
+    except BaseException:
+        writer.close()
+        raise
+    start = Snapshot(**saved.meta["start"])
+    return _run_logged(plan, engine, start, writer, path, progress, chunk)
+
+
+def _run_in_memory(
+    plan: Plan,
+    engine: Engine,
+    start: Snapshot,
+    first: dict[str, Any],
+    progress: Progress | None,
+    chunk: int | None,
+) -> Run:
+    from skodyn.io.trajectory import Trajectory
+
+    memory = _Memory()
+    memory.append(first)
+    outcome = drive(engine, memory, plan.channels, start=start, progress=progress, chunk=chunk)
+    trajectory = Trajectory.in_memory(
+        plan.model, memory.arrays(), plan.provenance(), status=outcome.status,
+        message=outcome.message, summary=outcome.summary,
+    )  # fmt: skip
+    return Run(outcome, trajectory)
+
+
+def _run_logged(
+    plan: Plan,
+    engine: Engine,
+    start: Snapshot,
+    writer: Any,
+    path: Path,
+    progress: Progress | None,
+    chunk: int | None,
+) -> Run:
+    from skodyn.io import checkpoint
+    from skodyn.io.trajectory import open as open_trajectory
+
+    identity = plan.identity()  # now: a controller in Python may change itself as it runs
+
+    def save() -> None:
+        writer.flush(sync=True)
+        meta = {"identity": identity, "rows": writer.rows, "start": asdict(start)}
+        checkpoint.save(checkpoint_path(path), engine.memory_of_run(), meta)
+
+    save()  # from the first moment there is something to resume from
+    with writer:
+        outcome = drive(
+            engine, writer, plan.channels, start=start, checkpoint=save,
+            progress=progress, chunk=chunk,
+        )  # fmt: skip
+        writer.finish(outcome.status, outcome.message, outcome.summary)
+    if outcome.status == "finished":
+        checkpoint.remove(checkpoint_path(path))
+    return Run(outcome, open_trajectory(path), path)

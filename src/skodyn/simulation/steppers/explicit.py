@@ -1,0 +1,175 @@
+"""Explicit Runge–Kutta–Munthe-Kaas methods, for any tableau.
+
+Each stage works with u, the way from the start of the step in the algebra of the joints' groups
+(lie.py), and y. With the weights a of the tableau:
+
+    uᵢ = dt Σ aᵢⱼ mⱼ,  yᵢ = y + dt Σ aᵢⱼ kⱼ,  mᵢ = dexp⁻¹(uᵢ)·vᵢ,  kᵢ = ẏ(t + cᵢ dt, q ⊞ uᵢ, yᵢ)
+
+With loops, every stage is moved onto their manifold first, and so is the end: the method is then
+that for F∘π, π the smooth map onto the manifold, and keeps its order.
+
+The tableau is data: one loop is compiled for all such methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.errors import StateError
+from skodyn.jit import helper
+from skodyn.kernels.status import OK
+from skodyn.lanes import shift_pointer
+from skodyn.simulation.fixed_step import fixed_steps
+from skodyn.simulation.lane_loop import lane_steps
+from skodyn.simulation.lie import coordinate_rates, move_coordinates
+from skodyn.simulation.memory import Sections
+from skodyn.simulation.steppers.method import Method
+from skodyn.simulation.steppers.tables import add_scaled_table, clear, copy
+from skodyn.simulation.structures import State, numbered_table, size_of, start_of, table
+from skodyn.simulation.system import SYSTEM_MEMORY, close, close_to_evaluate, evaluate
+
+STAGES = 0  # of `method`: how many, then A row by row, B and C
+TABLEAU = 1
+
+
+def stage_memory(stages: int) -> Sections:
+    """What a method of so many stages keeps."""
+    return Sections(
+        SYSTEM_MEMORY,
+        STAGE_Q=(1, "q", "coordinates of a stage"),
+        STAGE_U=(1, "y", "the way to it; behind the last stage, that of the whole step"),
+        STAGE_Y=(1, "y", "velocities and integrals of a stage"),
+        STAGE_M=(stages, "y", "m₁ … mₛ, rates of the way"),
+        STAGE_K=(stages, "y", "k₁ … kₛ, rates of y"),
+    )
+
+
+STAGE_Q, STAGE_U, STAGE_Y, STAGE_M, STAGE_K = stage_memory(1).indices
+
+
+def tableau(
+    rows: Sequence[Sequence[float]], weights: Sequence[float], nodes: Sequence[float]
+) -> NDArray[np.float64]:
+    """`method` of an explicit method: the rows of A below its diagonal, B and C."""
+    stages = len(weights)
+    square = np.zeros((stages, stages))
+    for i, row in enumerate(rows):
+        square[i, : len(row)] = row
+    return np.concatenate(([float(stages)], square.reshape(-1), weights, nodes))
+
+
+@helper
+def stage_count(method):
+    return int(method[STAGES])
+
+
+@helper
+def combine(count, out, start, stages, weights, dt, tables):
+    """out = start + dt Σ weightsⱼ·tableⱼ over the first `stages` tables."""
+    begun = False
+    for j in range(stages):
+        if weights[j] != 0.0:
+            added = shift_pointer(tables, j * count)
+            if begun:
+                add_scaled_table(count, out, out, dt * weights[j], added)
+            else:
+                add_scaled_table(count, out, start, dt * weights[j], added)
+            begun = True
+    if not begun:
+        copy(count, out, start)
+
+
+@helper
+def explicit_stages(work, system, t, dt, state):
+    """Fill m and k of all stages."""
+    stages = stage_count(system.method)
+    a = shift_pointer(system.method, TABLEAU)
+    c = shift_pointer(system.method, TABLEAU + stages * (stages + 1))
+    stage = State(table(system, STAGE_Q), table(system, STAGE_Y))
+    way = table(system, STAGE_U)
+    m, k = start_of(table(system, STAGE_M)), start_of(table(system, STAGE_K))
+    count = size_of(work, way)
+    for i in range(stages):
+        weights = shift_pointer(a, i * stages)
+        clear(count, start_of(way))
+        combine(count, start_of(way), start_of(way), i, weights, dt, m)
+        combine(count, start_of(stage.y), start_of(state.y), i, weights, dt, k)
+        move_coordinates(work, system.model, state.q, way, 1.0, stage.q)
+        status = close_to_evaluate(work, system, stage) if i > 0 else OK
+        if status != OK:
+            return status
+        coordinate_rates(work, system.model, way, stage.y, numbered_table(work, system, STAGE_M, i))
+        rates = numbered_table(work, system, STAGE_K, i)
+        status = evaluate(work, system, t + c[i] * dt, stage, rates)
+        if status != OK:
+            return status
+    return OK
+
+
+@helper
+def finish_explicit(work, system, dt, state, new):
+    """The end of the step from m and k."""
+    stages = stage_count(system.method)
+    b = shift_pointer(system.method, TABLEAU + stages * stages)
+    way = table(system, STAGE_U)
+    count = size_of(work, way)
+    m, k = start_of(table(system, STAGE_M)), start_of(table(system, STAGE_K))
+    clear(count, start_of(way))
+    combine(count, start_of(way), start_of(way), stages, b, dt, m)
+    combine(count, start_of(new.y), start_of(state.y), stages, b, dt, k)
+    move_coordinates(work, system.model, state.q, way, 1.0, new.q)
+    return close(work, system, new)
+
+
+@helper
+def step(work, system, t, dt, state, new):
+    """The state at t + dt."""
+    status = explicit_stages(work, system, t, dt, state)
+    closed = finish_explicit(work, system, dt, state, new)
+    return status if status != OK else closed
+
+
+explicit_run = fixed_steps("explicit_run", step)
+explicit_sweep = lane_steps("explicit_sweep", step)
+
+
+def _check_tableau(
+    name: str,
+    rows: Sequence[Sequence[float]],
+    weights: Sequence[float],
+    nodes: Sequence[float],
+) -> None:
+    """Kernels take its lengths on trust."""
+    stages = len(weights)
+    for what, count in (("rows", len(rows)), ("nodes", len(nodes))):
+        if count != stages or not stages:
+            raise StateError(
+                f"The tableau of {name!r} has {count} {what} and {stages} weights; give one of "
+                "each for every stage, at least one."
+            )
+    for i, row in enumerate(rows):
+        if len(row) > i:
+            raise StateError(
+                f"The tableau of {name!r} has {len(row)} numbers in row {i + 1}; an explicit "
+                f"method has at most {i} there."
+            )
+
+
+def explicit_method(
+    name: str,
+    rows: Sequence[Sequence[float]],
+    weights: Sequence[float],
+    nodes: Sequence[float],
+) -> Method:
+    """A method by its tableau: rows of A below the diagonal, weights b and nodes c.
+
+    Nothing is compiled for it. Its order is limited to five by the series of dexp⁻¹ (lie.py) if
+    the model has spherical or free joints.
+    """
+    _check_tableau(name, rows, weights, nodes)
+    numbers = tableau(rows, weights, nodes)
+    memory = stage_memory(len(weights))
+    return Method(name, memory, explicit_run, explicit_sweep, lambda settings: numbers)

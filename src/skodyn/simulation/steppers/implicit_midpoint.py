@@ -1,0 +1,112 @@
+"""The implicit midpoint rule on the manifold, for long conservative runs.
+
+With the middle velocity v̄ the step is  q₁ = q₀ ⊞ dt·v̄,  y₁ = y₀ + dt·ẏ(t + dt/2, q₀ ⊞ dt/2·v̄, ȳ),
+ȳ = (y₀ + y₁)/2: of second order and time-symmetric, so that the energy of a reversible system
+oscillates but does not drift (E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration,
+2006, chapters V and XI). ȳ is found by fixed-point iteration, each lane for itself, until it moves
+by less than `tolerance` relative to its largest element, or until rounding keeps it from coming any
+closer; failure to converge is reported. With loops a step is another one (looped_midpoint.py).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skodyn.jit import call_part, helper
+from skodyn.kernels.loop_table import has_loops
+from skodyn.kernels.status import NOT_CONVERGED, OK
+from skodyn.lanes import fma, states
+from skodyn.simulation.fixed_step import fixed_steps
+from skodyn.simulation.lane_loop import lane_steps
+from skodyn.simulation.lie import move_coordinates
+from skodyn.simulation.memory import Sections
+from skodyn.simulation.steppers.method import Method
+from skodyn.simulation.steppers.tables import copy
+from skodyn.simulation.structures import MIDPOINT, State, size_of, start_of, table
+from skodyn.simulation.system import SYSTEM_MEMORY, evaluate
+
+MEMORY = Sections(
+    SYSTEM_MEMORY,
+    MIDDLE_Q=(1, "q", "coordinates in the middle of the step"),
+    MIDDLE_Y=(1, "y", "ȳ"),
+    RATES=(1, "y", "ẏ in the middle"),
+    MOVED=(1, "one", "how far the last iteration moved ȳ, one number per lane"),
+    CLOSED_Y=(1, "loop y", "ȳ with loops closed, which is evaluated: looped_midpoint.py"),
+    WAY=(1, "loop y", "the way to the middle"),
+    SHIFT_Q=(1, "loop y", "C, what closes the coordinates"),
+    SHIFT_Y=(1, "loop y", "D, what closes the velocities"),
+    LEAST_Q=(1, "loop y", "C anew"),
+    LEAST_Y=(1, "loop y", "D anew"),
+)
+MIDDLE_Q, MIDDLE_Y, RATES, MOVED = MEMORY.indices[:4]
+CLOSED_Y, WAY, SHIFT_Q, SHIFT_Y, LEAST_Q, LEAST_Y = MEMORY.indices[4:]
+
+TOLERANCE = 0  # of `method`
+MAX_ITERATIONS = 100
+STAGNANT = 1e-9
+"""An iteration that has come this close, relative, and moves no less than before, is at rest: what
+still moves it is rounding, in a system whose accelerations are large beside its velocities."""
+
+
+@helper
+def correct_lane(dt, tolerance, y, middle, rates, lane, before):
+    """ȳ ← y + dt/2·ẏ for one row: how far it moved, or −1 if it has come to rest."""
+    ny = y.stride
+    at, start, old, rate = lane * ny, start_of(y), start_of(middle), start_of(rates)
+    moved, size = 0.0, 0.0
+    for i in range(at, at + ny):
+        better = fma(0.5 * dt, rate[i], start[i])
+        if i < at + ny - 1:  # the work done, last, follows from the rest
+            moved = max(moved, abs(better - old[i]))
+            size = max(size, abs(better))
+        old[i] = better
+    settled = moved <= tolerance * size
+    stuck = moved >= before and moved <= STAGNANT * size
+    return -1.0 if settled or stuck else moved
+
+
+@helper
+def correct_lanes(work, system, dt, state, middle, rates):
+    """One correction of every lane that still moves; how many do."""
+    moved, waiting = start_of(table(system, MOVED)), 0
+    for lane in range(states(work)):
+        if not moved[lane] < 0.0:
+            tolerance = system.method[TOLERANCE]
+            moved[lane] = correct_lane(dt, tolerance, state.y, middle.y, rates, lane, moved[lane])
+            if not moved[lane] < 0.0:
+                waiting += 1
+    return waiting
+
+
+@helper
+def step(work, system, t, dt, state, new):
+    """The state at t + dt."""
+    if has_loops(system.model):
+        return call_part(system.parts[MIDPOINT], work, system, t, dt, state, new)
+    middle, rates = State(table(system, MIDDLE_Q), table(system, MIDDLE_Y)), table(system, RATES)
+    count, moved = size_of(work, state.y), start_of(table(system, MOVED))
+    copy(count, start_of(middle.y), start_of(state.y))
+    for lane in range(states(work)):
+        moved[lane] = float("inf")
+    for _ in range(MAX_ITERATIONS):
+        move_coordinates(work, system.model, state.q, middle.y, 0.5 * dt, middle.q)
+        status = evaluate(work, system, t + 0.5 * dt, middle, rates)
+        if status != OK:
+            return status
+        if correct_lanes(work, system, dt, state, middle, rates) == 0:
+            move_coordinates(work, system.model, state.q, middle.y, dt, new.q)
+            end, half, start = start_of(new.y), start_of(middle.y), start_of(state.y)
+            for i in range(count):
+                end[i] = 2.0 * half[i] - start[i]
+            return OK
+    return NOT_CONVERGED
+
+
+METHOD = Method(
+    "implicit_midpoint",
+    MEMORY,
+    fixed_steps("midpoint_run", step),
+    lane_steps("midpoint_sweep", step),
+    numbers=lambda settings: np.array([settings.tolerance]),
+    settings=("dt", "tolerance"),
+)

@@ -1,0 +1,159 @@
+"""The right-hand side of the equations of motion: forces, then forward dynamics.
+
+A state is q (nq) and y = [v; z] (ny), where z are integrals: those of PID controllers, and last the
+work that all forces but gravity have done, so that energy can be balanced. Tables hold one row per
+lane.
+
+What few models need is not written here but called by its address (parts.py): mimic joints and
+loops, which have right-hand sides of their own, servos and other elements, the Fixman force.
+"""
+
+from __future__ import annotations
+
+from skodyn.jit import call_part, helper
+from skodyn.kernels.forward_dynamics import gather_residuals, scatter_accelerations
+from skodyn.kernels.kinematics import scatter_rates
+from skodyn.kernels.loop_table import has_loops
+from skodyn.kernels.mimics import has_mimics
+from skodyn.kernels.status import OK, first_trouble
+from skodyn.kernels.workspace import (
+    MOTION,
+    body_count,
+    body_slot,
+    load6,
+    row6,
+    velocity_count,
+)
+from skodyn.lanes import Rows, fma, load_rows, shift_pointer, splat, states, store_rows
+from skodyn.model.layout import NQ
+from skodyn.simulation.controller_call import call_controller
+from skodyn.simulation.forces import (
+    CONTROLLED,
+    ELEMENTS,
+    FIXMAN,
+    ON_BODIES,
+    PASSIVE,
+    passive_torques,
+)
+from skodyn.simulation.memory import Sections
+from skodyn.simulation.steppers.tables import clear
+from skodyn.simulation.structures import (
+    CLOSING,
+    COUPLED,
+    ELEMENTS_PART,
+    FIXMAN_PART,
+    LOOPED,
+    Effects,
+    size_of,
+    start_of,
+    table,
+)
+from skodyn.spatial.motion import dot_spatial
+
+CLOSE, CLOSE_STAGE, RENEW = range(3)
+"""What is asked of the part that closes loops: looped_system.py."""
+
+SYSTEM_MEMORY = Sections(
+    TAU=(1, "v", "generalised forces"),
+    GRAVITY=(1, "full v", "torques that hold the system against gravity"),
+    F_EXT=(1, "forces", "external forces on bodies"),
+    FULL_Q=(1, "mimic q", "coordinates of every joint, where some are mimics"),
+    FULL_Y=(1, "mimic y", "velocities of every joint, and integrals"),
+    FULL_TAU=(1, "mimic v", "forces on every joint"),
+    FULL_RATES=(1, "mimic y", "rates of FULL_Y"),
+    LOOPS_READY=(1, "one", "1 while the loops of the state to be evaluated are factored"),
+)
+TAU, GRAVITY, F_EXT, FULL_Q, FULL_Y, FULL_TAU, FULL_RATES, LOOPS_READY = SYSTEM_MEMORY.indices
+
+
+@helper
+def forces_on_bodies(system):
+    """External forces; rows that are not given if no element acts on a body."""
+    rows = table(system, F_EXT)
+    return Rows(rows.data, rows.first, rows.stride if system.codes[ON_BODIES] > 0 else 0)
+
+
+@helper
+def apply_forces(work, system, t, state, effects):
+    """Everything but the controller; the state and the effects are those of every joint."""
+    if system.codes[PASSIVE] > 0:
+        passive_torques(work, system, state, effects.tau)
+    else:
+        clear(size_of(work, effects.tau), start_of(effects.tau))
+    if system.codes[FIXMAN] > 0:  # forward dynamics sees what fails
+        call_part(system.parts[FIXMAN_PART], work, system, state.q, effects.tau)
+    if system.codes[ELEMENTS] > 0:
+        call_part(system.parts[ELEMENTS_PART], work, system, t, state, effects)
+
+
+@helper
+def control(work, system, t, state, tau):
+    """Let the controller add its torques, lane by lane."""
+    if system.codes[CONTROLLED] > 0:
+        nq, nv = system.model.tree[NQ], velocity_count(system.model)
+        q, y, torques = start_of(state.q), start_of(state.y), start_of(tau)
+        for lane in range(states(work)):
+            call_controller(
+                system.controller,
+                t,
+                shift_pointer(q, lane * nq),
+                shift_pointer(y, lane * state.y.stride),
+                system.settings,
+                shift_pointer(torques, lane * nv),
+                nq,
+                nv,
+                system.n_settings,
+            )
+
+
+@helper
+def power(work, model, y, tau, f_ext):
+    """Power of the generalised forces and of the forces on bodies (their V is in MOTION)."""
+    total = splat(work, 0.0)
+    for i in range(velocity_count(model)):
+        total = fma(load_rows(work, y, i), load_rows(work, tau, i), total)
+    if f_ext.stride > 0:
+        for k in range(body_count(model)):
+            force = row6(work, f_ext, 6 * k)
+            total = total + dot_spatial(force, load6(work, body_slot(k) + MOTION))
+    return total
+
+
+@helper
+def accelerate(work, model, state, tau, f_ext, rates):
+    """v̇ of a tree: Algorithm 6.1."""
+    first = scatter_rates(work, model, state.q, state.y)
+    second = gather_residuals(work, model, tau, f_ext, False)
+    third = scatter_accelerations(work, model, rates)
+    return first_trouble(first, second, third)
+
+
+@helper
+def evaluate(work, system, t, state, rates):
+    """rates = ẏ at time t."""
+    if has_mimics(system.model):
+        return call_part(system.parts[COUPLED], work, system, t, state, rates)
+    if has_loops(system.model):
+        return call_part(system.parts[LOOPED], work, system, t, state, rates)
+    tau, f_ext = table(system, TAU), forces_on_bodies(system)
+    apply_forces(work, system, t, state, Effects(tau, rates, table(system, GRAVITY), f_ext))
+    control(work, system, t, state, tau)
+    work_done = rates.stride - 1
+    store_rows(work, rates, work_done, power(work, system.model, state.y, tau, f_ext))
+    return accelerate(work, system.model, state, tau, f_ext, rates)
+
+
+@helper
+def close(work, system, state):
+    """Move a state onto the manifold of its loops, if the model has any."""
+    if has_loops(system.model):
+        return call_part(system.parts[CLOSING], work, system, state, state, CLOSE)
+    return OK
+
+
+@helper
+def close_to_evaluate(work, system, state):
+    """The same for a state that is evaluated next, which saves it some work."""
+    if has_loops(system.model):
+        return call_part(system.parts[CLOSING], work, system, state, state, CLOSE_STAGE)
+    return OK

@@ -1,0 +1,258 @@
+"""What a worker does: rows of values in, outcomes out. The same on every engine.
+
+`run_batch` is a pure function of the study and the rows; nothing depends on which runs came
+together, in which order, or where.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.errors import SkodynError
+from skodyn.kernels.energy import ROW as STATE_SUMS
+from skodyn.kernels.workspace import PackedModel, workspace_lanes
+from skodyn.lanes.cache_lines import line_zeros
+from skodyn.model.columns import Floats
+from skodyn.simulation import sampling
+from skodyn.simulation.engine import Engine
+from skodyn.simulation.evaluate_rows import StateRows
+from skodyn.simulation.sampling import MetricArrays
+from skodyn.sweeps.lane_batch import LaneBatch, Outcomes
+from skodyn.sweeps.metrics import PackedMetrics, pack_metrics
+from skodyn.sweeps.packing import Packer, Refused, run_ids
+from skodyn.sweeps.row_metrics import reduce_rows
+from skodyn.sweeps.study import Study
+
+__all__ = ["CRASHED", "FAILED", "FINISHED", "PENDING", "REFUSED", "BatchResult", "run_batch"]
+
+PENDING, FINISHED, FAILED, REFUSED, CRASHED = range(5)
+
+ADAPTIVE_STEPS = 20_000  # attempts between two looks at `stop`
+
+
+@dataclass(frozen=True, eq=False)
+class BatchResult:
+    """Outcomes of runs, one row each, and the reasons of those that were refused or crashed."""
+
+    run: NDArray[np.int64]
+    status: NDArray[np.uint8]
+    code: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    id: NDArray[np.bytes_]
+    q: Floats
+    v: Floats
+    metrics: Floats
+    reasons: dict[int, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.run)
+
+
+class Worker:
+    """A study made ready to run."""
+
+    def __init__(self, study: Study) -> None:
+        self.packer = Packer(study)
+        model = self.packer.base.model
+        self.nq, self.nv = model.nq, model.nv
+        self.metrics: PackedMetrics = pack_metrics(study.metrics, model, study.folder)
+
+
+@lru_cache(maxsize=4)
+def _worker(digest: bytes, pickled: bytes) -> Worker:
+    return Worker(pickle.loads(pickled))
+
+
+def prepare(study: bytes) -> None:
+    """Load and compile the functions of a pickled study now, so that what is wrong with them is
+    one ScenarioError and not a crash of every run."""
+    _ = _worker(hashlib.sha256(study).digest(), study).metrics.function
+
+
+def pickled(study: Study) -> bytes:
+    """A study as a task carries it; functions written in a script travel with their code."""
+    if not any(callable(metric.of) for metric in study.metrics.values()):
+        return pickle.dumps(study)
+    from numba import cloudpickle  # numba's import takes longer than a small study
+
+    data: bytes = cloudpickle.dumps(study)
+    return data
+
+
+def run_batch(
+    study: bytes,
+    indices: NDArray[np.int64],
+    rows: Floats,
+    logs: str = "",
+    log_failed: bool = False,
+    log_runs: frozenset[int] | None = frozenset(),
+    stop: Callable[[], bool] = lambda: False,
+) -> BatchResult:
+    """Run rows of a pickled study. `logs`: the folder for full logs, of failed runs, of those in
+    `log_runs`, or of all (None). Stopped early, it returns the runs that were completed."""
+    began = time.perf_counter()
+    worker = _worker(hashlib.sha256(study).digest(), study)
+    result = _empty(worker, indices)
+    done = np.zeros(len(indices), dtype=bool)
+    for chosen, variant, runs in worker.packer.pack(rows):
+        if stop():
+            break
+        if isinstance(variant, Refused):
+            result.status[chosen] = REFUSED
+            result.reasons.update({int(indices[i]): variant.reason for i in chosen})
+            done[chosen] = True
+            continue
+        result.id[chosen] = run_ids(variant, runs)
+        if not variant.in_lanes:
+            outcomes = _one_by_one(worker, rows[chosen], stop)
+        else:
+            outcomes = LaneBatch(runs, worker.metrics).run(stop)
+        _store(result, chosen, outcomes)
+        done[chosen[outcomes.complete]] = True
+    if logs:
+        _write_logs(worker, result, rows, done, Path(logs), log_failed, log_runs)
+    return _only(result, done, time.perf_counter() - began)
+
+
+def _empty(worker: Worker, indices: NDArray[np.int64]) -> BatchResult:
+    n = len(indices)
+    return BatchResult(
+        np.asarray(indices, dtype=np.int64), np.zeros(n, dtype=np.uint8),
+        np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n, dtype="S16"),
+        np.full((n, worker.nq), np.nan), np.full((n, worker.nv), np.nan),
+        np.full((n, worker.metrics.count), np.nan),
+    )  # fmt: skip
+
+
+def _store(result: BatchResult, chosen: NDArray[np.int64], outcomes: Outcomes) -> None:
+    result.status[chosen] = np.where(outcomes.status == 0, FINISHED, FAILED)
+    for name in ("steps", "q", "v", "metrics"):
+        getattr(result, name)[chosen] = getattr(outcomes, name)
+    result.code[chosen] = outcomes.status
+
+
+def _only(result: BatchResult, done: NDArray[np.bool_], seconds: float) -> BatchResult:
+    return BatchResult(
+        result.run[done], result.status[done], result.code[done], result.steps[done],
+        result.id[done], result.q[done], result.v[done], result.metrics[done], result.reasons,
+        seconds,
+    )  # fmt: skip
+
+
+# ---- runs that cannot go side by side -----------------------------------------------------------
+
+
+def _one_by_one(worker: Worker, rows: Floats, stop: Callable[[], bool]) -> Outcomes:
+    """Width 1: runs that choose their steps, meet a thermostat or have mimic joints; metrics from
+    their rows.
+    """
+    n, m = len(rows), worker.metrics
+    outcomes = Outcomes(
+        np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64),
+        np.zeros((n, worker.nq)), np.zeros((n, worker.nv)), np.zeros((n, m.count)),
+    )  # fmt: skip
+    for i, row in enumerate(rows):
+        if stop() or not _run_alone(worker, row, i, outcomes, stop):
+            break
+        outcomes.complete[i] = True
+    return outcomes
+
+
+def _run_alone(
+    worker: Worker, row: Floats, i: int, outcomes: Outcomes, stop: Callable[[], bool]
+) -> bool:
+    s = worker.packer.scenario(row)
+    every = worker.packer.study.sample_every
+    engine = Engine(s.model, s.q0, s.v0, s.duration, s.integrator, s.forces, every, s.thermostat)
+    kept = np.zeros(worker.metrics.count * sampling.ACCUMULATORS)
+    block, status = engine.present(), 0
+    _reduce(worker, engine, True, block, kept)
+    while status == 0 and not engine.finished:
+        block = engine.advance(ADAPTIVE_STEPS)
+        status = block.status
+        if len(block.t):
+            _reduce(worker, engine, False, block, kept)
+        if status == 0 and not engine.finished and stop():
+            return False
+    outcomes.status[i], outcomes.steps[i] = status, engine.step
+    outcomes.q[i], outcomes.v[i] = engine.q, engine.v
+    outcomes.metrics[i] = worker.metrics.finished(kept[None])[0]
+    return True
+
+
+def _reduce(worker: Worker, engine: Engine, first: bool, block: Any, kept: Floats) -> None:
+    model, m, q, y = engine.model.uncoupled, worker.metrics, block.q, block.y
+    if engine.model.mimics:
+        nv, joints = engine.model.nv, engine.model.coupling
+        q, y = joints.expand_q(q), np.hstack((joints.expand_v(y[:, :nv]), y[:, nv:]))
+    workspace = line_zeros(workspace_lanes(model.n_bodies, model.nq, model.nv), poison=True)
+    values = line_zeros(STATE_SUMS + 3 * model.n_bodies)
+    reduce_rows.ready(
+        PackedModel(model.kernel_tree, model.parameters),
+        first,
+        engine.settings.dt * engine.every,
+        StateRows(*(rows.reshape(-1) for rows in (block.t, q, y))),
+        workspace,
+        MetricArrays(m.codes, m.levels, m.function.address, values, kept),
+    )
+
+
+# ---- full logs ----------------------------------------------------------------------------------
+
+
+def log_path(folder: Path, run: int) -> Path:
+    return folder / f"run-{run:09d}.h5"
+
+
+def _write_logs(
+    worker: Worker,
+    result: BatchResult,
+    rows: Floats,
+    done: NDArray[np.bool_],
+    folder: Path,
+    log_failed: bool,
+    log_runs: frozenset[int] | None,
+) -> None:
+    """Run those that are to be logged once more, at width 1, to the same bits."""
+    for i in np.flatnonzero(done & np.isin(result.status, (FINISHED, FAILED))).tolist():
+        run = int(result.run[i])
+        wanted = log_runs is None or run in log_runs
+        if not wanted and not (log_failed and result.status[i] == FAILED):
+            continue
+        try:
+            done[i] = _write_log(worker, rows[i], log_path(folder, run))
+        except (SkodynError, OSError) as error:
+            result.reasons[run] = f"its log could not be written: {error}"
+
+
+def _write_log(worker: Worker, row: Floats, target: Path) -> bool:
+    """A complete log under its name; False if a signal came in between."""
+    from skodyn.io import checkpoint
+    from skodyn.scenario.running import plan_of
+    from skodyn.simulation import session
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_suffix(".writing.h5")
+    run = session.run(
+        plan_of(worker.packer.scenario(row), target.parent), temporary, overwrite=True
+    )
+    checkpoint.remove(session.checkpoint_path(temporary))
+    if run.status == "interrupted":
+        temporary.unlink()
+        signal.raise_signal(run.outcome.signal)  # for the driver, whose business it is
+        return False
+    run.trajectory.close()
+    temporary.replace(target)
+    return True

@@ -1,0 +1,245 @@
+"""What is kept of a run besides its final state: metrics as a person names them, and packed.
+
+    swing = { of = "q.elbow", kind = "max" }
+    fall = { of = "position.lower.z", kind = "crossing", level = 1.0, direction = "down" }
+    drift = { kind = "energy_drift" }
+    reach = { of = "metrics.py:reach", kind = "rms" }
+
+`of` names a quantity: q.NAME and v.NAME by the names of the log's columns, energy (total), kinetic,
+potential, work (of all forces but gravity), momentum.angular.x …, com.x …, position.BODY.x …, or a
+function f(t, q, v) of a Python file. Quantities are looked at every `sample_every` steps. Of a
+model with mimic joints they are those of all its joints; a function is given the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.errors import ScenarioError
+from skodyn.forks import cached_property
+from skodyn.io.schema import Names
+from skodyn.model.columns import LARGEST, Floats, as_floats, shown
+from skodyn.model.model import Model
+from skodyn.simulation import sampling as s
+from skodyn.sweeps.functions import compile_functions, fault_of, load_function, of_state
+from skodyn.topology.wording import Spelling
+
+__all__ = [
+    "KINDS",
+    "Metric",
+    "PackedMetrics",
+    "check_metrics",
+    "names_function",
+    "pack_metrics",
+    "read_metrics",
+]
+
+KINDS = {
+    "min": s.MINIMUM,
+    "max": s.MAXIMUM,
+    "mean": s.MEAN,
+    "rms": s.RMS,
+    "final": s.FINAL,
+    "crossing": s.CROSSING,
+    "energy_drift": s.DRIFT,
+}
+_DIRECTIONS = {"up": s.CROSSING_UP, "down": s.CROSSING_DOWN, "any": s.CROSSING}
+_AXES = "xyz"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number per run. `of` may be a function when it comes from Python."""
+
+    kind: str
+    of: str | Callable[..., float] = ""
+    level: float | None = None
+    direction: str | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """As data; a function by its name."""
+        of = self.of if isinstance(self.of, str) else getattr(self.of, "__name__", "function")
+        given = {"kind": self.kind, "of": of, "level": self.level, "direction": self.direction}
+        return {key: value for key, value in given.items() if value not in (None, "")}
+
+
+@dataclass(frozen=True, eq=False)
+class PackedMetrics:
+    """What sampling.py reads."""
+
+    names: tuple[str, ...]
+    codes: NDArray[np.int64]
+    levels: Floats
+    functions: tuple[Callable[..., float], ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def function(self) -> Any:
+        return compile_functions(self.functions)
+
+    def finished(self, kept: Floats) -> Floats:
+        """(runs, metrics) from the accumulators of runs."""
+        table = kept.reshape(len(kept), self.count, s.ACCUMULATORS)
+        result = table[:, :, 0].copy()
+        kinds = self.codes[s.HEADER :: s.RECORD][: self.count]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            for m, kind in enumerate(kinds.tolist()):
+                if kind in (s.MEAN, s.RMS):
+                    result[:, m] /= table[:, m, 1]
+                if kind == s.DRIFT:
+                    result[:, m] /= np.maximum(table[:, m, 2], 1e-300)
+                if kind == s.RMS:
+                    result[:, m] = np.sqrt(result[:, m])
+        return result
+
+
+# ---- reading ------------------------------------------------------------------------------------
+
+
+def read_metrics(given: Any, faults: list[str]) -> dict[str, Metric]:
+    """Metrics from a table of tables (or of Metric); what is wrong is added to the faults."""
+    if not isinstance(given, dict):
+        faults.append(f"sweep.metrics is {shown(given)}; write a table of metrics by name.")
+        return {}
+    found = {}
+    for name, entry in given.items():
+        before = len(faults)
+        metric = _one(f"sweep.metrics.{name}", entry, faults)
+        if len(faults) == before and metric is not None:
+            found[name] = metric
+    return found
+
+
+def _one(label: str, entry: Any, faults: list[str]) -> Metric | None:
+    table = entry if not isinstance(entry, Metric) else {
+        f.name: getattr(entry, f.name) for f in fields(Metric)
+    }  # fmt: skip
+    if not isinstance(table, dict):
+        faults.append(
+            f'{label} is {shown(entry)}; write for example {{ of = "energy", kind = "max" }}.'
+        )
+        return None
+    keys = [f.name for f in fields(Metric)]
+    for key in (key for key in table if key not in keys):
+        remedy = Spelling(keys).remedy(key, f"use one of {', '.join(keys)}")
+        faults.append(f"Unknown key {key!r} in {label}; {remedy}")
+    kind = table.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        remedy = Spelling(KINDS).remedy(kind, f"give one of {', '.join(KINDS)}")
+        faults.append(f"{label}.kind is {shown(kind)}; {remedy}")
+        return None
+    metric = Metric(**{key: table[key] for key in keys if key in table})
+    _check(label, metric, faults)
+    return metric
+
+
+def _check(label: str, metric: Metric, faults: list[str]) -> None:
+    crossing, drift = metric.kind == "crossing", metric.kind == "energy_drift"
+    if drift and metric.of:
+        faults.append(f"{label}.of is not for energy_drift, which speaks of energy; leave it out.")
+    if not drift and not metric.of:
+        faults.append(f'{label} has no quantity; give of, for example of = "energy".')
+    if metric.of and not isinstance(metric.of, str) and not callable(metric.of):
+        faults.append(f'{label}.of is {shown(metric.of)}; give a quantity, for example "energy".')
+    level = as_floats(metric.level)
+    if crossing and not (level is not None and level.ndim == 0 and abs(level) <= LARGEST):
+        faults.append(f"{label}.level is {shown(metric.level)}; give the number to be crossed.")
+    if crossing and metric.direction not in (None, *_DIRECTIONS):
+        faults.append(f"{label}.direction is {shown(metric.direction)}; give up, down or any.")
+    for key in ("level", "direction"):
+        if not crossing and getattr(metric, key) is not None:
+            faults.append(f'{label}.{key} is for kind = "crossing" only; leave it out.')
+
+
+# ---- packing ------------------------------------------------------------------------------------
+
+
+def check_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> list[str]:
+    """What is wrong with the quantities of metrics; no file of functions is run to find out."""
+    quantities = _quantities(model.uncoupled)
+    spelling = Spelling(quantities)
+    faults = []
+    for name, metric in metrics.items():
+        if not isinstance(metric.of, str) or metric.of in quantities or not metric.of:
+            continue
+        if names_function(metric):
+            if fault := fault_of(metric.of, folder):
+                faults.append(f"sweep.metrics.{name}.of is {fault}")
+            continue
+        otherwise = "use one of energy, kinetic, potential, work, q.…, v.…, position.…"
+        remedy = spelling.remedy(metric.of, otherwise)
+        faults.append(f"sweep.metrics.{name}.of is {shown(metric.of)}; {remedy}")
+    return faults
+
+
+def names_function(metric: Metric) -> bool:
+    """Whether it speaks of a function of a Python file."""
+    return isinstance(metric.of, str) and ".py:" in metric.of
+
+
+def pack_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> PackedMetrics:
+    """The tables, with functions loaded from their files; raises ScenarioError with every fault."""
+    quantities = _quantities(model.uncoupled)
+    functions: list[Callable[..., float]] = []
+    faults = check_metrics(metrics, model, folder)
+    if faults:
+        raise ScenarioError(faults)
+    records: list[int] = []
+    levels: list[float] = []
+    for name, metric in metrics.items():
+        kind, source = KINDS[metric.kind], (s.TOTAL_ENERGY, 0)
+        if metric.kind == "crossing":
+            kind = _DIRECTIONS[metric.direction or "any"]
+        if metric.kind != "energy_drift":
+            try:
+                function = _function(metric, folder)
+            except ScenarioError as error:
+                faults += [f"sweep.metrics.{name}.of is {fault}" for fault in error.faults]
+                continue
+            if function is None:
+                source = quantities[str(metric.of)]
+            else:
+                source = (s.FUNCTION, len(functions))
+                functions.append(function)
+        records += [kind, *source]
+        levels.append(float(metric.level or 0.0))
+    if faults:
+        raise ScenarioError(faults)
+    sources = records[1 :: s.RECORD]
+    sums = any(source in (s.STATE_SUM, s.TOTAL_ENERGY) for source in sources)
+    header = [len(metrics), int(sums), int(s.PLACE in sources), 0]
+    codes = np.array([*header, *records], dtype=np.int64)
+    if model.mimics:
+        joints = model.coupling
+        functions = [of_state(function, joints.q_at, joints.v_at) for function in functions]
+    return PackedMetrics(tuple(metrics), codes, np.array(levels), tuple(functions))
+
+
+def _function(metric: Metric, folder: Path) -> Callable[..., float] | None:
+    if not isinstance(metric.of, str):
+        return metric.of
+    return load_function(metric.of, folder) if names_function(metric) else None
+
+
+def _quantities(model: Model) -> dict[str, tuple[int, int]]:
+    """Every quantity by name: its source and its place there."""
+    names = Names.of(model)
+    found = {"energy": (s.TOTAL_ENERGY, 0), "work": (s.WORK, 0)}
+    sums = ["kinetic", "potential"]
+    sums += [f"momentum.{part}.{a}" for part in ("angular", "linear") for a in _AXES]
+    sums += [f"com.{a}" for a in _AXES]
+    found |= {name: (s.STATE_SUM, i) for i, name in enumerate(sums)}
+    found |= {f"q.{name}": (s.COORDINATE, i) for i, name in enumerate(names.labels["q_name"])}
+    found |= {f"v.{name}": (s.VELOCITY, i) for i, name in enumerate(names.labels["v_name"])}
+    for k, body in enumerate(model.body_names):
+        found |= {f"position.{body}.{a}": (s.PLACE, 3 * k + i) for i, a in enumerate(_AXES)}
+    return found

@@ -1,0 +1,35 @@
+"""Metrics of rows that a run at width 1 has produced: the same reductions as in the lane loop."""
+
+from __future__ import annotations
+
+from skodyn.jit import FLAG, FLOATS, INTS, NUMBER, RESULT, Group, kernel
+from skodyn.kernels.workspace import PackedModel
+from skodyn.lanes import WIDTH_1, Rows, Work, pointer
+from skodyn.model.layout import NQ
+from skodyn.simulation.evaluate_rows import StateRows
+from skodyn.simulation.lane_loop import METRIC_ARRAYS
+from skodyn.simulation.sampling import Metrics, sample
+from skodyn.simulation.structures import State
+
+
+@kernel(
+    Group(PackedModel, (INTS, FLOATS)),
+    FLAG,
+    NUMBER,
+    Group(StateRows, (FLOATS,) * 3),
+    RESULT,
+    METRIC_ARRAYS,
+)
+def reduce_rows(arrays, first, interval, rows, lanes, metrics):
+    """Take in one row after another; `first` says that the first of them is the start."""
+    model = PackedModel(pointer(arrays.tree), pointer(arrays.parameters))
+    work = Work(WIDTH_1, pointer(lanes))
+    looks = Metrics(
+        pointer(metrics.codes), pointer(metrics.levels), metrics.function,
+        pointer(metrics.values), pointer(metrics.kept), interval,
+    )  # fmt: skip
+    nq, ny = arrays.tree[NQ], rows.y.size // rows.t.size
+    for row in range(rows.t.size):
+        state = State(Rows(pointer(rows.q), row * nq, nq), Rows(pointer(rows.y), row * ny, ny))
+        sample(work, model, first and row == 0, rows.t[row], state, looks)
+    return rows.t.size

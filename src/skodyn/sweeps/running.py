@@ -1,0 +1,163 @@
+"""Run a sweep, and go on with one that was interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from skodyn.errors import LogError, ScenarioError
+from skodyn.scenario import Scenario, read_scenario
+from skodyn.sweeps.batch import pickled, prepare
+from skodyn.sweeps.driver import Driver, Progress, Tally
+from skodyn.sweeps.engines import open_engine, warm
+from skodyn.sweeps.index import Index, IndexWriter, create_index, open_index
+from skodyn.sweeps.packing import goes_alone
+from skodyn.sweeps.plan import Plan, make_plan, read_plan
+from skodyn.sweeps.results import Sweep, logs_folder
+from skodyn.sweeps.scenario_data import read_data
+from skodyn.sweeps.stored_study import changed_code, record_of, stored_study
+from skodyn.sweeps.study import Study
+
+__all__ = ["plan_sweep", "resume_sweep", "run_plan", "sweep"]
+
+
+def plan_sweep(
+    scenario: str | os.PathLike[str] | Scenario,
+    parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    **more: Any,
+) -> Plan:
+    """A plan from a file with a table [sweep], or from a scenario and what is to be varied."""
+    if parameters is None and not more and not isinstance(scenario, Scenario):
+        return read_plan(scenario)
+    given = scenario if isinstance(scenario, Scenario) else read_scenario(scenario)
+    if parameters is None:
+        table: dict[str, Any] = {}
+    elif isinstance(parameters, Mapping):
+        table = {"designs": [parameters]} if "kind" in parameters else {"grid": dict(parameters)}
+    else:
+        table = {"designs": list(parameters)}
+    return make_plan(given, {**table, **more})
+
+
+def sweep(
+    scenario: str | os.PathLike[str] | Scenario,
+    parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    engine: str = "threads",
+    workers: int | None = None,
+    scheduler: str | None = None,
+    overwrite: bool = False,
+    resume: bool = False,
+    progress: Progress | None = None,
+    **more: Any,
+) -> Sweep:
+    """Run a scenario for many values of its parameters; returns the results.
+
+    parameters: paths with their values, a grid; or a table with a `kind`, as in [[sweep.designs]];
+    or a list of such tables, whose product is run. Left out, the file must have a table [sweep].
+    more: metrics, replicas, logs, sample_every, as in [sweep].
+    out: the index to write; without it, results live as long as the object returned.
+    engine: in-process, threads, processes or dask (with `scheduler`, on a cluster that exists).
+    resume: go on with `out` if it exists and holds this sweep.
+    """
+    plan = plan_sweep(scenario, parameters, **more)
+    temporary = Path(tempfile.mkdtemp(prefix="skodyn-sweep-")) if out is None else None
+    path = temporary / "sweep.h5" if temporary else Path(out or "")
+    given: dict[str, Any] = {
+        "engine": engine,
+        "workers": workers,
+        "scheduler": scheduler,
+        "progress": progress,
+    }
+    if resume and path.exists():
+        _check_same(path, plan)
+        resume_sweep(path, study=plan.study, **given)
+    else:
+        run_plan(plan, path, overwrite=overwrite, **given)
+    return Sweep(path, temporary)
+
+
+def run_plan(plan: Plan, path: Path, *, overwrite: bool = False, **given: Any) -> Tally:
+    """Run a plan into a new index."""
+    prepare(pickled(plan.study))
+    create_index(path, plan, record_of(plan), overwrite=overwrite)
+    return _drive(path, plan.study, **given)
+
+
+def resume_sweep(
+    path: str | os.PathLike[str], *, study: Study | None = None, force: bool = False, **given: Any
+) -> Tally:
+    """Run what is still pending in an index."""
+    with open_index(path) as file:
+        index = Index(file)
+        found = stored_study(index, study.metrics if study else None)
+        if changed_code(index) and not force:
+            raise LogError(
+                f"{path} was begun with another version of skodyn, so its runs may differ in their "
+                "last bits; restore that version, or force it."
+            )
+    prepare(pickled(found))
+    return _drive(Path(path), found, **given)
+
+
+def _check_same(path: Path, plan: Plan) -> None:
+    with open_index(path) as file:
+        index, record = Index(file), record_of(plan)
+        for name in ("normal_form", "labels", "dimensions", "metrics"):
+            now = record[name] if isinstance(record[name], str) else json.dumps(record[name])
+            if index.text(name) != now:
+                raise ScenarioError(
+                    f"{path} holds another sweep (its {name} differ); choose another name for this "
+                    "one."
+                )
+
+
+def _drive(
+    path: Path,
+    study: Study,
+    *,
+    engine: str = "threads",
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+    batch_runs: int | None = None,
+) -> Tally:
+    with IndexWriter(path) as writer:
+        chosen = _logs(path, json.loads(writer.text("logs")))
+        running = open_engine(
+            engine,
+            workers,
+            scheduler,
+            partial(warm, _methods(study), goes_alone(read_data(study.data))),
+        )
+        try:
+            tally = Driver(writer, pickled(study), running, chosen, batch_runs).run(progress)
+        except BaseException:
+            running.close(at_once=True)
+            raise
+        running.close(at_once=bool(tally.signal))
+        return tally
+
+
+def _logs(path: Path, wanted: str | list[int]) -> dict[str, Any]:
+    """What `run_batch` is told of full logs."""
+    if wanted == "none":
+        return {}
+    runs = frozenset(wanted if isinstance(wanted, list) else ())
+    return {
+        "logs": str(logs_folder(path).resolve()),
+        "log_failed": wanted == "failed",
+        "log_runs": None if wanted == "all" else runs,
+    }
+
+
+def _methods(study: Study) -> tuple[str, ...]:
+    """The integrators that runs of a study use."""
+    given = str(study.data.get("integrator", {}).get("method", "rk4"))
+    return tuple(study.labels.get("integrator.method", (given,)))

@@ -1,0 +1,147 @@
+"""A scenario as plain data in which every number has a place, and back to text.
+
+The normal form has the model written out (whatever file it came from), every joint with passive
+forces named (no patterns), every coordinate of the start given, and every vector in full. Setting
+a number in it and reading the text again is what "a run of the sweep" means; everything faster has
+to give the same bits.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from skodyn.model.drawing import describe
+from skodyn.model.model import Model
+from skodyn.scenario import Scenario, parse_scenario
+from skodyn.scenario.schema import CONTROLLERS, FORCES
+from skodyn.simulation.elements import JointProperties
+
+__all__ = ["Data", "model_data", "normal_form", "read_data", "to_toml"]
+
+Data = dict[str, Any]
+_BODY_KEYS = ("parent", "joint", "translation", "rotation", "mass", "com", "inertia")
+
+
+def read_data(data: Data) -> Scenario:
+    """The scenario that data describe; raises ScenarioError with every fault."""
+    return parse_scenario(to_toml(data), Path())
+
+
+def normal_form(scenario: Scenario) -> Data:
+    """The scenario as data with every number in its place."""
+    data: Data = tomllib.loads(scenario.text)
+    data.pop("sweep", None)
+    data["title"], data["seed"] = scenario.title, scenario.seed
+    data["model"] = model_data(scenario.model)
+    data["initial"] = _start(data.get("initial", {}), scenario)
+    if scenario.forces.joints:
+        data["joints"] = {j: _passive(p) for j, p in scenario.forces.joints.items()}
+    for group, types in (("controllers", CONTROLLERS), ("forces", FORCES)):
+        for table in data.get(group, {}).values():
+            _fill_vectors(table, types[table["type"]])
+    return data
+
+
+def model_data(model: Model) -> Data:
+    """A model as the table [model] of a scenario."""
+    described = describe(model)
+    bodies = {body["name"]: {key: body[key] for key in _BODY_KEYS} for body in described["bodies"]}
+    for body in bodies.values():
+        body["joint"] = {k: v for k, v in body["joint"].items() if k not in ("q", "v")}
+    frames = {
+        frame["name"]: {key: frame[key] for key in ("body", "translation", "rotation")}
+        for frame in described["frames"]
+    }
+    data: Data = {"name": model.name, "gravity": described["gravity"], "bodies": bodies}
+    more = {"frames": frames, "loops": described["loops"], "couplings": described["couplings"]}
+    return {**data, **{key: tables for key, tables in more.items() if tables}}
+
+
+def _start(given: Data, scenario: Scenario) -> Data:
+    """Every coordinate and velocity as it is before random parts are added."""
+    noise: Data = {key: float(given[key]) for key in ("q_noise", "v_noise") if key in given}
+    if any(noise.values()):
+        quiet = tomllib.loads(scenario.text)
+        quiet["initial"] = {k: v for k, v in given.items() if k not in noise}
+        quiet.pop("sweep", None)
+        scenario = parse_scenario(to_toml(quiet), (scenario.path or Path("x")).parent)
+    model = scenario.model
+    q, v = {}, {}
+    for joint in (j for j in model.independent_joints if model.joints[model.joint_index(j)].nv):
+        q[joint] = scenario.q0[model.q_slice(joint)].tolist()
+        v[joint] = scenario.v0[model.v_slice(joint)].tolist()
+    if model.has_loops:
+        q = _said(q, given.get("q", {})) if given.get("assemble") else q
+        v = _said(v, given.get("v", {})) if given.get("project") else v
+        noise |= {"assemble": True, "project": True}  # what opens a loop moves its joints
+    return {**noise, "q": q, "v": v}
+
+
+def _said(values: Data, given: Data) -> Data:
+    """Of all joints those that a person gave, by name or by a pattern; the others are found."""
+    found = {}
+    for joint, value in values.items():
+        for key in given:
+            head, star, tail = key.partition("*")
+            fits = star and joint.startswith(head) and joint.endswith(tail)
+            if joint == key or (fits and len(joint) >= len(head) + len(tail)):
+                found[joint] = value
+    return found
+
+
+def _passive(properties: JointProperties) -> Data:
+    """What differs from no force at all; damping always, so that no table is empty."""
+    given = {f.name: getattr(properties, f.name) for f in fields(properties)}
+    default = {f.name: f.default for f in fields(properties)}
+    return {k: v for k, v in given.items() if k == "damping" or v != default[k]}
+
+
+def _fill_vectors(table: Data, cls: type) -> None:
+    for f in fields(cls):
+        if isinstance(f.default, tuple):
+            table[f.name] = list(table.get(f.name, f.default))
+
+
+# ---- text ---------------------------------------------------------------------------------------
+
+
+def to_toml(data: Mapping[str, Any]) -> str:
+    """Data as TOML; numbers come back as the same bits."""
+    return "\n".join(_lines(data, ())) + "\n"
+
+
+def _lines(table: Mapping[str, Any], at: tuple[str, ...]) -> list[str]:
+    inner = {key: value for key, value in table.items() if isinstance(value, Mapping)}
+    own = [f"{_key(k)} = {_value(v)}" for k, v in table.items() if k not in inner]
+    header = [f"[{'.'.join(_key(key) for key in at)}]"] if at and (own or not inner) else []
+    below = [line for key, value in inner.items() for line in _lines(value, (*at, key))]
+    return [*header, *own, *below]
+
+
+def _key(key: str) -> str:
+    return key if key.isidentifier() and key.isascii() else _quoted(key)
+
+
+def _quoted(text: str) -> str:
+    """As JSON writes it, which leaves one character that TOML wants escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_key(k)} = {_value(v)}' for k, v in value.items())} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_value(entry) for entry in value)}]"
+    return str(value)

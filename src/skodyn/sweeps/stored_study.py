@@ -1,0 +1,78 @@
+"""A study in the index of its sweep, so that the file alone is enough to go on or to explain."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from skodyn.errors import LogError
+from skodyn.io import provenance
+from skodyn.model.model import Model
+from skodyn.scenario import parse_scenario
+from skodyn.sources import dependency_hash
+from skodyn.sweeps.index import Index
+from skodyn.sweeps.metrics import Metric
+from skodyn.sweeps.plan import Plan
+from skodyn.sweeps.scenario_data import to_toml
+from skodyn.sweeps.study import Study
+
+__all__ = ["changed_code", "record_of", "stored_model", "stored_study"]
+
+
+def code_hash() -> str:
+    """Of everything that decides the bits of a run."""
+    return dependency_hash("skodyn.sweeps.batch")
+
+
+def record_of(plan: Plan) -> dict[str, Any]:
+    """What the group `study` of an index holds."""
+    study = plan.study
+    functions = [name for name, m in study.metrics.items() if not isinstance(m.of, str)]
+    origin = provenance.collect(plan.model, plan.text)
+    return {
+        "scenario": plan.text,
+        "normal_form": to_toml(study.data),
+        "labels": study.labels,
+        "ranges": study.ranges,
+        "metrics": {name: metric.plain() for name, metric in study.metrics.items()},
+        "functions": functions,
+        "settings": {"sample_every": study.sample_every, "folder": str(study.folder)},
+        "dimensions": plan.dimensions,
+        "logs": json.dumps(plan.logs),
+        "code": code_hash(),
+        "provenance": {key: value for key, value in origin.items() if key != "scenario"},
+    }
+
+
+def stored_study(index: Index, metrics: dict[str, Metric] | None = None) -> Study:
+    """The study of an index. `metrics`: those of the caller, if some are functions in Python."""
+    import tomllib
+
+    functions = json.loads(index.text("functions"))
+    if functions and metrics is None:
+        raise LogError(
+            f"The metrics {', '.join(functions)} of this sweep are functions given in Python; "
+            "continue it there, with sk.sweep(…, resume=True)."
+        )
+    settings = json.loads(index.text("settings"))
+    found = {n: Metric(**m) for n, m in json.loads(index.text("metrics")).items()}
+    names = tuple(n.decode() for n in index.file["parameter"][:].tolist())
+    return Study(
+        tomllib.loads(index.text("normal_form")),
+        names,
+        {name: tuple(values) for name, values in json.loads(index.text("labels")).items()},
+        {name: (a, b) for name, (a, b) in json.loads(index.text("ranges")).items()},
+        found if metrics is None else metrics,
+        settings["sample_every"],
+        Path(settings["folder"]),
+    )
+
+
+def stored_model(index: Index) -> Model:
+    return parse_scenario(index.text("normal_form"), Path()).model
+
+
+def changed_code(index: Index) -> bool:
+    """Whether runs of this skodyn may differ in their bits from those in the index."""
+    return index.text("code") != code_hash()
