@@ -23,6 +23,8 @@ _IMPORT = re.compile(
     rf"|^before_compiling\(\"({PACKAGE}[\w.]+)\"\)",  # imported by name when it is needed
     re.MULTILINE,
 )
+_ONLY_WORDS = frozenset(f"{PACKAGE}.{name}" for name in ("errors", "faults", "topology.wording"))
+"""What Python raises and how it is phrased: no code of a kernel is made of it."""
 
 
 @cache
@@ -58,14 +60,18 @@ def modules_with(words: bytes) -> list[str]:
 
 @cache
 def _imported(module: str) -> frozenset[str]:
-    """The modules of the package that this module's text imports, submodules by name included."""
-    found = set()
+    """The modules of the package that this module's text imports, submodules by name included.
+
+    A package of which nothing but submodules is taken adds nothing of its own.
+    """
+    found: set[str] = set()
     for origin, names, plain, named in _IMPORT.findall(_text(module).decode()):
         base = origin or plain or named
         words = re.sub(r"#[^\n]*", "", names)
-        parts = [word.split(" as ")[0].strip(" ()\n\t") for word in words.split(",")]
-        found |= {base, *(f"{base}.{part}" for part in parts if part.isidentifier())}
-    return frozenset(name for name in found if name in _files())
+        parts = {word.split(" as ")[0].strip(" ()\n\t") for word in words.split(",")} - {""}
+        inner = {f"{base}.{part}" for part in parts} & _files().keys()
+        found |= inner if parts and len(inner) == len(parts) else {base, *inner}
+    return frozenset(name for name in found if name in _files()) - _ONLY_WORDS
 
 
 def dependencies(module: str) -> frozenset[str]:

@@ -42,8 +42,10 @@ from skodyn.model.loop_layout import (
     PASSES_AT,
     PIVOT_LANE,
     RANK,
+    RANK_TOLERANCE,
     RATE_LANE,
     SIDE_LANE,
+    SMALL_ROWS,
     STAGE_ROWS,
     STAGES,
     TAU_LANE,
@@ -51,7 +53,6 @@ from skodyn.model.loop_layout import (
     VALUE_LANE,
     X_LANE,
 )
-from skodyn.model.loop_structure import RANK_TOLERANCE, SMALL_ROWS
 
 VANISHED = RANK_TOLERANCE
 """A pivot below this part of the rows' size stands for no equation."""

@@ -63,3 +63,10 @@ ROW_U, ROW_W, ROW_C, ROW_E = 0, 3, 6, 7
 ROW_NUMBERS = 10
 # of a polynomial coupling: five coefficients; of a linear one: the offset, then a factor a joint
 POLYNOMIAL_NUMBERS = 5
+
+RANK_TOLERANCE = 1e-7
+"""Relative to a loop's own rows. Seen: true singular values above 1e-5, false ones below 1e-13."""
+
+SMALL_ROWS = 0.01
+"""Rows smaller than this part of the group's length are no measure of themselves: in a mechanism of
+the plane a planar closure has nothing but rounding in its rows."""

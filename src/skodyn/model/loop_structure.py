@@ -24,6 +24,7 @@ from skodyn.model import layout
 from skodyn.model.assembly import closed_samples
 from skodyn.model.columns import Floats
 from skodyn.model.loop_geometry import constraint_rows
+from skodyn.model.loop_layout import RANK_TOLERANCE, SMALL_ROWS
 from skodyn.model.loop_systems import group_length
 from skodyn.topology.loops import cycle, groups, span
 
@@ -31,13 +32,6 @@ if TYPE_CHECKING:
     from skodyn.model.model import Model
 
 __all__ = ["GroupStructure", "Pass", "Stage", "constraint_cycles", "find_structure"]
-
-RANK_TOLERANCE = 1e-7
-"""Relative to a loop's own rows. Seen: true singular values above 1e-5, false ones below 1e-13."""
-
-SMALL_ROWS = 0.01
-"""Rows smaller than this part of the group's length are no measure of themselves: in a mechanism of
-the plane a planar closure has nothing but rounding in its rows."""
 
 LONG = 32
 """Degrees of freedom from which on a group with much freedom is solved in the range of its rows."""

@@ -10,7 +10,7 @@ from skodyn import dynamics
 from skodyn.dynamics.loop_functions import forces_of, loop_error, loop_rows
 from skodyn.errors import SkodynError
 from skodyn.model.columns import Floats
-from skodyn.model.loop_structure import RANK_TOLERANCE
+from skodyn.model.loop_layout import RANK_TOLERANCE
 from skodyn.model.loop_systems import loop_systems
 from skodyn.model.model import Model
 

@@ -15,7 +15,7 @@ from skodyn.dynamics.looped import widest_gap
 from skodyn.errors import StateError
 from skodyn.model.assembly import assemble
 from skodyn.model.columns import Floats
-from skodyn.model.loop_structure import RANK_TOLERANCE
+from skodyn.model.loop_layout import RANK_TOLERANCE
 from skodyn.model.loop_systems import loop_systems
 from skodyn.model.model import Model
 
