@@ -124,6 +124,78 @@ def test_classification_agrees_with_networkx(digraph):
     np.testing.assert_array_equal(digraph.adjacency_matrix(), nx.to_numpy_array(graph))
 
 
+def at_most_one_path(graph):
+    """Section 2.1, item 4, path by path."""
+    pairs = product(graph.nodes, repeat=2)
+    counts = [len(list(nx.all_simple_paths(graph, a, b))) for a, b in pairs if a != b]
+    return max(counts, default=0) <= 1
+
+
+@quick
+@given(digraphs())
+def test_a_polytree_is_a_connected_acyclic_digraph_with_at_most_one_path_between_nodes(digraph):
+    graph = as_networkx(digraph)
+    acyclic = nx.is_directed_acyclic_graph(graph)
+    connected = not digraph.nodes or nx.is_weakly_connected(graph)
+    assert digraph.is_polytree == (acyclic and connected and at_most_one_path(graph))
+    if digraph.is_tree:
+        assert digraph.is_polytree
+
+
+def test_polytrees_of_the_paper_may_have_undirected_cycles():
+    crossed = Digraph("abcd", ["ac", "ad", "bc", "bd"])
+    assert crossed.is_polytree
+    assert not nx.is_forest(as_networkx(crossed).to_undirected())
+    assert not Digraph("abcd", ["ab", "ac", "bd", "cd"]).is_polytree
+    assert not Digraph("abcd", ["ab", "cd"]).is_polytree  # in two pieces
+    assert not Digraph("abc", ["ab", "bc", "ca"]).is_polytree
+
+
+@quick
+@given(digraphs(max_nodes=5), st.data())
+def test_an_order_is_canonical_if_every_node_comes_before_its_parents(digraph, data):
+    order = data.draw(st.permutations(digraph.nodes))
+    number = {node: place for place, node in enumerate(order)}
+    expected = all(number[parent] > number[child] for parent, child in digraph.edges)
+    assert digraph.is_canonical_order(order) == expected
+    assert digraph.is_canonical_order() == digraph.is_canonical_order(digraph.nodes)
+    permuted = Digraph(order, digraph.edges).adjacency_matrix()
+    assert expected == (not np.triu(permuted).any())  # ℰ is strictly lower triangular
+    if digraph.is_acyclic:
+        assert digraph.is_canonical_order(digraph.canonical_order())
+    else:
+        with pytest.raises(TopologyError, match=r"is a cycle, so that its nodes have no canonical"):
+            digraph.canonical_order()
+
+
+def test_orders_that_are_none_are_refused_with_all_faults():
+    digraph = Digraph("abc", ["ab", "bc"])
+    assert digraph.canonical_order() == ("c", "b", "a")
+    with pytest.raises(TopologyError) as caught:
+        digraph.is_canonical_order("aab")
+    assert caught.value.faults == (
+        "The order holds 'a' more than once; give each node once.",
+        "The order does not hold 'c'; give each node once.",
+    )
+
+
+@quick
+@given(digraphs())
+def test_related_nodes_are_joined_by_a_directed_path(digraph):
+    graph = as_networkx(digraph)
+    for a, b in product(digraph.nodes, repeat=2):
+        assert digraph.related(a, b) == (nx.has_path(graph, a, b) or nx.has_path(graph, b, a))
+
+
+@quick
+@given(digraphs())
+def test_the_adjacency_matrix_is_nilpotent_exactly_if_there_is_no_cycle(digraph):
+    """Jain 2011-II section 8.2: with cycles ℰ has no 1-resolvent, and there is no 𝔸."""
+    n = len(digraph.nodes)
+    power = np.linalg.matrix_power(digraph.adjacency_matrix(), n) if n else np.zeros((0, 0))
+    assert digraph.is_acyclic == (not power.any())
+
+
 @quick
 @given(digraphs())
 def test_a_found_cycle_is_a_directed_cycle_and_none_means_acyclic(digraph):

@@ -179,10 +179,44 @@ def test_lemma_1_holds_for_digraphs_with_cycles_too(case):
     digraph, nodes = case
     graph = as_networkx(digraph)
     own = set(path_induced_subgraph(digraph, nodes).nodes)
-    child = set().union(*(digraph.descendants(node) for node in own)) - own
-    parent = set(digraph.nodes) - own - child
-    assert holds_all_paths(graph, child)
-    assert holds_all_paths(graph, parent)
+    if own != nodes:
+        with pytest.raises(TopologyError, match="not path-induced"):
+            partition(digraph, nodes)
+    child = set().union(*(nx.descendants(graph, node) for node in own)) - own
+    parts = partition(digraph, own)
+    assert (set(parts.own), set(parts.child)) == (own, child)
+    assert set(parts.parent) == set(digraph.nodes) - own - child
+    for part, subgraph in zip((parts.child, parts.own, parts.parent), parts.subgraphs, strict=True):
+        assert subgraph == induced_subgraph(digraph, part)
+        assert is_path_induced(digraph, subgraph)
+        assert holds_all_paths(graph, part)
+
+
+@quick
+@given(digraphs_with_nodes())
+def test_connecting_edges_of_a_partition_are_those_in_none_of_its_parts(case):
+    digraph, nodes = case
+    parts = partition(digraph, path_induced_subgraph(digraph, nodes).nodes)
+    inside = [edge for part in parts.subgraphs for edge in part.edges]
+    assert sorted((*inside, *parts.connecting_edges)) == sorted(digraph.edges)
+    kinds = {node: kind for kind in ("child", "own", "parent") for node in getattr(parts, kind)}
+    allowed = {("own", "child"), ("parent", "own"), ("parent", "child")}
+    assert {(kinds[a], kinds[b]) for a, b in parts.connecting_edges} <= allowed
+
+
+def test_in_a_digraph_a_descendant_may_have_a_parent_elsewhere_so_eq_22_is_for_trees():
+    digraph = Digraph("abc", ["ac", "bc"])
+    assert partition(digraph, "a").connecting_edges == (("a", "c"), ("b", "c"))
+
+
+def test_partitions_of_a_tree_and_of_its_digraph_are_the_same():
+    for tree, nodes in trees_and_subsets(5):
+        own = path_induced_subgraph(tree, nodes).nodes
+        here, there = partition(tree, own), partition(packed_digraph(tree), own)
+        for kind in ("child", "own", "parent"):
+            assert getattr(here, kind).tolist() == list(getattr(there, kind))
+        assert here.subgraphs == there.subgraphs
+        assert sorted(here.connecting_edges) == sorted(there.connecting_edges)
 
 
 def test_eq_22_edges_lead_only_inside_the_parts_from_parent_to_own_and_from_own_to_child():
@@ -224,6 +258,6 @@ def test_unknown_nodes_are_refused():
     for ask in (induced_subgraph, path_induced_subgraph, partition):
         with pytest.raises(TopologyError, match="no node 'amr'; did you mean 'arm'"):
             ask(tree, ["amr"])
-    for ask in (induced_subgraph, path_induced_subgraph):
+    for ask in (induced_subgraph, path_induced_subgraph, partition):
         with pytest.raises(TopologyError, match="no node 'amr'; did you mean 'arm'"):
             ask(tree.to_digraph(), ["amr"])

@@ -154,6 +154,8 @@ def test_in_canonical_order_the_adjacency_matrix_is_strictly_lower_triangular(tr
     matrix = digraph.adjacency_matrix()
     np.testing.assert_array_equal(matrix, np.tril(matrix, -1))
     assert matrix.sum() == tree.n - len(tree.bases)
+    assert tree.is_canonical_order(tips_first.tolist())
+    assert tree.is_canonical_order(range(tree.n)) == (matrix.sum() == 0)  # packed is base first
 
 
 @quick

@@ -160,9 +160,13 @@ TREE, GRAPH = numbered(), numbered().to_digraph()
 MODEL = sko_cases.case_of(8).model
 
 TOPOLOGY = {
-    "partition": (lambda: topology.partition(GRAPH, [0]), r"give Tree.from_digraph\(digraph\)"),
-    "partition of none": (lambda: topology.partition(3, [0]), "tree is int; give a Tree"),
-    "condition": (lambda: topology.aggregation_condition(GRAPH, [0]), "tree is a Digraph"),
+    "partition of none": (lambda: topology.partition(3, [0]), "graph is int; give a Tree or a"),
+    "order": (lambda: TREE.is_canonical_order([0]), "The order does not hold"),
+    "no order": (lambda: GRAPH.is_canonical_order(0), "nodes is 0; give a list"),
+    "condition": (
+        lambda: topology.aggregation_condition(GRAPH, [0]),
+        r"give Tree.from_digraph\(digraph\)",
+    ),
     "subgraph": (lambda: topology.aggregation_subgraph(GRAPH, [0]), "tree is a Digraph"),
     "aggregate_tree": (lambda: topology.aggregate_tree(GRAPH, [0], 1), "tree is a Digraph"),
     "segments": (lambda: topology.serial_segments(GRAPH), "tree is a Digraph"),

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skodyn import estimation, fixman, interop, sko
+    from skodyn import estimation, fixman, interop, sko, topology
     from skodyn.algebra import operators
     from skodyn.dynamics import (
         Assembly,
@@ -107,6 +107,7 @@ _HOME = {
         "fixman",
         "interop",
         "sko",
+        "topology",
     ),
     "skodyn.dynamics": (
         "Assembly",
@@ -310,5 +311,6 @@ __all__ = [
     "sko_model",
     "sparsity",
     "sweep",
+    "topology",
     "velocities",
 ]

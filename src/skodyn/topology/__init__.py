@@ -13,15 +13,14 @@ from skodyn.topology.aggregation import (
 from skodyn.topology.contraction import aggregate_digraph, contract_edge, contract_nodes
 from skodyn.topology.digraph import Digraph
 from skodyn.topology.loops import Group, cycle, groups, span
+from skodyn.topology.parts import Partition, partition
 from skodyn.topology.segments import Segments, serial_segments
 from skodyn.topology.spanning import SpanningTree, spanning_tree
 from skodyn.topology.subgraph import (
-    Partition,
     Subgraph,
     induced_subgraph,
     is_induced,
     is_path_induced,
-    partition,
     path_induced_subgraph,
 )
 from skodyn.topology.tree import Tree

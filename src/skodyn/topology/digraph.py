@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import TopologyError
+from skodyn.topology.numbering import canonical
 from skodyn.topology.search import disjoint_cycles, reachable
-from skodyn.topology.wording import Spelling, hashable_names, listed_items, listed_nodes, quote
+from skodyn.topology.wording import (
+    Spelling,
+    arrows,
+    hashable_names,
+    listed_items,
+    listed_nodes,
+    quote,
+)
 
 __all__ = ["Digraph", "sound_edges"]
 
@@ -104,6 +113,10 @@ class Digraph:
         backward = reachable(self._parents, [self.index_of(node) for node in listed_nodes(ends)])
         return self._labels([f and b for f, b in zip(forward, backward, strict=True)])
 
+    def related(self, i: Hashable, j: Hashable) -> bool:
+        """Whether a directed path joins the two; a node is related to itself, as in `Tree`."""
+        return i == j or j in self.descendants(i) or i in self.descendants(j)
+
     def is_multiply_connected(self, a: Hashable, b: Hashable) -> bool:
         """Whether more than one directed path leads from a to b (rounds of a cycle count)."""
         on_paths = self.between([a], [b])
@@ -140,6 +153,22 @@ class Digraph:
         return len(roots) == 1 and all(reachable(self._children, roots))
 
     @property
+    def is_polytree(self) -> bool:
+        """Connected and acyclic, with at most one directed path between any two nodes.
+
+        So Jain 2012-I section 2.1 defines it. Elsewhere a polytree has no undirected cycle either:
+        a → c, a → d, b → c, b → d is one here and none there. Two paths between two nodes are two
+        paths from any root above them, so that looking from the roots is enough.
+        """
+        return self.is_connected and self.is_acyclic and all(map(self._spreads, self.roots))
+
+    def _spreads(self, root: Hashable) -> bool:
+        """Does one path alone lead from this root of an acyclic graph to each node below it?"""
+        below = reachable(self._children, [self._index[root]])
+        edges = sum(len(self._children[k]) for k, seen in enumerate(below) if seen)
+        return edges == sum(below) - 1
+
+    @property
     def is_tree(self) -> bool:
         """Rooted with one edge per further node: hence one parent each, acyclic, connected."""
         return self.is_rooted and len(self.edges) == len(self.nodes) - 1
@@ -154,6 +183,40 @@ class Digraph:
     def is_serial_chain(self) -> bool:
         """A tree in which each node has at most one child."""
         return self.is_tree and all(len(children) <= 1 for children in self._children)
+
+    def is_canonical_order(self, order: Iterable[Hashable] | None = None) -> bool:
+        """Whether each node comes before its parents, as the papers number nodes (section 2.1).
+
+        order: every node once, tips first; the order of `nodes` unless given.
+        """
+        places = [
+            self.index_of(node) for node in listed_nodes(self.nodes if order is None else order)
+        ]
+        return canonical(places, self._parents, self.nodes)
+
+    def canonical_order(self) -> tuple[Hashable, ...]:
+        """The nodes so that each comes before its parents; refused if there is a cycle.
+
+        Among those that may come next, the last of `nodes` does.
+        """
+        cycle = self.find_cycle()
+        if cycle is not None:
+            raise TopologyError(
+                f"{arrows([*cycle, cycle[0]])} is a cycle, so that its nodes have no canonical "
+                "order; take one of its edges out."
+            )
+        left = [len(children) for children in self._children]
+        ready = [-k for k, count in enumerate(left) if not count]
+        heapify(ready)
+        order: list[int] = []
+        while ready:
+            k = -heappop(ready)
+            order.append(k)
+            for parent in self._parents[k]:
+                left[parent] -= 1
+                if not left[parent]:
+                    heappush(ready, -parent)
+        return tuple(self.nodes[k] for k in order)
 
     def adjacency_matrix(self) -> NDArray[np.int64]:
         """Dense n × n, 1 in row parent, column child.

@@ -1,4 +1,4 @@
-"""Subgraphs, induced and path-induced, and the partition of a tree (Jain 2012-I section 3)."""
+"""Subgraphs, induced and path-induced (Jain 2012-I section 3)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from numpy.typing import NDArray
 
 from skodyn.errors import TopologyError
 from skodyn.topology.digraph import Digraph
-from skodyn.topology.forest import GROUND, IntArray
-from skodyn.topology.kinds import check_graph, check_tree
+from skodyn.topology.forest import GROUND
+from skodyn.topology.kinds import check_graph
 from skodyn.topology.tree import Tree
 from skodyn.topology.wording import listed, listed_nodes
 
 __all__ = [
-    "Partition",
     "Subgraph",
     "induced_subgraph",
     "is_induced",
     "is_path_induced",
     "members",
     "outboard",
-    "partition",
     "path_induced_subgraph",
     "toward_ground",
     "tree_subgraph",
@@ -114,36 +112,6 @@ def _nodes_of(graph: Tree | Digraph, subgraph: Subgraph[Any]) -> list[Hashable]:
             "that was made of it."
         )
     return [graph.handle(int(k)) for k in subgraph.nodes]
-
-
-@dataclass(frozen=True, eq=False)
-class Partition:
-    """A tree in three path-induced parts, packed indices ascending (Jain 2012-I Lemma 1).
-
-    `child` are the further descendants of `own`; `parent` is all the rest, which also counts
-    the nodes related to none of `own`.
-    """
-
-    child: IntArray
-    own: IntArray
-    parent: IntArray
-
-
-def partition(tree: Tree, nodes: Iterable[Hashable]) -> Partition:
-    """Split a tree by a path-induced set of nodes (Jain 2012-I Lemma 1)."""
-    check_tree(tree)
-    own = members(tree, nodes)
-    below = outboard(tree, own)
-    missing = np.flatnonzero(below & toward_ground(tree, own) & ~own)
-    if len(missing):
-        raise TopologyError(
-            "These nodes are not path-induced, because paths between them pass through "
-            f"{listed([tree.names[k] for k in missing])}; add the missing nodes."
-        )
-    parts = [np.flatnonzero(part) for part in (below & ~own, own, ~below)]
-    for part in parts:
-        part.setflags(write=False)
-    return Partition(*parts)
 
 
 # --- sets of tree nodes as flags: preorder makes each subtree a range, each question a sum -------

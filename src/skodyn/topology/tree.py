@@ -12,6 +12,7 @@ import numpy as np
 from skodyn.errors import TopologyError
 from skodyn.topology.digraph import Digraph
 from skodyn.topology.forest import GROUND, IntArray, packed_arrays
+from skodyn.topology.numbering import canonical
 from skodyn.topology.readers import read_digraph, read_edges, read_names, read_positions
 from skodyn.topology.wording import Spelling, listed_nodes, quote
 
@@ -216,6 +217,11 @@ class Tree:
         """Packed indices tips first: the papers' numbering, in which ℰ is strictly lower
         triangular, each parent after its children (Jain 2012-I section 2.1)."""
         return np.arange(self.n - 1, -1, -1)
+
+    def is_canonical_order(self, order: Iterable[Hashable]) -> bool:
+        """Whether each node comes before its parent in an order that holds every node once."""
+        above = [[int(p)] if p != GROUND else [] for p in self.parent]
+        return canonical(self.indices(order).tolist(), above, self.names)
 
     def _climb(self, k: int, stop: int) -> list[int]:
         """k, its parent and so on, up to but not including stop."""
