@@ -178,10 +178,20 @@ def test_every_import_is_followed():
 
 def test_kernels_do_not_reach_how_faults_are_phrased_or_files_are_read():
     for module in every_module():
-        if module.startswith(("skodyn.kernels.", "skodyn.simulate.steppers.")):
+        if module.startswith(("skodyn.kernels.", "skodyn.simulation.steppers.")):
             reached = sources.dependencies(module)
             assert not reached & ONLY_WORDS, module
             assert not [name for name in reached if name.startswith("skodyn.io")], module
+
+
+def test_an_edit_of_what_is_not_compiled_makes_no_loop_of_an_integrator_stale():
+    """Sessions, settings, logs, channels and descriptions of forces are Python."""
+    from skodyn.simulation.methods import METHODS
+
+    for method in METHODS.values():
+        reached = sources.dependencies(method.loop.py_func.__module__)
+        assert "skodyn.simulation.system" in reached
+        assert not {"skodyn.simulation", "skodyn.model.model", "skodyn.dynamics"} & reached
 
 
 def test_other_packages_keep_their_own_cache(copy, tmp_path):

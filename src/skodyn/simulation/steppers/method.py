@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skodyn.simulation.memory import Sections
-
-if TYPE_CHECKING:
-    from skodyn.simulation.settings import IntegratorSettings
 
 __all__ = ["Method"]
 
@@ -24,12 +21,15 @@ class Method:
     an adaptive method one like adaptive_step.py). lane_loop: that for runs side by side
     (lane_loop.py), if there is one. numbers: what its kernels read of the settings.
     settings: the keys of a scenario's integrator that it takes.
+
+    Steppers are compiled from this file and all it imports, so it knows IntegratorSettings by name
+    alone.
     """
 
     name: str
     memory: Sections
     loop: Any
     lane_loop: Any = None
-    numbers: Callable[[IntegratorSettings], Any] = lambda settings: np.zeros(1)
+    numbers: Callable[[Any], Any] = lambda settings: np.zeros(1)
     settings: tuple[str, ...] = ("dt",)
     adaptive: bool = False
