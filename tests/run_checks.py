@@ -3,6 +3,8 @@ some of the tests again with guarded memory, and without the compiler.
 
     python tests/run_checks.py            # all of it, tests in as many processes as there are cores
     python tests/run_checks.py -n 0 -x    # what follows goes to pytest
+    python tests/run_checks.py --light    # tests that need no peer, no browser and two minutes
+    python tests/run_checks.py --interpreted  # only what is run without the compiler
 
 It stops at the first failure. Kernels are compiled before the tests, into one shared object:
 processes that compile the same kernel at once would all do the work. For the same reason all tests
@@ -30,6 +32,14 @@ CHECKS = [
     ("import layers", ["-c", LINT_IMPORTS]),
     ("kernels", ["-m", "skodyn", "cache", "warm"]),
 ]
+# A contributor's subset, for `pip install -e '.[light]'`; conftest.py keeps peers out.
+LIGHT = (
+    "architecture front_page light habits lanes spatial joints naive dynamics_twin "
+    "dynamics_identities dynamics_arguments dynamics_batch bits status steppers extension "
+    "topology_digraph topology_tree topology_subgraph topology_segments topology_loops "
+    "model_toml model_faults sko_model sko_sweeps sko_dynamics sko_products wrong_arguments "
+    "loop_models loop_dynamics scenario durations log theory_map remedies"
+)
 PARALLEL = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
 
 # Kernels work on pointers. These two see what the others may not: a write beside a workspace, a
@@ -61,7 +71,22 @@ def tests(environment: dict[str, str], arguments: list[str]) -> int:
     return subprocess.run(command, cwd=ROOT, env=os.environ | environment, check=False).returncode
 
 
+def files(names: str | list[str]) -> list[str]:
+    words = names.split() if isinstance(names, str) else names
+    return [f"tests/test_{name}.py" for name in words]
+
+
+def part(word: str, rest: list[str]) -> int:
+    """One part of the checks by its option."""
+    if word == "--light":
+        return tests({"SKODYN_LIGHT": "1"}, [*files(LIGHT), *rest])
+    _, environment, names, options = AGAIN[-1]
+    return tests(environment, [*files([*names, "without_jit"]), *options, *rest])
+
+
 def main() -> int:
+    if sys.argv[1:2] in (["--light"], ["--interpreted"]):
+        return part(sys.argv[1], sys.argv[2:])
     for name, arguments in CHECKS:
         done = subprocess.run(
             [sys.executable, *arguments], cwd=ROOT, text=True, capture_output=True, check=False
@@ -75,9 +100,9 @@ def main() -> int:
     failed = tests({}, chosen)
     if failed or chosen:
         return failed
-    for name, environment, files, options in AGAIN:
+    for name, environment, names, options in AGAIN:
         print(f"again, {name}:", flush=True)
-        failed = tests(environment, [f"tests/test_{file}.py" for file in files] + options)
+        failed = tests(environment, files(names) + options)
         if failed:
             return failed
     return 0

@@ -15,11 +15,12 @@ import mpmath
 import numba
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numba.core import config
 
 from adapters import at_width
+from exploring import examples
 from skodyn import lanes
 from skodyn.jit import (
     COUNT,
@@ -554,7 +555,7 @@ def run_chain(w, x):
 @given(st.lists(st.floats(width=64), min_size=8, max_size=8))
 @example([1e6, 0.1, -0.2, 0.3, 0.1, 99999.0, -100001.0, math.nan])
 @example([math.inf, 1e300, 5e-324, -0.0, 0.1, 0.2, 0.3, 0.4])
-@settings(max_examples=300, deadline=None, database=None, derandomize=True)
+@examples(300)
 def test_each_lane_has_the_bits_of_width_1(values):
     x = np.array(values)
     for w in WIDE:

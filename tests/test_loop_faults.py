@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import skodyn as sk
+from exploring import examples
 from skodyn.model.joints import CLOSING, Joint
 from test_model_faults import GARBAGE, SOUND, built_or_refused
 
@@ -419,7 +420,7 @@ COUPLING_FIELDS = ["name", "joint", "source", "coefficients", "terms", "offset"]
 PARAMETERS = [(t, f.name) for t in CLOSING.values() for f in fields(t)]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     loop=st.dictionaries(st.sampled_from([*LOOP_FIELDS, "rotation_b"]), GARBAGE, max_size=3),
     coupling=st.dictionaries(st.sampled_from(COUPLING_FIELDS), GARBAGE, max_size=3),
@@ -435,7 +436,7 @@ def test_garbage_in_any_field_is_built_or_refused(
     assert built_or_refused(b)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(parameter=st.sampled_from(PARAMETERS), value=GARBAGE)
 def test_garbage_in_any_parameter_of_a_closing_joint_is_built_or_refused(
     parameter: tuple[type[Joint], str], value: Any

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
 import naive_loops
 import skodyn as sk
+from exploring import examples
 from loop_mechanisms import case_of
 from loop_references import NAMES, Mechanism, joint, reference
 from skodyn.model.mechanism import Edge, carriers
@@ -731,7 +732,7 @@ def test_faults_of_bodies_without_mass_wait_until_it_is_known_what_they_carry():
     assert fault.startswith("Nothing carries links 'b' and 'c'")
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(values=st.lists(GARBAGE, min_size=11, max_size=11), which=st.sets(st.integers(0, 10)))
 def test_whatever_is_given_is_built_or_refused(values: list[Any], which: set[int]):
     sound = ("j2", "a", "b", HINGE, (0, 0, 0), None, 1.0, (0, 0, 0), (1, 1, 1), ["j2"], "b")

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 import skodyn as sk
+from exploring import examples
 from skodyn.model.joints import CATALOGUE, Joint
 
 NAN, INF = float("nan"), float("inf")
@@ -438,7 +439,7 @@ def built_or_refused(builder: sk.ModelBuilder, repair: bool = False) -> bool:
     return bool(np.isfinite(model.parameters).all()) and len(model.content_hash) == 64
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     body=st.dictionaries(st.sampled_from(BODY_FIELDS), GARBAGE, max_size=3),
     frame=st.dictionaries(st.sampled_from(FRAME_FIELDS), GARBAGE, max_size=2),
@@ -455,7 +456,7 @@ def test_garbage_in_any_field_is_built_or_refused(
     assert built_or_refused(builder, repair)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(parameter=st.sampled_from(PARAMETERS), value=GARBAGE)
 def test_garbage_in_any_joint_parameter_is_built_or_refused(
     parameter: tuple[type[Joint], str], value: Any

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import skodyn as sk
+from exploring import examples
 from skodyn.io import load
 from skodyn.io.model_toml import load_model
 from skodyn.model.joints import CATALOGUE
@@ -294,9 +295,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pieces=st.lists(PIECES, max_size=20), cut=st.integers(0, len(SOUND)))
 def test_any_text_is_a_model_or_a_model_error(pieces: list[str], cut: int, write: Any):
     path = write(SOUND[:cut] + "".join(pieces) + SOUND[cut:])

@@ -8,13 +8,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import adapters
 import naive
 import sko_cases
 import skodyn as sk
+from exploring import examples
 from skodyn import jit
 from skodyn.algebra import LargeMatrixWarning, Operator, StackedVector, materialise
 from skodyn.algebra.materialise import written_out
@@ -224,7 +225,7 @@ def expressions(draw, depth=3):
 ROUNDINGS = 2000  # of a leaf, from a Riccati equation whose D⁻¹ is not well-conditioned
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(150, suppress_health_check=[HealthCheck.too_slow])
 @given(expressions())
 def test_random_expressions_agree_with_numpy(case):
     operator, matrix, size = case.operator, case.matrix, case.gross

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from exploring import examples
 from skodyn.scenario import Scenario, ScenarioError, page, parse_scenario, read_scenario
 from skodyn.scenario.description import Bounds
 from skodyn.scenario.schema import CONTROLLERS, FORCES, METHOD_KEYS, SCHEMA
@@ -490,7 +491,7 @@ def mutated(edits: list[tuple[int, str, str]]) -> str:
     return "".join(lines)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(300, suppress_health_check=list(HealthCheck))
 @given(edits=st.lists(EDIT, min_size=1, max_size=4))
 def test_any_text_is_a_scenario_or_a_scenario_error(edits: list[tuple[int, str, str]]):
     try:

@@ -4,12 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import adapters
 import naive
 import skodyn as sk
+from exploring import examples
 from sko_cases import SEEDS, Case, case_of, close
 from skodyn import sko, topology
 
@@ -53,7 +54,7 @@ def test_any_admissible_set_leaves_the_system_as_it_is(seed):
         assert_same_system(case.model, coarse, case.twin.kappa, rng)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.integers(0, 2**31), st.integers(1, 12), st.integers(0, 3))
 def test_random_models_and_random_sets(seed, n, shape):
     case = Case(4 * (n - 1) + shape)
@@ -65,7 +66,7 @@ def test_random_models_and_random_sets(seed, n, shape):
 
 
 @pytest.mark.slow
-@settings(max_examples=5000, deadline=None)
+@examples(5000)
 @given(st.integers(0, 2**31), st.integers(1, 16), st.integers(0, 3))
 def test_thousands_of_random_models_and_random_sets(seed, n, shape):
     case = Case(4 * (n - 1) + shape)
@@ -74,7 +75,7 @@ def test_thousands_of_random_models_and_random_sets(seed, n, shape):
     assert_same_system(case.model, coarse, case.twin.kappa, rng)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.integers(0, 2**31), st.integers(2, 14), st.integers(0, 3))
 def test_a_set_is_refused_exactly_if_it_has_several_parents(seed, n, shape):
     model = case_of(4 * (min(n, 12) - 1) + shape).model

@@ -6,14 +6,15 @@ from itertools import product
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from exploring import examples
 from skodyn.errors import TopologyError
 from skodyn.topology import Digraph, aggregate_digraph, contract_edge, contract_nodes
 from skodyn.topology.search import disjoint_cycles
 
-quick = settings(deadline=None, derandomize=True, max_examples=100)
+quick = examples(100)
 
 
 @st.composite

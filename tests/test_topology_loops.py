@@ -5,10 +5,11 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import skodyn as sk
+from exploring import examples
 from skodyn import topology
 from skodyn.topology import Digraph, cycle, groups, span, spanning_tree
 from skodyn.topology.spanning import breadth_first
@@ -34,7 +35,7 @@ def path(parent, k):
 # ---- cycles and groups in a tree ----------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(SEED, st.integers(1, 30))
 def test_a_cycle_is_the_symmetric_difference_of_two_paths(seed, n):
     rng = np.random.default_rng(seed)
@@ -44,7 +45,7 @@ def test_a_cycle_is_the_symmetric_difference_of_two_paths(seed, n):
     assert cycle(parent, a, b) == cycle(parent, b, a) == tuple(expected)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(SEED, st.integers(1, 30), st.integers(1, 5))
 def test_a_span_holds_the_paths_below_the_parents_common_ancestors(seed, n, count):
     rng = np.random.default_rng(seed)
@@ -64,7 +65,7 @@ def test_a_span_of_an_ancestor_and_its_descendant_holds_both():
     assert span(parent, []) == ()
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(SEED, st.integers(2, 40), st.integers(1, 8))
 def test_groups_are_connected_cycles_with_a_single_parent(seed, n, count):
     rng = np.random.default_rng(seed)
@@ -131,7 +132,7 @@ def tree_edges(tree):
     return [(names[p], names[k]) for k, p in enumerate(parent) if p >= 0]
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(SEED, st.integers(1, 25), st.integers(0, 50))
 def test_random_graphs(seed, n, edges):
     rng = np.random.default_rng(seed)
@@ -168,7 +169,7 @@ def check_cycles(found):
         assert {int(tree.parent[k]) for k in members} - members == {group.parent}
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(SEED, st.integers(2, 20), st.integers(0, 40))
 def test_the_ground_is_no_node_of_the_tree(seed, n, edges):
     rng = np.random.default_rng(seed)
@@ -183,7 +184,7 @@ def test_the_ground_is_no_node_of_the_tree(seed, n, edges):
     check_cycles(found)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(SEED, st.integers(3, 15), st.integers(5, 40))
 def test_edges_can_be_chosen_to_be_cut(seed, n, edges):
     rng = np.random.default_rng(seed)

@@ -4,9 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from exploring import examples
 from skodyn.errors import TopologyError
 from skodyn.topology import (
     Digraph,
@@ -20,7 +21,7 @@ from skodyn.topology import (
     serial_segments,
 )
 
-quick = settings(deadline=None, derandomize=True, max_examples=100)
+quick = examples(100)
 LARGE = 200_000
 
 forests = st.integers(0, 14).flatmap(

@@ -5,9 +5,10 @@ from itertools import chain, combinations, product
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from exploring import examples
 from skodyn.errors import TopologyError
 from skodyn.topology import (
     Digraph,
@@ -20,7 +21,7 @@ from skodyn.topology import (
     path_induced_subgraph,
 )
 
-quick = settings(deadline=None, derandomize=True, max_examples=100)
+quick = examples(100)
 
 
 @st.composite

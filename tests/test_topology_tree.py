@@ -6,13 +6,14 @@ import pickle
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from exploring import examples
 from skodyn.errors import TopologyError
 from skodyn.topology import Digraph, Tree
 
-quick = settings(deadline=None, derandomize=True, max_examples=100)
+quick = examples(100)
 
 
 @st.composite
