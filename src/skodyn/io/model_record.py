@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,9 @@ from skodyn.model.drawing import describe
 from skodyn.model.joints import CATALOGUE, CLOSING, Joint
 from skodyn.model.model import Model
 from skodyn.model.properties import JointLimits, JointProperties
-from skodyn.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, Visual
+from skodyn.model.shapes import SHAPES, Mesh, Touching, Visual
 
 __all__ = ["model_text", "read_model"]
-
-_SHAPES: dict[str, Any] = {
-    shape.__name__.lower(): shape for shape in (Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere)
-}
 
 
 def model_text(model: Model) -> str:
@@ -57,6 +53,10 @@ def _builder(data: dict[str, Any]) -> ModelBuilder:
         builder.add_loop(name, **{**loop, "joint": _joint(loop["joint"])})
     for name, coupling in data.get("couplings", {}).items():
         builder.add_coupling(name, **coupling)
+    for body, shapes in data.get("collisions", {}).items():
+        for name, given in shapes.items():
+            place = {key: given[key] for key in ("translation", "rotation")}
+            builder.add_collision(body, _shape(given), name=name, **place)
     return builder
 
 
@@ -76,14 +76,23 @@ def _with_extras(model: Model, data: dict[str, Any]) -> Model:
 
 
 def _visual(data: dict[str, Any]) -> Visual:
-    kind = _SHAPES[data.pop("shape")]
     rotation, translation = (np.array(data.pop(key)) for key in ("rotation", "translation"))
     colour, name = data.pop("color"), data.pop("name")
+    colour = tuple(colour) if colour else None
+    return Visual(_shape(data), rotation, translation, colour, name)  # type: ignore[arg-type]
+
+
+def _shape(data: dict[str, Any]) -> Touching:
+    """A shape from its word and its sizes, whatever else there is beside them."""
+    kind = SHAPES[data["shape"]]
+    given = {f.name: _hashable(data[f.name]) for f in fields(kind) if f.name in data}
     if kind is Mesh:
-        data["path"] = Path(data["path"]) if data.get("path") else None
-    given = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
-    shape = kind(**given)
-    return Visual(shape, rotation, translation, tuple(colour) if colour else None, name)
+        given["path"] = Path(data["path"]) if data.get("path") else None
+    return kind(**given)
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
 
 
 def _joint(data: dict[str, Any]) -> Joint:

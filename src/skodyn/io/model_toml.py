@@ -38,6 +38,17 @@ Loops are closed by a joint without a coordinate, any but a free one, or by { ty
     terms = { left = 1, right = 1, cage = -2 }
     offset = 0
 
+Shapes that can touch others belong to a body, or to the ground:
+
+    [bodies.upper.collisions.tip]
+    type = "sphere"
+    radius = 0.05
+    translation = [0, 0, -1]
+
+    [ground.floor]
+    type = "half_space"
+    normal = [0, 0, 1]
+
 The keys of a body, frame, loop or coupling are the arguments of `ModelBuilder.add_body` and so on;
 the parameters of a joint are those of its class. `parent` of a body, `body` of a frame, and bodies
 and joint of a loop must be given; whatever else is left out has the builder's default. This file
@@ -55,10 +66,12 @@ from typing import Any
 
 from skodyn.conventions import DEFAULT_GRAVITY, GROUND
 from skodyn.errors import ModelError
+from skodyn.io.shape_tables import IN_FILES, read_shape
 from skodyn.io.toml_source import TomlSource
 from skodyn.model.columns import shown
 from skodyn.model.description import (
     BodyDescription,
+    CollisionDescription,
     CouplingDescription,
     FrameDescription,
     LoopDescription,
@@ -75,6 +88,7 @@ _DESCRIBED: dict[str, type[Any]] = {
     "frames": FrameDescription,
     "loops": LoopDescription,
     "couplings": CouplingDescription,
+    "ground": CollisionDescription,
 }
 _KEYS = {
     group: tuple(f.name for f in fields(described) if f.name != "name")
@@ -109,6 +123,8 @@ class ModelFile:
                 table, _KEYS["couplings"], ("couplings", coupling), f"coupling {coupling!r}"
             )
             self.builder.add_coupling(coupling, **given)
+        for shape, table in self._tables(top, "ground"):
+            self._add_collision(GROUND, shape, table, ("ground", shape))
 
     def build(self, repair_inertia: bool) -> Model:
         try:
@@ -124,11 +140,35 @@ class ModelFile:
 
     def _add_body(self, name: str, table: dict[str, Any]) -> None:
         at = ("bodies", name)
-        given = self._known(table, _KEYS["bodies"], at, f"body {name!r}")
+        given = self._known(table, (*_KEYS["bodies"], "collisions"), at, f"body {name!r}")
+        for shape, shape_table in self._shapes(name, given.pop("collisions", {})):
+            self._add_collision(name, shape, shape_table, (*at, "collisions", shape))
         if "parent" not in given:
             self._fault(at, f"Body {name!r} has no parent; name a body, or {GROUND!r}.")
         joint = self._body_joint(name, given.pop("joint")) if "joint" in given else None
         self.builder.add_body(name, given.pop("parent", GROUND), joint, **given)
+
+    def _shapes(self, body: str, group: Any) -> Iterable[tuple[str, dict[str, Any]]]:
+        at = ("bodies", body, "collisions")
+        example = f"write one table [bodies.{body}.collisions.NAME] each"
+        if not isinstance(group, dict):
+            self._fault(at, f"Body {body!r}: collisions is {shown(group)}; {example}.")
+            return
+        for name, table in group.items():
+            if isinstance(table, dict):
+                yield name, table
+            else:
+                what = f"collision shape {name!r} is {shown(table)}"
+                self._fault((*at, name), f"Body {body!r}: {what}; {example}.")
+
+    def _add_collision(
+        self, body: str, name: str, table: dict[str, Any], at: tuple[str, ...]
+    ) -> None:
+        read = read_shape(table, IN_FILES)
+        for key, sentence in read.faults:
+            self._fault((*at, key) if key else at, f"Collision shape {body}/{name}: {sentence}")
+        if read.shape is not None:
+            self.builder.add_collision(body, read.shape, name=name, **read.place)
 
     def _add_frame(self, name: str, table: dict[str, Any]) -> None:
         at = ("frames", name)
@@ -240,6 +280,10 @@ class ModelFile:
 
     def _spoken_of(self, fault: str) -> tuple[str, ...]:
         """The key path that a sentence of the builder is about, as far as it can be told."""
+        if found := _SHAPE.match(fault):
+            name, body = ast.literal_eval(found["name"]), ast.literal_eval(found["body"])
+            at = ("ground", name) if body == GROUND else ("bodies", body, "collisions", name)
+            return (*at, found["key"] or "")
         if found := re.match(r"The model(?:: (\w+)| (?:is|has an empty) name)", fault):
             return (found[1] or "name",)
         if found := re.match(r"(Body|Frame|Loop|Coupling) number (\d+)", fault):
@@ -272,6 +316,12 @@ _MISSING = object()
 _NAMED = re.compile(
     r"""(?P<what>Body|Frame|Joint|Loop|Coupling)\ (?P<name>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
         (?P<joint>,\ \w+\ joint|:\ its\ joint)?(?::\ (?:there\ is\ no\ )?(?P<key>\w+))?""",
+    re.VERBOSE,
+)
+
+_SHAPE = re.compile(
+    r"""Collision\ shape\ (?P<name>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\ of\ body
+        \ (?P<body>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?::\ (?P<key>\w+)\ is\ )?""",
     re.VERBOSE,
 )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skodyn.errors import ModelError
+from skodyn.model.collision_checks import check_collisions
 from skodyn.model.columns import Floats, read_column, read_inertias, read_rotations, shown
 from skodyn.model.coupling_checks import check_couplings
 from skodyn.model.description import BodyDescription, ModelBuilder
@@ -25,6 +26,7 @@ from skodyn.model.loops import JointCoupling, Loop
 from skodyn.model.mimic_checks import check_mimics
 from skodyn.model.mimics import Mimic
 from skodyn.model.name_checks import check_frames, check_names, check_tree
+from skodyn.model.shapes import Collision
 from skodyn.topology import Tree
 
 __all__ = ["CheckedModel", "check"]
@@ -49,6 +51,7 @@ class CheckedModel:
     mimics: dict[str, Mimic]
     loops: dict[str, Loop]
     couplings: dict[str, JointCoupling]
+    collisions: dict[str, tuple[Collision, ...]]
 
 
 def check(described: ModelBuilder, repair_inertia: bool) -> CheckedModel:
@@ -102,6 +105,7 @@ def check(described: ModelBuilder, repair_inertia: bool) -> CheckedModel:
     couplings = check_couplings(described.couplings, joints, faults)
     if described.loops or described.couplings:
         refuse_mimics_beside_loops(described.mimics, faults)
+    collisions = check_collisions(described.collisions, list(carried), faults)
 
     if faults or tree is None:
         raise ModelError(faults)
@@ -121,6 +125,7 @@ def check(described: ModelBuilder, repair_inertia: bool) -> CheckedModel:
         mimics=followed,
         loops=loops,
         couplings=couplings,
+        collisions=collisions,
     )
 
 

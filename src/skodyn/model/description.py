@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from skodyn.conventions import DEFAULT_GRAVITY, GROUND
 from skodyn.errors import ModelError
 from skodyn.model.joints import Fixed, Joint
+from skodyn.model.shapes import Touching
 
 if TYPE_CHECKING:
     from skodyn.model.model import Model
 
 __all__ = [
     "BodyDescription",
+    "CollisionDescription",
     "CouplingDescription",
     "FrameDescription",
     "LinkDescription",
@@ -97,6 +99,17 @@ class CouplingDescription:
     offset: Any
 
 
+@dataclass(frozen=True, slots=True)
+class CollisionDescription:
+    """A shape of a body that can touch others, as given."""
+
+    name: Any
+    body: Any
+    shape: Any
+    translation: Any
+    rotation: Any
+
+
 class ModelBuilder:
     """Collects bodies in any order; `build` checks them all at once and packs them.
 
@@ -117,6 +130,7 @@ class ModelBuilder:
         self.couplings: list[CouplingDescription] = []
         self.links: list[LinkDescription] = []
         self.joints: list[LoopDescription] = []
+        self.collisions: list[CollisionDescription] = []
 
     def add_body(
         self,
@@ -239,6 +253,22 @@ class ModelBuilder:
                 name, body_a, body_b, joint, translation_a, rotation_a, translation_b, rotation_b
             )
         )
+
+    def add_collision(
+        self,
+        body: str,
+        shape: Touching,
+        *,
+        translation: Sequence[float] = _ORIGIN,
+        rotation: Any = None,
+        name: str | None = None,
+    ) -> None:
+        """Give a body (or "world") a shape that can touch others, placed in its body frame.
+
+        name: by it contacts speak of the shape, as "body/name"; by default its type, "sphere",
+        "sphere2" … Shapes touch nothing until a contact says so.
+        """
+        self.collisions.append(CollisionDescription(name, body, shape, translation, rotation))
 
     def build(self, *, cut: Iterable[str] = (), repair_inertia: bool = False) -> Model:
         """The frozen, packed model; raises ModelError with every fault at once.

@@ -26,7 +26,7 @@ from skodyn.model.loop_drawing import (
 )
 from skodyn.model.mimics import Mimic
 from skodyn.model.model import Model
-from skodyn.model.shapes import Visual
+from skodyn.model.shapes import Collision, Visual, shape_word, shape_words
 
 __all__ = ["describe", "draw", "size_words"]
 
@@ -59,6 +59,7 @@ def _lists(model: Model) -> list[tuple[str, list[tuple[str, ...]]]]:
         ("frames", [(name, *_frame_cells(frame)) for name, frame in model.frames.items()]),
         ("loops", [(name, *loop_cells(loop)) for name, loop in model.loops.items()]),
         ("couplings", [(name, coupling_words(one)) for name, one in model.couplings.items()]),
+        ("collision shapes", _collision_rows(model)),
         ("groups", [(line,) for line in drawn_groups(model)]),
     ]
 
@@ -95,6 +96,7 @@ def describe(model: Model, *, groups: bool = False) -> dict[str, Any]:
         "joint_properties": {name: _plain(one) for name, one in model.joint_properties.items()},
         "limits": {name: _plain(one) for name, one in model.limits.items()},
         "visuals": {name: [_visual(v) for v in vs] for name, vs in model.visuals.items()},
+        **({"collisions": describe_collisions(model)} if model.collisions else {}),
         "notes": list(model.notes),
         "repairs": list(model.repairs),
     }
@@ -105,17 +107,35 @@ def _plain(given: Any) -> dict[str, Any]:
     return {key: value for key, value in asdict(given).items() if math.isfinite(value)}
 
 
-def _visual(visual: Visual) -> dict[str, Any]:
-    path = getattr(visual.shape, "path", None)
+def _shape(placed: Visual | Collision) -> dict[str, Any]:
+    path = getattr(placed.shape, "path", None)
     return {
-        "shape": type(visual.shape).__name__.lower(),
-        **{key: value for key, value in asdict(visual.shape).items() if key != "path"},
+        "shape": shape_word(placed.shape),
+        **{key: value for key, value in asdict(placed.shape).items() if key != "path"},
         **({"path": str(path)} if path else {}),
-        "translation": visual.translation.tolist(),
-        "rotation": visual.rotation.tolist(),
-        "color": visual.color,
-        "name": visual.name,
+        "translation": placed.translation.tolist(),
+        "rotation": placed.rotation.tolist(),
     }
+
+
+def _visual(visual: Visual) -> dict[str, Any]:
+    return {**_shape(visual), "color": visual.color, "name": visual.name}
+
+
+def describe_collisions(model: Model) -> dict[str, dict[str, Any]]:
+    """By body and name: the keys of a model file, but for the type, which is `shape`."""
+    return {
+        body: {one.name: _shape(one) for one in shapes} for body, shapes in model.collisions.items()
+    }
+
+
+def _collision_rows(model: Model) -> list[tuple[str, ...]]:
+    """Name, size and place of every shape that can touch."""
+    return [
+        (f"{body}/{one.name}", shape_words(one.shape), f"at {vector_words(one.translation)}")
+        for body, shapes in model.collisions.items()
+        for one in shapes
+    ]
 
 
 def _body(model: Model, k: int, parent: str) -> dict[str, Any]:

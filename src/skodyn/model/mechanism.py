@@ -571,8 +571,11 @@ def _as_bodies(
         )
     used = set(through)
     loops = loops + [x for x in joints if graph.joint[x.name] not in used]
-    placed = places.moved(described.frames, "body", "translation", "rotation")
-    return _with(described, bodies=bodies, frames=placed, loops=loops, links=[], joints=[])
+    lists = {
+        name: places.moved(getattr(described, name), "body", "translation", "rotation")
+        for name in ("frames", "collisions")
+    }
+    return _with(described, bodies=bodies, loops=loops, links=[], joints=[], **lists)
 
 
 def _places(graph: _Graph, through: list[int], frames: dict[str, Floats]) -> _Places:

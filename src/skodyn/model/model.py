@@ -19,7 +19,7 @@ from skodyn.model.joints import Joint
 from skodyn.model.loops import JointCoupling, Loop
 from skodyn.model.mimics import Coupling, Mimic, state_indices
 from skodyn.model.properties import JointLimits, JointProperties
-from skodyn.model.shapes import Visual
+from skodyn.model.shapes import Collision, Visual, shape_text
 from skodyn.topology import Tree
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ class Model:
 
     `loops` and `couplings` join what the tree leaves apart. Every joint of the tree keeps its
     coordinates; those of a state must satisfy them.
+
+    `collisions` are shapes that can touch others, by body name ("world" too).
     """
 
     name: str
@@ -86,6 +88,7 @@ class Model:
     mimics: Mapping[str, Mimic] = field(default_factory=dict)
     loops: Mapping[str, Loop] = field(default_factory=dict)
     couplings: Mapping[str, JointCoupling] = field(default_factory=dict)
+    collisions: Mapping[str, tuple[Collision, ...]] = field(default_factory=dict)
     packed_with: tuple[Any, ...] = field(default=(), repr=False)  # the values of PACKED; leave out
 
     def __post_init__(self) -> None:
@@ -107,7 +110,8 @@ class Model:
 
     def _freeze(self) -> None:
         arrays = [getattr(self, f.name) for f in fields(self)]
-        shapes = [visual for visuals in self.visuals.values() for visual in visuals]
+        shapes: list[Visual | Collision] = [s for one in self.visuals.values() for s in one]
+        shapes += [s for one in self.collisions.values() for s in one]
         arrays += [a for frame in self.frames.values() for a in (frame.rotation, frame.translation)]
         arrays += [a for loop in self.loops.values() for a in _frame_arrays(loop)]
         arrays += [a for shape in shapes for a in (shape.rotation, shape.translation)]
@@ -370,6 +374,10 @@ class Model:
             digest.update(frame.rotation.tobytes() + frame.translation.tobytes())
         for name, given in sorted(self.joint_properties.items()):
             digest.update(f"{name}\0{given!r}\0".encode())
+        for body, shapes in sorted(self.collisions.items()):
+            for one in shapes:
+                digest.update(f"{body}\0{one.name}\0{shape_text(one.shape)}\0".encode())
+                digest.update(one.rotation.tobytes() + one.translation.tobytes())
         return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:

@@ -67,6 +67,7 @@ def pack(described: ModelBuilder, repair_inertia: bool) -> Model:
         mimics=followed,
         loops=checked.loops,
         couplings=checked.couplings,
+        collisions=checked.collisions,
     )
 
 

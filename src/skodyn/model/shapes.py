@@ -1,13 +1,35 @@
-"""Shapes to look at: what a viewer draws of a body. They carry no mass and touch nothing."""
+"""Shapes of bodies: those to look at (`Visual`) and those that touch (`Collision`).
+
+None of them carries mass. What touches what, and how hard, is said by contacts.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from skodyn.model.columns import Floats
 
-__all__ = ["Box", "Capsule", "Cylinder", "Ellipsoid", "Mesh", "Shape", "Sphere", "Visual"]
+__all__ = [
+    "SHAPES",
+    "Box",
+    "Capsule",
+    "Collision",
+    "Cylinder",
+    "Disk",
+    "Ellipsoid",
+    "HalfSpace",
+    "HeightField",
+    "Mesh",
+    "Points",
+    "Shape",
+    "Sphere",
+    "Touching",
+    "Visual",
+    "shape_text",
+    "shape_word",
+    "shape_words",
+]
 
 Triple = tuple[float, float, float]
 
@@ -58,7 +80,61 @@ class Mesh:
     scale: Triple = (1.0, 1.0, 1.0)
 
 
+@dataclass(frozen=True)
+class HalfSpace:
+    """Everything below a plane: on the far side of `point` from where `normal` looks to."""
+
+    point: Triple = (0.0, 0.0, 0.0)
+    normal: Triple = (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A circle about z, centred, swept by a sphere of radius `edge`: a wheel, a coin, a ring.
+
+    It reaches as far as radius + edge from its axis; with edge 0 its rim is sharp.
+    """
+
+    radius: float
+    edge: float = 0.0
+
+
+@dataclass(frozen=True)
+class Points:
+    """A cloud of points, or of equal small spheres."""
+
+    points: tuple[Triple, ...]
+    radius: float = 0.0
+
+
+@dataclass(frozen=True)
+class HeightField:
+    """Ground whose height z is given on a grid over the rectangle of this size in x and y, centred.
+
+    heights[i][j] is the height at the i-th x and the j-th y. Between them it is bicubic, with
+    continuous slopes; beyond its edges the ground goes on level.
+    """
+
+    size: tuple[float, float]
+    heights: tuple[tuple[float, ...], ...]
+
+
 Shape = Box | Cylinder | Capsule | Sphere | Ellipsoid | Mesh
+Touching = Shape | HalfSpace | Disk | Points | HeightField
+
+SHAPES: dict[str, type[Touching]] = {
+    "box": Box,
+    "capsule": Capsule,
+    "cylinder": Cylinder,
+    "disk": Disk,
+    "ellipsoid": Ellipsoid,
+    "half_space": HalfSpace,
+    "height_field": HeightField,
+    "mesh": Mesh,
+    "points": Points,
+    "sphere": Sphere,
+}
+"""Every shape by its word in files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,3 +146,42 @@ class Visual:
     translation: Floats
     color: tuple[float, float, float, float] | None = None
     name: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Collision:
+    """A shape that can touch others, its axes and origin in the body frame, and its name."""
+
+    shape: Touching
+    rotation: Floats
+    translation: Floats
+    name: str
+
+
+def shape_word(shape: Touching) -> str:
+    """What a shape is called in files."""
+    return next(word for word, kind in SHAPES.items() if isinstance(shape, kind))
+
+
+def shape_text(shape: Touching) -> str:
+    """All that decides a shape, as a text; where its file lies on this machine does not."""
+    return repr(replace(shape, path=None) if isinstance(shape, Mesh) else shape)
+
+
+def shape_words(shape: Touching) -> str:
+    """A shape and its size, short."""
+    word = shape_word(shape).replace("_", " ")
+    if isinstance(shape, Points):
+        return f"{len(shape.points)} points of radius {shape.radius:.6g}"
+    if isinstance(shape, HeightField):
+        return f"{word}, {len(shape.heights)} × {len(shape.heights[0])}"
+    if isinstance(shape, Mesh):
+        return f"{word} {shape.filename}"
+    sizes = (f"{f.name} {_short(getattr(shape, f.name))}" for f in fields(shape))
+    return f"{word}, {', '.join(sizes)}"
+
+
+def _short(value: float | Triple) -> str:
+    if isinstance(value, tuple):
+        return " × ".join(f"{x:.6g}" for x in value)
+    return f"{value:.6g}"

@@ -16,6 +16,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from skodyn.conventions import GROUND
 from skodyn.model.drawing import describe
 from skodyn.model.model import Model
 from skodyn.scenario import Scenario, parse_scenario
@@ -59,8 +60,24 @@ def model_data(model: Model) -> Data:
         for frame in described["frames"]
     }
     data: Data = {"name": model.name, "gravity": described["gravity"], "bodies": bodies}
+    shapes = shape_data(described.get("collisions", {}))
+    for name, own in shapes.items():
+        if name != GROUND:
+            bodies[name]["collisions"] = own
     more = {"frames": frames, "loops": described["loops"], "couplings": described["couplings"]}
+    more["ground"] = shapes.get(GROUND, {})
     return {**data, **{key: tables for key, tables in more.items() if tables}}
+
+
+def shape_data(described: Mapping[str, Any]) -> dict[str, Data]:
+    """Shapes that touch, by body and name, as tables of a model file."""
+    return {
+        body: {
+            name: {"type": one["shape"], **{key: one[key] for key in one if key != "shape"}}
+            for name, one in shapes.items()
+        }
+        for body, shapes in described.items()
+    }
 
 
 def _start(given: Data, scenario: Scenario) -> Data:

@@ -1,0 +1,59 @@
+"""Shapes that touch, as tables of model files and scenarios: a type, its sizes and its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
+
+from skodyn.model.columns import shown
+from skodyn.model.shapes import SHAPES, Mesh, Touching
+from skodyn.topology.wording import Spelling
+
+__all__ = ["IN_FILES", "PLACE", "ReadShape", "read_shape", "shape_keys"]
+
+PLACE = ("translation", "rotation")
+IN_FILES = {word: kind for word, kind in SHAPES.items() if kind is not Mesh}
+"""Shapes that a table can describe; meshes come with robot files only."""
+
+
+@dataclass
+class ReadShape:
+    """What a table says: a shape and its place, or (key, sentence) of every fault."""
+
+    shape: Touching | None = None
+    place: dict[str, Any] = field(default_factory=dict)
+    faults: list[tuple[str, str]] = field(default_factory=list)
+
+
+def shape_keys(kind: type[Touching]) -> tuple[str, ...]:
+    """The keys of a shape in files, besides its type and its place."""
+    return tuple(f.name for f in fields(kind) if f.name != "path")
+
+
+def read_shape(table: dict[str, Any], kinds: Mapping[str, type[Touching]]) -> ReadShape:
+    """A table of keys; values are judged where every shape is, in model/collision_checks.py."""
+    read = ReadShape()
+    given = dict(table)
+    word = given.pop("type", None)
+    kind = kinds.get(word) if isinstance(word, str) else None
+    if kind is None:
+        remedy = Spelling(kinds).remedy(word, f"use one of {', '.join(kinds)}")
+        what = f"has type {shown(word)}" if "type" in table else "has no type"
+        read.faults.append(("type" if "type" in table else "", f"it {what}; {remedy}"))
+        return read
+    keys = shape_keys(kind)
+    spelling = Spelling((*keys, *PLACE, "type"))
+    for key in given:
+        if key not in (*keys, *PLACE):
+            remedy = spelling.remedy(key, f"use one of {', '.join((*keys, *PLACE))}")
+            read.faults.append((key, f"unknown key {key!r} for a {word}; {remedy}"))
+    missing = [f.name for f in fields(kind) if f.name in keys and f.default is MISSING]
+    missing = [key for key in missing if key not in given]
+    if missing and not read.faults:
+        read.faults.append(("", f"a {word} needs {' and '.join(missing)}; add what is missing."))
+    if not read.faults:
+        sizes = {key: given[key] for key in keys if key in given}
+        read.shape = kind(**sizes)
+        read.place = {key: given[key] for key in PLACE if key in given}
+    return read
