@@ -147,22 +147,100 @@ def test_rigid_trees_of_segments_limbs_and_one_node(seed):
     for coarse in (limb, whole):
         answer = sko.forward_dynamics(coarse, tau[coarse.dof_order])
         close(answer, vdot[coarse.dof_order], kappa=kappa)
-    order = [fine.dof_slice(fine.tree.index_of(name)) for name in _members(segments, fine)]
-    order = np.concatenate([np.arange(s.start, s.stop) for s in order])
-    close(sko.forward_dynamics(segments, tau[order]), vdot[order], kappa=kappa)
+    vdot_s = sko.forward_dynamics(segments, segments.torques_from_finest(tau))
+    close(segments.to_finest(vdot=vdot_s).vdot, vdot, kappa=kappa)
+    assert not set(segments.names) - {*segments.insides}
 
 
-def _members(coarse, fine):
-    """Names of the finest nodes inside a repeatedly aggregated model, in its order of freedoms."""
-    chain, model = [], coarse
-    while model is not fine:
-        chain.append(model)
-        model = model.original
-    position = np.arange(fine.size)
-    for step in reversed(chain):
-        position = position[step.node_order]
-    starts = {int(s): fine.names[k] for k, s in enumerate(fine.node_starts[:-1])}
-    return [starts[p] for p in position.tolist() if p in starts]
+def states_of(model, vdot):
+    """(V, α, f) of a model for rates of its own, from the definition."""
+    V = sko.scatter(model.tree, model.weights, model.H.apply(vdot, transpose=True))
+    alpha = V + sko.scatter(model.tree, model.weights, model.a)
+    return V, alpha, sko.gather(model.tree, model.weights, model.M.apply(alpha) + model.b)
+
+
+@pytest.mark.parametrize("seed", [s for s in SEEDS if s // 4 >= 5])
+def test_a_chain_of_aggregations_has_one_way_back(seed):
+    case = case_of(seed)
+    rng = np.random.default_rng([11, seed])
+    model = coarse = case.model
+    while coarse.n_nodes > 2 and len(getattr(coarse, "chain", ())) < 5:
+        coarse = coarse.aggregate(admissible(coarse, rng))
+        coarse = coarse.aggregate_segments()
+    assert coarse.finest is model
+    assert coarse.chain[0] is coarse
+    assert coarse.chain[-1] is model
+    assert_same_chain(model, coarse, case.twin, rng)
+
+
+def assert_same_chain(model, coarse, twin, rng):
+    """Everything, in one call, is what the finest model has."""
+    vdot = rng.normal(size=model.nv)
+    here = coarse.torques_from_finest(vdot)  # for aggregation a permutation, as for rates
+    V, alpha, f = states_of(coarse, here)
+    back = coarse.to_finest(
+        v=here, vdot=here, tau=here, velocities=V, accelerations=alpha, forces=f
+    )
+    for x in (back.v, back.vdot, back.tau):
+        np.testing.assert_array_equal(x, vdot)
+    expected = twin.A.T @ (twin.H.T @ vdot + twin.a)
+    size = np.abs(twin.A).max() ** 2 * max(np.abs(expected).max(), 1.0)
+    close(back.velocities, twin.A.T @ twin.H.T @ vdot, size)
+    close(back.accelerations, expected, size)
+    heavy = size * np.abs(twin.M).max() * np.abs(twin.A).max()
+    close(back.forces, twin.A @ (twin.M @ expected + twin.b), heavy)
+    assert coarse.to_finest(v=here).forces is None
+
+
+def test_several_groups_at_once_are_one_after_the_other():
+    case = case_of(46)
+    model = case.model
+    last = model.n_nodes - 1
+    first = topology.aggregation_subgraph(model.tree, [last, last - 1]).nodes
+    second = [max(set(range(model.n_nodes)) - set(first))]
+    both = model.aggregate_groups({"x": first, "y": second})
+    once = model.aggregate(first, "x")
+    after = once.aggregate([once.tree.index_of(model.names[second[0]])], "y")
+    assert both.names == after.names
+    for k in range(both.n_nodes):
+        for kind in ("A_block", "H_block", "M_block"):
+            np.testing.assert_allclose(getattr(both, kind)(k), getattr(after, kind)(k), rtol=1e-14)
+    assert_same_system(model, both, case.twin.kappa, np.random.default_rng(1))
+    with pytest.raises(sk.StateError, match="2 aggregated nodes, 'x' and 'y'; ask for one of"):
+        _ = both.inside
+    with pytest.raises(sk.TopologyError, match="cannot be in two groups"):
+        model.aggregate_groups({"x": first, "y": first})
+    for nothing in ({}, [1], None):
+        with pytest.raises(sk.StateError, match="give a dict with a list of nodes for each name"):
+            model.aggregate_groups(nothing)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_tree_of_segments_is_the_same_system(seed):
+    case = case_of(seed)
+    coarse = case.model.aggregate_segments()
+    assert coarse.n_nodes == len(topology.serial_segments(case.model.tree))
+    assert_same_system(case.model, coarse, case.twin.kappa, np.random.default_rng(seed))
+    copy = pickle.loads(pickle.dumps(coarse))
+    assert copy.names == coarse.names
+    np.testing.assert_array_equal(sko.mass_matrix(copy), sko.mass_matrix(coarse))
+
+
+def test_embedded_constraints_in_a_chain_give_back_what_they_know():
+    chain = sk.SKOModel(
+        [-1, 0, 1, 2], A=[None, *[[[1.0]]] * 3], H=[[[1.0]]] * 4, M=[[[1.0]]] * 4, names="abcd"
+    )
+    geared = sko.embed(chain, ["b", "c"], X=[[1.0], [0.5]], x_p=[0.25, -0.5], name="bc")
+    coarse = geared.aggregate(["bc", "d"])
+    back = coarse.to_finest(v=[1.0, 2.0, 3.0], vdot=[1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(back.v, [1.0, 2.0, 1.0, 3.0])
+    np.testing.assert_array_equal(back.vdot, [1.0, 2.25, 0.5, 3.0])
+    np.testing.assert_array_equal(coarse.torques_from_finest([1.0, 2.0, 4.0, 8.0]), [1, 4, 8])
+    V = states_of(coarse, np.array([1.0, 2.0, 3.0]))[0]
+    np.testing.assert_allclose(coarse.to_finest(velocities=V).velocities, [1.0, 3.0, 4.0, 7.0])
+    for what in ("tau", "forces"):
+        with pytest.raises(sk.StateError, match="cannot be given back: the constraints embedded"):
+            coarse.to_finest(**{what: np.zeros(3 if what == "tau" else 4)})
 
 
 def test_the_aggregated_node_is_named_and_may_be_renamed_and_pickled():

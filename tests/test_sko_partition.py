@@ -72,6 +72,21 @@ def test_the_outer_mass_matrix_does_not_depend_on_what_is_inboard(case):
     )
     close(mass[:s, s:], X, scale)
     close(mass[s:, s:], sk.sko.mass_matrix(parts.parent) + Y, scale)
+    close(parts.X, X, scale)
+    close(parts.Y, Y, scale)
+
+
+def test_X_and_Y_are_refused_where_nodes_lie_further_out():
+    chain = sk.SKOModel(
+        [-1, 0, 1], A=[None, [[1.0]], [[1.0]]], H=[[[1.0]]] * 3, M=[[[1.0]]] * 3, names="abc"
+    )
+    parts = chain.partition(["b"])
+    for name in "XY":
+        with pytest.raises(sk.StateError, match="nodes lie further out, 'c'; add them"):
+            getattr(parts, name)
+    outer = chain.partition(["b", "c"])
+    np.testing.assert_array_equal(outer.X, [[2.0], [1.0]])
+    np.testing.assert_array_equal(outer.Y, [[2.0]])
 
 
 def test_a_set_with_holes_is_refused_with_what_is_missing():

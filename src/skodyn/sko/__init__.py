@@ -27,6 +27,7 @@ from skodyn.sko.partition import PartitionedModel
 from skodyn.sko.riccati_equation import Riccati, riccati
 from skodyn.sko.sparsity_patterns import Sparsity, sparsity
 from skodyn.sko.sweeps import gather, pass_inward, pass_outward, scatter
+from skodyn.sko.way_back import Restored
 
 __all__ = [
     "AggregatedModel",
@@ -34,6 +35,7 @@ __all__ = [
     "EmbeddedModel",
     "ForceModel",
     "PartitionedModel",
+    "Restored",
     "Riccati",
     "SKOModel",
     "Sparsity",

@@ -14,23 +14,24 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skodyn.errors import ModelError
+from skodyn.errors import ModelError, StateError
 from skodyn.sko.aggregation import AggregatedModel, aggregate
 from skodyn.sko.blocks import Blocks, Floats, Ints, stacked_columns
 from skodyn.sko.checks import EPS, ROUNDINGS
 from skodyn.sko.model import SKOModel, check_model
+from skodyn.sko.way_back import Coarser
 from skodyn.topology.wording import listed
 
 __all__ = ["EmbeddedModel", "embed"]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class EmbeddedModel(SKOModel):
+class EmbeddedModel(Coarser):
     """The SKO model with constraints embedded, and the way back to the model without them.
 
     Its degrees of freedom are those of nodes that were left alone, and u of the embedded one. X and
@@ -68,6 +69,20 @@ class EmbeddedModel(SKOModel):
     def to_original(self, x: ArrayLike) -> Floats:
         """Stacked velocities or accelerations of the nodes, in the original's order."""
         return self.aggregated.to_original(x)
+
+    def torques_to_original(self, tau: ArrayLike) -> Floats:
+        """Refused: X*𝒯 does not say what 𝒯 was."""
+        self._refuse("Generalised forces")
+
+    def forces_to_original(self, f: ArrayLike) -> Floats:
+        """Refused: what the constraints carry between the members is not known here."""
+        self._refuse("Interbody forces")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise StateError(
+            f"{what} cannot be given back: the constraints embedded at node {self.name!r} carry a "
+            "part of them that this model does not know."
+        )
 
     @property
     def _node(self) -> int:

@@ -267,7 +267,13 @@ class SKOModel:
 
         return least_aggregable(self, nodes)
 
-    def aggregate_segments(self) -> SKOModel:
+    def aggregate_groups(self, groups: Mapping[Hashable, Iterable[Hashable]]) -> AggregatedModel:
+        """The same system with each group of nodes as one, by name; groups share no node."""
+        from skodyn.sko.aggregation import aggregate_several
+
+        return aggregate_several(self, groups)
+
+    def aggregate_segments(self) -> AggregatedModel:
         """The same system with each serial segment as one node."""
         from skodyn.sko.aggregation import aggregate_segments
 

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from skodyn import topology
+from skodyn.errors import StateError
 from skodyn.forks import cached_property
 from skodyn.sko.blocks import Blocks, Floats, Ints
 from skodyn.sko.model import SKOModel
-from skodyn.sko.sweeps import gather, pass_inward
+from skodyn.sko.sweeps import gather, pass_inward, scatter
+from skodyn.topology.wording import listed
 
 __all__ = ["PartitionedModel", "dense_kernel", "dense_propagation", "partition", "submodel"]
 
@@ -132,6 +134,38 @@ class PartitionedModel:
                 [A_p @ self.outer_connector @ below, A_p @ self.outer_connector @ A_s, A_p],
             ]
         )
+
+    @cached_property
+    def X(self) -> Floats:
+        """What couples the outer part's freedoms with the inner's in 𝓜 (eqs. 26, 27), dense.
+
+        X = H_𝔖𝔸_𝔖M_𝔖𝔸_𝔖*E_𝔖*𝔸_𝒫*H_𝒫*, by sweeps over both parts.
+        """
+        seen = self._outer_momentum
+        return self.own.H.apply(gather(self.own.tree, self.own.weights, seen))
+
+    @cached_property
+    def Y(self) -> Floats:
+        """What the outer part adds to the mass matrix of the inner (eqs. 26, 27), dense.
+
+        Y = H_𝒫𝔸_𝒫E_𝔖𝔸_𝔖M_𝔖𝔸_𝔖*E_𝔖*𝔸_𝒫*H_𝒫*.
+        """
+        inward = self.outer_connector @ gather(
+            self.own.tree, self.own.weights, self._outer_momentum
+        )
+        return self.parent.H.apply(gather(self.parent.tree, self.parent.weights, inward))
+
+    @cached_property
+    def _outer_momentum(self) -> Floats:
+        """M_𝔖𝔸_𝔖*E_𝔖*𝔸_𝒫*H_𝒫*: momenta of the outer part for unit rates of the inner."""
+        if self.child.n_nodes:
+            raise StateError(
+                "Eqs. 26 and 27 are for an outer and an inner part, but nodes lie further out, "
+                f"{listed(self.child.names, limit=4)}; add them to the outer part."
+            )
+        rates = scatter(self.parent.tree, self.parent.weights, self.parent.H.dense().T)
+        moved = scatter(self.own.tree, self.own.weights, self.outer_connector.T @ rates)
+        return self.own.M.apply(moved)
 
     def __repr__(self) -> str:
         counts = [m.n_nodes for m in (self.child, self.own, self.parent)]

@@ -6,6 +6,7 @@
 from skodyn.topology.aggregation import (
     Aggregation,
     AggregationCondition,
+    aggregate_groups,
     aggregate_tree,
     aggregation_condition,
     aggregation_subgraph,
@@ -36,6 +37,7 @@ __all__ = [
     "Subgraph",
     "Tree",
     "aggregate_digraph",
+    "aggregate_groups",
     "aggregate_tree",
     "aggregation_condition",
     "aggregation_subgraph",

@@ -9,6 +9,7 @@ parent is an ancestor of all.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
@@ -32,6 +33,7 @@ from skodyn.topology.wording import listed, quote
 __all__ = [
     "Aggregation",
     "AggregationCondition",
+    "aggregate_groups",
     "aggregate_tree",
     "aggregation_condition",
     "aggregation_subgraph",
@@ -121,22 +123,44 @@ def aggregate_tree(tree: Tree, nodes: Iterable[Hashable], name: Hashable) -> Agg
 
     The new node stands where the first of its members stood and may take a member's name.
     """
+    return aggregate_groups(tree, [(name, nodes)])
+
+
+def aggregate_groups(
+    tree: Tree, groups: Iterable[tuple[Hashable, Iterable[Hashable]]]
+) -> Aggregation:
+    """Aggregate several sets of nodes that share none, each into one node, all at once.
+
+    Each must satisfy the condition. Aggregating one of them changes nothing for another: its single
+    parent is still one, be it inside the new node. `node` is that of the last group.
+    """
     check_tree(tree)
-    own = members(tree, nodes)
-    condition = _condition(tree, own)
-    if not condition:
-        raise TopologyError(condition.reason)
-    kept = ~own
-    first = int(np.argmax(own))  # in preorder the topmost member, so its parent is the single one
-    kept[first] = True
-    place = np.cumsum(kept) - 1
-    place[own] = place[first]
+    kept, first = np.ones(tree.n, dtype=np.bool_), np.arange(tree.n)
+    taken: Flags = np.zeros(tree.n, dtype=np.bool_)
+    names, last, faults = list(tree.names), -1, []
+    for name, nodes in groups:
+        own = members(tree, nodes)
+        condition = _condition(tree, own)
+        if not condition:
+            faults.append(condition.reason)
+            continue
+        if (taken & own).any():
+            twice = [tree.names[k] for k in np.flatnonzero(taken & own)]
+            faults.append(f"{listed(twice)} cannot be in two groups; leave it in one of them.")
+        last = int(np.argmax(own))  # in preorder the topmost, so its parent is the single one
+        taken |= own
+        kept[own], kept[last] = False, True
+        first[own], names[last] = last, name
+    if faults:
+        raise TopologyError(faults)
+    place = (np.cumsum(kept) - 1)[first]
     above = tree.parent[kept]
     parents = np.where(above == GROUND, GROUND, place[above])
-    names = [name if k == first else tree.names[k] for k in np.flatnonzero(kept).tolist()]
-    if names.count(name) > 1:
-        raise TopologyError(name_taken(name))
-    coarse = tree.derived(parents.tolist(), names)
+    left = [names[k] for k in np.flatnonzero(kept).tolist()]
+    counts = Counter(left)
+    if len(counts) < len(left):
+        raise TopologyError([name_taken(name) for name, count in counts.items() if count > 1])
+    coarse = tree.derived(parents.tolist(), left)
     node_of = np.argsort(coarse.order)[place]
     node_of.setflags(write=False)
-    return Aggregation(coarse, int(node_of[first]), node_of)
+    return Aggregation(coarse, int(node_of[last]), node_of)
