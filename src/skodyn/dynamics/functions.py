@@ -56,6 +56,7 @@ from skodyn.kernels.mimics import mimic_lanes
 from skodyn.model.columns import Floats
 from skodyn.model.loop_tables import loop_workspace
 from skodyn.model.model import Model
+from skodyn.model.products import applied
 
 __all__ = [
     "bias_force",
@@ -599,7 +600,7 @@ def _nodes(model: Model, nodes: Any) -> Floats:
     for row, (body, point) in zip(table, pairs, strict=True):
         k = _body_number(model, body)
         row[0] = k
-        row[1:] = model.alignment[k].T @ read_point(point)
+        row[1:] = applied(model.alignment[k].T, read_point(point))
     return table.reshape(-1)
 
 
