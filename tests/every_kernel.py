@@ -62,6 +62,10 @@ def tree():
     return adapters.build(naive.random_bodies(np.random.default_rng(1), 5, branching=0.5))
 
 
+def moving_joint(model):
+    return next(n for n, j in zip(model.joint_names, model.joints, strict=True) if j.nv)
+
+
 def front_door(model):
     """Every function for one state and for a batch, and every stepper."""
     rng, chosen = np.random.default_rng(2), driver.Algorithm.goes_one_by_one
@@ -76,6 +80,8 @@ def front_door(model):
             driver.run(INERTIAS, model, (size,), at)
             joint_columns(model, at)
             sk.sample_velocity(model, at, 1.0, rng)
+            rates = np.zeros((count, model.nv)) if count > 1 else np.zeros(model.nv)
+            sk.hybrid_dynamics(model, at, rates, prescribed=[moving_joint(model)])
         model.difference(q, model.integrate(q, np.ones((count, model.nv))))
     driver.Algorithm.goes_one_by_one = chosen
     list(test_bits.runs(model))

@@ -474,6 +474,21 @@ def forward_dynamics(bodies, q, v, tau, gravity, f_ext=None):
     return np.linalg.solve(mass_matrix(bodies, q), tau - bias_force(bodies, q, v, gravity, f_ext))
 
 
+def hybrid_dynamics(bodies, q, v, tau, vdot, known, gravity, f_ext=None):
+    """(vdot, tau) where `known` says of which velocities vdot is given, and not tau.
+
+    The rows of M vdot + bias = tau that speak of the others are solved for their vdot; the rest say
+    what tau is.
+    """
+    p, f = np.flatnonzero(known), np.flatnonzero(~np.asarray(known))
+    M, bias = mass_matrix(bodies, q), bias_force(bodies, q, v, gravity, f_ext)
+    vdot, tau = np.where(known, vdot, 0.0), np.where(known, 0.0, tau)
+    rhs = tau[f] - bias[f] - M[np.ix_(f, p)] @ vdot[p]
+    vdot[f] = np.linalg.solve(M[np.ix_(f, f)], rhs)
+    tau[p] = M[p] @ vdot + bias[p]
+    return vdot, tau
+
+
 # ---- energy and momentum ----
 
 

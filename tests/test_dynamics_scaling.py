@@ -41,6 +41,11 @@ def test_a_chain_of_a_hundred_thousand_bodies():
     assert np.abs(back - tau).max() <= n * EPS * np.abs(forces).max()
     batch = sk.forward_dynamics(model, np.tile(q, (8, 1)), v, tau, f, threads=1)
     assert (batch == vdot).all()
+    driven = [f"b{k}" for k in range(0, n, 3)]
+    both = sk.hybrid_dynamics(model, q, v, tau, vdot, driven, f)
+    reach = 0.1 * np.sqrt(n)  # a force so far out turns with its size times this
+    assert np.abs(both.tau - tau).max() <= n * EPS * np.abs(forces).max() * reach
+    assert np.abs(both.vdot - vdot).max() <= 1e-6 * np.abs(vdot).max()
 
 
 @pytest.mark.skipif(jit.JIT_DISABLED, reason="takes minutes in plain Python")

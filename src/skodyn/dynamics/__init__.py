@@ -26,6 +26,8 @@ from skodyn.dynamics.functions import (
     operational_space_compliance,
     velocities,
 )
+from skodyn.dynamics.hybrid import HybridDynamics, hybrid_dynamics
+from skodyn.dynamics.hybrid_derivatives import HybridDerivatives, hybrid_dynamics_derivatives
 from skodyn.dynamics.inertias import BodyInertias, body_inertias, joint_columns
 from skodyn.dynamics.loop_functions import (
     LoopForces,
@@ -48,6 +50,8 @@ from skodyn.model.assembly import Assembly, assemble
 __all__ = [
     "Assembly",
     "BodyInertias",
+    "HybridDerivatives",
+    "HybridDynamics",
     "LoopForces",
     "assemble",
     "bias_force",
@@ -61,6 +65,8 @@ __all__ = [
     "forward_dynamics_derivatives",
     "forward_kinematics",
     "gravity_force",
+    "hybrid_dynamics",
+    "hybrid_dynamics_derivatives",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "jacobian",

@@ -8,6 +8,7 @@ one result lie side by side in `out`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from skodyn.dynamics import coupled as _coupled
 from skodyn.dynamics.driver import NOTHING, Algorithm, run
 from skodyn.dynamics.explain import check_finite, read_arguments
 from skodyn.dynamics.functions import forward_dynamics, mass_matrix_inverse
-from skodyn.errors import DynamicsError
+from skodyn.errors import DynamicsError, StateError
 from skodyn.kernels import coriolis_matrix as _coriolis
 from skodyn.kernels import forward_dynamics_derivatives as _forward
 from skodyn.kernels import inverse_dynamics_derivatives as _inverse
@@ -116,6 +117,8 @@ def linearize(
     tau: ArrayLike,
     f_ext: ArrayLike | None = None,
     *,
+    vdot: ArrayLike | None = None,
+    prescribed: Iterable[str] = (),
     threads: int | None = None,
 ) -> tuple[Floats, Floats]:
     """(A, B), 2nv × 2nv and 2nv × nv, of d/dt (δq, δv) = A·(δq, δv) + B·δτ along a motion.
@@ -124,8 +127,11 @@ def linearize(
     spherical and free joints two motions with the same v do not keep their distance in the child's
     axes, which turn: d/dt δq = δv − v × δq, and for a free joint with × of 6-vectors,
     [ω × δθ; ω × δx + v × δθ].
+
+    Joints named in `prescribed` move by `vdot`, as in `hybrid_dynamics`; their columns of B are by
+    δv̇ instead of δτ.
     """
-    dq, dv, inverse = forward_dynamics_derivatives(model, q, v, tau, f_ext, threads=threads)
+    dq, dv, inverse = _accelerations(model, (q, v, tau, f_ext), vdot, prescribed, threads)
     nv = model.nv
     A = np.zeros((*dq.shape[:-2], 2 * nv, 2 * nv))
     B = np.zeros((*dq.shape[:-2], 2 * nv, nv))
@@ -133,6 +139,23 @@ def linearize(
     A[..., :nv, nv:] = np.eye(nv)
     A[..., nv:, :nv], A[..., nv:, nv:], B[..., nv:, :] = dq, dv, inverse
     return A, B
+
+
+def _accelerations(
+    model: Model, given: tuple[Any, Any, Any, Any], vdot: Any, prescribed: Any, threads: int | None
+) -> tuple[Floats, Floats, Floats]:
+    """Derivatives of v̇ by q, v and the inputs."""
+    q, v, tau, f_ext = given
+    if vdot is None and not prescribed:
+        return forward_dynamics_derivatives(model, q, v, tau, f_ext, threads=threads)
+    if not prescribed:
+        raise StateError("vdot is given, but no joint is prescribed; name some in prescribed.")
+    from skodyn.dynamics.hybrid_derivatives import hybrid_dynamics_derivatives  # built on this file
+
+    found = hybrid_dynamics_derivatives(
+        model, q, v, tau, vdot, prescribed, f_ext, threads=threads
+    )  # fmt: skip
+    return found.vdot_by_q, found.vdot_by_v, found.vdot_by_input
 
 
 def _brackets(model: Model, v: Floats) -> Floats:

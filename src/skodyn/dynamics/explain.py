@@ -147,6 +147,22 @@ def _table(
     return _finite(array, name, faults)
 
 
+def read_partly(
+    value: ArrayLike, name: str, used: NDArray[np.bool_], faults: list[str]
+) -> Floats | None:
+    """A number for each velocity, of which only those in use are looked at."""
+    array = _real_array(value, name, used.shape, faults)
+    if array is None:
+        return None
+    if array.shape[-1:] != used.shape or array.ndim > 2:
+        faults.append(
+            f"{name} has shape {array.shape}; the model needs {used.shape} or (batch, {used.size})."
+        )
+        return None
+    kept = np.where(used, array, 0.0)
+    return kept if _finite(kept, name, faults) is not None else None
+
+
 def check_finite(algorithm: Algorithm, inputs: Inputs) -> None:
     """A StateError that names the first number of each argument that is not finite, if any."""
     faults: list[str] = []

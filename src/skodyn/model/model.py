@@ -173,6 +173,11 @@ class Model:
         return {}
 
     @cached_property
+    def prescriptions(self) -> dict[Any, Any]:
+        """Choices of joints whose acceleration is given, by their names (prescription.py)."""
+        return {}
+
+    @cached_property
     def body_names(self) -> tuple[str, ...]:
         return tuple(str(name) for name in self.tree.names)
 

@@ -1,0 +1,159 @@
+"""Hybrid dynamics: some joints' accelerations are given, the other joints' forces, and all found.
+
+Trees have a kernel for it, one gather and two scatters (kernels/hybrid_dynamics.py). With mimic
+joints or loops the forces of the prescribed joints solve (𝓜⁻¹)_pp·𝒯_p = v̇_p − (v̇ without them)_p:
+an O(N) solve for each of their velocities, and a small dense system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skodyn.dynamics.coupled import deliver
+from skodyn.dynamics.driver import COMPILED, NOTHING, Algorithm, block_of, flat_forces, run
+from skodyn.dynamics.explain import check_finite, read_arguments, read_partly
+from skodyn.dynamics.functions import forward_dynamics, mass_matrix_solve
+from skodyn.errors import DynamicsError, StateError
+from skodyn.kernels import hybrid_dynamics as _hybrid
+from skodyn.model.columns import Floats
+from skodyn.model.model import Model
+from skodyn.model.prescription import Prescription, find_prescription
+
+__all__ = ["HybridDynamics", "hybrid_dynamics"]
+
+HYBRID = Algorithm(
+    _hybrid.hybrid_dynamics, _hybrid.hybrid_dynamics_batch, "vxf", "tau or vdot", dimensions=2
+)
+
+INDEPENDENT = 1e-10
+"""Accelerations whose compliance, scaled to a unit diagonal, is nearer to singular are tied."""
+
+
+class HybridDynamics(NamedTuple):
+    """Accelerations and forces of all joints: what was given, and what was found."""
+
+    vdot: Floats
+    tau: Floats
+
+
+def hybrid_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None = None,
+    vdot: ArrayLike | None = None,
+    prescribed: Iterable[str] = (),
+    f_ext: ArrayLike | None = None,
+    *,
+    out: Floats | None = None,
+    threads: int | None = None,
+) -> HybridDynamics:
+    """(v̇, tau) of all joints, given v̇ of the joints named in `prescribed` and tau of the others.
+
+    O(N). Both have a number for each velocity; those of tau at prescribed joints and of vdot at all
+    others are what is asked for: they are not read and may be NaN. Without tau the others move
+    freely, without vdot the prescribed ones keep their speed. `out`: (2, nv), v̇ and tau.
+    """
+    choice = find_prescription(model, prescribed)
+    forces = choice.zeros if tau is None else tau
+    rates = choice.zeros if vdot is None else vdot
+    if threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
+        result = np.empty((2, model.nv)) if out is None else out
+        if _run_single(choice, q, v, (forces, rates), f_ext, result):
+            return HybridDynamics(result[0], result[1])
+    x = _read(choice, q, v, (forces, rates), f_ext)
+    if model.mimics or model.has_loops:
+        both = deliver(_by_compliance(choice, model, q, v, x, f_ext, threads), out)
+    else:
+        both = run(HYBRID, choice.model, (2, model.nv), q, v, x, f_ext, out, threads)
+    return HybridDynamics(both[..., 0, :], both[..., 1, :])
+
+
+Pair = tuple[ArrayLike, ArrayLike]
+
+
+def _run_single(
+    choice: Prescription, q: ArrayLike, v: ArrayLike, given: Pair, f_ext: ArrayLike | None,
+    result: Floats,
+) -> bool:  # fmt: skip
+    """One state in well-formed arrays; has it been done?"""
+    tau, vdot = given
+    shape = choice.known.shape
+    if not (type(tau) is COMPILED and type(vdot) is COMPILED and tau.shape == vdot.shape == shape):  # type: ignore[union-attr]
+        return False
+    pushed = NOTHING if f_ext is None else flat_forces(choice.model, f_ext)
+    x = np.where(choice.known, vdot, tau)
+    try:
+        block = block_of(HYBRID, choice.model)
+        return bool(HYBRID.ready(block, q, v, x, pushed, result) == 0)
+    except TypeError:  # not contiguous float64 arrays of the right number of axes
+        return False
+
+
+def _read(
+    choice: Prescription, q: ArrayLike, v: ArrayLike, given: Pair, f_ext: ArrayLike | None
+) -> Floats:
+    """v̇ where it is prescribed, tau elsewhere; a StateError lists every fault of all arguments."""
+    faults: list[str] = []
+    tau = read_partly(given[0], "tau", ~choice.known, faults)
+    vdot = read_partly(given[1], "vdot", choice.known, faults)
+    batches = {n: len(a) for n, a in (("tau", tau), ("vdot", vdot)) if a is not None and a.ndim > 1}
+    if len(set(batches.values())) > 1:
+        listed = ", ".join(f"{name} has {count}" for name, count in batches.items())
+        faults.append(f"The numbers of states differ: {listed}; give each the same.")
+    if tau is None or vdot is None or faults:
+        try:
+            read_arguments(HYBRID, choice.model, q, v, NOTHING, f_ext)
+        except StateError as error:
+            faults = [*error.faults, *faults]
+        raise StateError(faults)
+    return np.where(choice.known, vdot, tau)
+
+
+def _by_compliance(
+    choice: Prescription, model: Model, q: ArrayLike, v: ArrayLike, x: Floats,
+    f_ext: ArrayLike | None, threads: int | None,
+) -> Floats:  # fmt: skip
+    """With mimic joints or loops: find the forces under which prescribed joints move as they do."""
+    inputs = read_arguments(HYBRID, model, q, v, x, f_ext)
+    check_finite(HYBRID, inputs)
+    rows, p = inputs.rows, choice.dofs
+    states = (a.reshape(rows, -1) for a in (inputs.q, inputs.v, inputs.x))
+    q_rows, v_rows, x_rows = (np.ascontiguousarray(a) for a in states)
+    pushed = inputs.f_ext.reshape(rows, model.n_bodies, 6) if inputs.f_ext.size else None
+    result = np.empty((rows, 2, model.nv))
+    vdot, tau = result[:, 0], result[:, 1]
+    tau[...] = np.where(choice.known, 0.0, x_rows)
+    vdot[...] = forward_dynamics(model, q_rows, v_rows, tau, pushed, threads=threads)
+    if p.size:
+        columns = np.empty((rows, model.nv, p.size))
+        for j, i in enumerate(p):
+            unit = np.zeros((rows, model.nv))
+            unit[:, i] = 1.0
+            columns[..., j] = mass_matrix_solve(model, q_rows, unit, threads=threads)
+        _check_independent(choice, columns[:, p])
+        missing = (x_rows - vdot)[:, p, None]
+        found = np.linalg.solve(columns[:, p], missing)
+        tau[:, p] = found[..., 0]
+        vdot += (columns @ found)[..., 0]
+        vdot[:, p] = x_rows[:, p]
+    return result.reshape(*inputs.batch_shape, 2, model.nv)
+
+
+def _check_independent(choice: Prescription, compliance: Floats) -> None:
+    """Can every acceleration be chosen by itself? Loops may tie them to one another."""
+    size = np.sqrt(np.maximum(np.diagonal(compliance, axis1=-2, axis2=-1), 0.0))
+    held = size == 0.0
+    scale = np.where(held, 1.0, size)
+    scaled = compliance / scale[:, :, None] / scale[:, None, :]
+    least = np.linalg.eigvalsh(scaled)[:, 0]
+    if held.any() or (least < INDEPENDENT).any():
+        names = ", ".join(map(repr, choice.joints))
+        raise DynamicsError(
+            f"The accelerations of {names} cannot be given independently: loops hold them or tie "
+            "them to one another; prescribe fewer joints."
+        )
