@@ -21,6 +21,7 @@ import naive
 SOURCE = ast.parse(Path(naive.__file__).read_text())
 LEFT_ALONE = {"random_unit", "random_joint", "random_inertia", "random_bodies", "random_state"}
 LEFT_ALONE |= {"matrix_exp", "left_jacobian", "integrate", "difference", "quaternion_log"}
+LEFT_ALONE |= {"base_to_tips", "path_to_base", "offsets"}  # loops that a fault never ends
 LAST = 210
 
 

@@ -11,7 +11,7 @@ from adapters import packed_order
 
 PRODUCTS = ("E_phi", "phi", "H", "M", "mass_matrix")  # no inertia is inverted for these
 BASIC = (*PRODUCTS, "mass_matrix_inverse")
-ARTICULATED = ("P", "D", "D_inverse", "G", "tau", "taubar", "E_psi", "psi", "K")
+ARTICULATED = ("P", "D", "D_inverse", "G", "tau", "tau_bar", "E_psi", "psi", "K")
 FACTORS = ("innovations", "innovations_inverse")
 NAMES = (*BASIC, *ARTICULATED, *FACTORS)
 

@@ -91,9 +91,9 @@ def test_nothing_is_zero_that_differs_by_more_than_roundings():
 def test_an_operator_of_which_only_rounding_is_left_is_zero():
     model = sk.load("scenarios/models/humanoid.toml")
     ops = sk.operators(model, *model.random_state(np.random.default_rng(0)), bodies=["pelvis"])
-    assert ops.taubar.is_zero()  # a free joint
-    assert (ops.H @ ops.taubar).is_zero()
-    assert (ops.H @ ops.taubar - 2 * ops.H @ ops.taubar).is_zero()
+    assert ops.tau_bar.is_zero()  # a free joint
+    assert (ops.H @ ops.tau_bar).is_zero()
+    assert (ops.H @ ops.tau_bar - 2 * ops.H @ ops.tau_bar).is_zero()
     assert not ops.tau.is_zero()
 
 
@@ -121,10 +121,10 @@ def test_a_bound_that_is_none_is_refused(rtol):
 # ---- inverses of what is zero but for rounding --------------------------------------------------
 
 NO_INVERSE = {
-    "free joints": lambda g: g.H @ g.taubar @ g.H.T,
+    "free joints": lambda g: g.H @ g.tau_bar @ g.H.T,
     "a difference": lambda g: g.H @ g.P @ g.H.T - g.D @ (g.H @ g.G),
-    "multiples": lambda g: 1e9 * (g.H @ g.taubar @ g.H.T),
-    "another product": lambda g: g.H @ g.taubar @ g.G,
+    "multiples": lambda g: 1e9 * (g.H @ g.tau_bar @ g.H.T),
+    "another product": lambda g: g.H @ g.tau_bar @ g.G,
     "a Lyapunov solution": lambda g: g.E_phi.lyapunov_recursion(g.M.inverse() @ g.M - g.Id),
     "an inverse undone": lambda g: g.M.inverse() @ g.M - g.Id,
 }

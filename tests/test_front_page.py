@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import pytest
 
@@ -29,6 +32,40 @@ def test_every_public_name_is_there():
         assert name in dir(sk)
     with pytest.raises(AttributeError, match="module 'skodyn' has no attribute 'simulat'"):
         _ = sk.simulat
+
+
+def test_a_name_that_was_changed_works_and_warns(monkeypatch):
+    monkeypatch.setitem(sk._RENAMED, "load_model", ("load", "0.9"))
+    with pytest.warns(DeprecationWarning, match=r"sk.load_model is called sk.load now"):
+        assert sk.load_model is sk.load
+
+
+def test_every_exception_and_warning_is_public():
+    raised = re.compile(r"^class ([A-Z]\w*)\(.*(?:Error|Warning|Exception).*\):", re.M)
+    found = {
+        name for path in Path(sk.__file__).parent.rglob("*.py")
+        for name in raised.findall(path.read_text())
+    }  # fmt: skip
+    assert len(found) > 10
+    assert sorted(found - set(sk.__all__)) == []
+
+
+def test_the_command_line_and_python_sweep_on_the_same_engine(capsys):
+    from skodyn.cli import main
+    from skodyn.sweeps.engines import DEFAULT_ENGINE, ENGINES
+
+    with pytest.raises(SystemExit):
+        main(["sweep", "run", "--help"])
+    listed = re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert f"{DEFAULT_ENGINE} (default)" in listed
+    assert inspect.signature(sk.sweep).parameters["engine"].default == DEFAULT_ENGINE
+    assert set(get_args(sk.typing.EngineName)) == set(ENGINES)
+
+
+def test_names_of_types_are_the_words_that_are_known():
+    from skodyn.simulation.methods import METHODS
+
+    assert set(get_args(sk.typing.IntegratorName)) <= set(METHODS)
 
 
 def modules_of_the_package():

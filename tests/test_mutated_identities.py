@@ -28,7 +28,7 @@ SAMPLED, SAMPLED_OF_LARGE = 60, 15
 
 EXCHANGED = {
     "phi": "psi", "psi": "phi", "phi_tilde": "psi_tilde", "psi_tilde": "phi_tilde",
-    "E_phi": "E_psi", "E_psi": "E_phi", "tau": "taubar", "taubar": "tau", "M": "P", "P": "M",
+    "E_phi": "E_psi", "E_psi": "E_phi", "tau": "tau_bar", "tau_bar": "tau", "M": "P", "P": "M",
     "R": "P", "P_plus": "P", "Upsilon": "P", "D": "Dinv", "Dinv": "D",
 }  # fmt: skip
 MUTABLE = {*EXCHANGED, "H", "G", "K", "Id", "Omega"}

@@ -56,17 +56,17 @@ class Dense:
             self.D = self.H @ self.P @ self.H.T
             self.G = self.P @ self.H.T @ (np.linalg.inv(self.D) if nv else self.D)
             self.tau = self.G @ self.H
-            self.taubar = one - self.tau
-            self.P_plus = self.taubar @ self.P
+            self.tau_bar = one - self.tau
+            self.P_plus = self.tau_bar @ self.P
             self.P = self.M + self.E_phi @ self.P_plus @ self.E_phi.T
         self.D = self.H @ self.P @ self.H.T
         self.Dinv = np.linalg.inv(self.D) if nv else self.D
         self.G = self.P @ self.H.T @ self.Dinv
         self.tau = self.G @ self.H
-        self.taubar = one - self.tau
-        self.P_plus = self.taubar @ self.P
+        self.tau_bar = one - self.tau
+        self.P_plus = self.tau_bar @ self.P
         self.K = self.E_phi @ self.G
-        self.E_psi = self.E_phi @ self.taubar
+        self.E_psi = self.E_phi @ self.tau_bar
         self.psi = np.linalg.inv(one - self.E_psi)
         self.phi_tilde, self.psi_tilde = self.phi - one, self.psi - one
         self.Omega = self.psi.T @ self.H.T @ self.Dinv @ self.H @ self.psi
@@ -86,7 +86,7 @@ def dense():
 
 
 NAMES = [
-    "H", "phi", "M", "E_phi", "P", "D", "G", "K", "tau", "taubar", "P_plus", "E_psi", "psi", "R",
+    "H", "phi", "M", "E_phi", "P", "D", "G", "K", "tau", "tau_bar", "P_plus", "E_psi", "psi", "R",
     "Upsilon", "Omega", "phi_tilde", "psi_tilde",
 ]  # fmt: skip
 
@@ -143,7 +143,7 @@ def test_without_velocities_the_bodies_rest():
 
 # ---- random expressions against NumPy -----------------------------------------------------------
 
-SQUARE = ["phi", "M", "E_phi", "P", "tau", "taubar", "E_psi", "psi", "R", "phi_tilde", "psi_tilde"]
+SQUARE = ["phi", "M", "E_phi", "P", "tau", "tau_bar", "E_psi", "psi", "R", "phi_tilde", "psi_tilde"]
 ACROSS = ["G", "K"]  # joints to nodes
 
 
@@ -346,7 +346,7 @@ def test_python_makes_as_many_calls_for_a_thousand_bodies_as_for_ten():
 DECOMPOSED = {
     "forward": lambda g: g.phi @ g.M @ g.phi.T,
     "forward with two kinds": lambda g: g.phi @ g.M @ g.psi.T,
-    "forward with several between": lambda g: g.psi @ (g.taubar @ g.P) @ g.phi.T,
+    "forward with several between": lambda g: g.psi @ (g.tau_bar @ g.P) @ g.phi.T,
     "backward": lambda g: g.psi.T @ g.H.T @ g.D.inverse() @ g.H @ g.psi,
     "backward with two kinds": lambda g: g.phi.T @ g.P @ g.psi,
     "mass matrix": lambda g: g.H @ g.phi @ g.M @ g.phi.T @ g.H.T,
@@ -390,7 +390,7 @@ INVERTIBLE = {
     "psi": lambda g: g.psi,
     "phi.T": lambda g: g.phi.T,
     "Id - E_phi": lambda g: g.Id - g.E_phi,
-    "Id - E_phi @ taubar": lambda g: g.Id - g.E_phi @ g.taubar,
+    "Id - E_phi @ tau_bar": lambda g: g.Id - g.E_phi @ g.tau_bar,
     "Id + M @ E_phi": lambda g: g.Id + g.M @ g.E_phi,
     "Innovations": lambda g: g.Id + g.H @ g.phi @ g.K,
     "Innovations, other order": lambda g: g.H @ g.phi @ g.K + g.Id,
@@ -613,7 +613,7 @@ def test_explain_names_the_recursions_in_order_and_counts_them(capsys):
 
 def test_is_zero_and_is_identity_tell_roundings_from_values():
     g = ops()
-    assert (g.H @ g.taubar).is_zero()
+    assert (g.H @ g.tau_bar).is_zero()
     assert not (g.H @ g.tau).is_zero()
     assert not (g.phi - (1 + 1e-8) * g.phi).is_zero()
     assert (g.phi - (1 + 1e-8) * g.phi).is_zero(rtol=1e-7)
@@ -732,8 +732,8 @@ def test_bodies_that_are_not_connected_are_refused_with_their_roots():
 
 def test_a_singular_block_is_named():
     g = ops()
-    with pytest.raises(sk.DynamicsError, match=r"The block of taubar at 'b.*' is singular"):
-        g.taubar.inverse() @ np.ones(g.node_space.size)
+    with pytest.raises(sk.DynamicsError, match=r"The block of tau_bar at 'b.*' is singular"):
+        g.tau_bar.inverse() @ np.ones(g.node_space.size)
 
 
 def test_the_number_of_a_transposed_multiple_is_kept():

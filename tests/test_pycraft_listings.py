@@ -90,7 +90,7 @@ def test_listings_1_to_16_run_in_order_as_printed():
     K = ephi @ G
     tau = G @ H
     taubar = Id - tau
-    for typed, named in ((D, g.D), (G, g.G), (K, g.K), (tau, g.tau), (taubar, g.taubar)):
+    for typed, named in ((D, g.D), (G, g.G), (K, g.K), (tau, g.tau), (taubar, g.tau_bar)):
         assert (typed - named).is_zero()
 
     # Listing 8: ℰ_ψ, which the text makes from (ephi * taubar)

@@ -65,7 +65,7 @@ def test_listings_17_to_23_run_in_order(make):
     bd3 = "b2"
     exact = twin.derivatives(model, bodies, q, 2, 0)
     H, Hst, phi, phistar, phitilde, M, P = g.H, g.H.T, g.phi, g.phi.T, g.phi_tilde, g.M, g.P
-    G, K, taubar, epsi, psi, Id = g.G, g.K, g.taubar, g.E_psi, g.psi, g.Id
+    G, K, taubar, epsi, psi, Id = g.G, g.K, g.tau_bar, g.E_psi, g.psi, g.Id
     Dinv = g.D.inverse()
     InFacInv = Id - H @ psi @ K
 
@@ -109,7 +109,7 @@ def test_listings_17_to_23_run_in_order(make):
     tau_3 = taubar @ lambda_3 @ Hst @ Dinv @ H + Hsi_3 @ g.tau - g.tau @ Hsi_3
     assert differs(-Dinv @ H @ lambda_3 @ Hst @ Dinv, exact["D_inverse"]) < 1e-11
     assert differs(tau_3, exact["tau"]) < 1e-11
-    assert differs(-tau_3, exact["taubar"]) < 1e-11
+    assert differs(-tau_3, exact["tau_bar"]) < 1e-11
     rest = epsi @ Hsi_3 + epsi @ lambda_3 @ Hst @ Dinv @ H
     assert differs(Hi_3 @ epsi - rest, exact["E_psi"]) < 1e-11
     assert differs(Hsi_3 @ epsi - rest, exact["E_psi"]) > 0.01  # as printed

@@ -12,8 +12,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skodyn import estimation, fixman, interop, sko, topology
-    from skodyn.algebra import operators
+    from skodyn import estimation, examples, fixman, interop, sko, topology, typing
+    from skodyn.algebra import Operator, Workbench, operators
+    from skodyn.algebra.materialise import LargeMatrixWarning
     from skodyn.dynamics import (
         Assembly,
         BodyInertias,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from skodyn.errors import (
         DynamicsError,
         FaultsError,
+        KernelMemoryError,
         LogError,
         ModelError,
         ScenarioError,
@@ -69,13 +71,14 @@ if TYPE_CHECKING:
         TopologyError,
     )
     from skodyn.io import load
-    from skodyn.io.trajectory import open
+    from skodyn.io.trajectory import Trajectory, open
     from skodyn.model.description import ModelBuilder
     from skodyn.model.joints import (
         Cylindrical,
         Fixed,
         Free,
         Helical,
+        Joint,
         Planar,
         Prismatic,
         Revolute,
@@ -101,31 +104,45 @@ if TYPE_CHECKING:
         Points,
         Sphere,
     )
+    from skodyn.scenario import Scenario, read_scenario
+    from skodyn.scenario.running import resume, run
     from skodyn.simulation import (
         AndersenThermostat,
         FixmanForce,
         JointProperties,
         PointSpring,
+        Run,
         Servo,
         Sinusoid,
         TorqueTable,
         Wrench,
         simulate,
     )
-    from skodyn.sko import SKOModel
+    from skodyn.simulation.controllers import ControllerError, SlowControllerWarning
+    from skodyn.sko import Blocks, Riccati, SKOModel, Sparsity
+    from skodyn.sko.model import WrongKindError
     from skodyn.sko.sparsity_patterns import sparsity
     from skodyn.sweeps import open_sweep, sweep
+    from skodyn.sweeps.results import Sweep
 
     __version__: str
 
 _HOME = {
     "skodyn": (
         "estimation",
+        "examples",
         "fixman",
         "interop",
         "sko",
         "topology",
+        "typing",
     ),
+    "skodyn.algebra": (
+        "Operator",
+        "Workbench",
+        "operators",
+    ),
+    "skodyn.algebra.materialise": ("LargeMatrixWarning",),
     "skodyn.dynamics": (
         "Assembly",
         "BodyInertias",
@@ -173,6 +190,7 @@ _HOME = {
     "skodyn.errors": (
         "DynamicsError",
         "FaultsError",
+        "KernelMemoryError",
         "LogError",
         "ModelError",
         "ScenarioError",
@@ -181,13 +199,17 @@ _HOME = {
         "TopologyError",
     ),
     "skodyn.io": ("load",),
-    "skodyn.io.trajectory": ("open",),
+    "skodyn.io.trajectory": (
+        "Trajectory",
+        "open",
+    ),
     "skodyn.model.description": ("ModelBuilder",),
     "skodyn.model.joints": (
         "Cylindrical",
         "Fixed",
         "Free",
         "Helical",
+        "Joint",
         "Planar",
         "Prismatic",
         "Revolute",
@@ -216,28 +238,51 @@ _HOME = {
         "Points",
         "Sphere",
     ),
-    "skodyn.algebra": ("operators",),
+    "skodyn.scenario": (
+        "Scenario",
+        "read_scenario",
+    ),
+    "skodyn.scenario.running": (
+        "resume",
+        "run",
+    ),
     "skodyn.simulation": (
         "AndersenThermostat",
         "FixmanForce",
         "JointProperties",
         "PointSpring",
+        "Run",
         "Servo",
         "Sinusoid",
         "TorqueTable",
         "Wrench",
         "simulate",
     ),
-    "skodyn.sko": ("SKOModel",),
+    "skodyn.simulation.controllers": (
+        "ControllerError",
+        "SlowControllerWarning",
+    ),
+    "skodyn.sko": (
+        "Blocks",
+        "Riccati",
+        "SKOModel",
+        "Sparsity",
+    ),
+    "skodyn.sko.model": ("WrongKindError",),
     "skodyn.sko.sparsity_patterns": ("sparsity",),
     "skodyn.sweeps": (
         "open_sweep",
         "sweep",
     ),
+    "skodyn.sweeps.results": ("Sweep",),
 }
 """Where the public names live; a test holds this table to the imports above."""
 
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+
+_RENAMED: dict[str, tuple[str, str]] = {}
+"""Former names: the name now, and the version in which the former one goes (docs/releasing.md)."""
 
 
 class _FrontPage(ModuleType):
@@ -250,6 +295,11 @@ class _FrontPage(ModuleType):
             value = import_module(f"skodyn.{name}")
         elif name in _MODULE_OF:
             value = getattr(import_module(_MODULE_OF[name]), name)
+        elif name in _RENAMED:
+            now, last = _RENAMED[name]
+            sentence = f"sk.{name} is called sk.{now} now, and goes with version {last}."
+            import_module("warnings").warn(sentence, DeprecationWarning, stacklevel=2)
+            return getattr(self, now)
         else:
             raise AttributeError(f"module 'skodyn' has no attribute {name!r}")
         setattr(self, name, value)
@@ -264,10 +314,12 @@ sys.modules[__name__].__class__ = _FrontPage
 __all__ = [
     "AndersenThermostat",
     "Assembly",
+    "Blocks",
     "BodyInertias",
     "Box",
     "Capsule",
     "Collision",
+    "ControllerError",
     "Cylinder",
     "Cylindrical",
     "Disk",
@@ -282,9 +334,12 @@ __all__ = [
     "Helical",
     "HybridDerivatives",
     "HybridDynamics",
+    "Joint",
     "JointCoupling",
     "JointLimits",
     "JointProperties",
+    "KernelMemoryError",
+    "LargeMatrixWarning",
     "LogError",
     "Loop",
     "LoopForces",
@@ -293,25 +348,35 @@ __all__ = [
     "Model",
     "ModelBuilder",
     "ModelError",
+    "Operator",
     "Planar",
     "PointSpring",
     "Points",
     "Prismatic",
     "Revolute",
+    "Riccati",
     "Rod",
+    "Run",
     "SKOModel",
+    "Scenario",
     "ScenarioError",
     "Servo",
     "Sinusoid",
     "SkodynError",
+    "SlowControllerWarning",
+    "Sparsity",
     "Sphere",
     "Spherical",
     "StateError",
+    "Sweep",
     "TopologyError",
     "TorqueTable",
+    "Trajectory",
     "Translation",
     "Universal",
+    "Workbench",
     "Wrench",
+    "WrongKindError",
     "__version__",
     "assemble",
     "bias_force",
@@ -321,6 +386,7 @@ __all__ = [
     "coriolis_matrix",
     "energy",
     "estimation",
+    "examples",
     "fixman",
     "fixman_potential",
     "forward_dynamics",
@@ -354,6 +420,9 @@ __all__ = [
     "operational_space_compliance",
     "operators",
     "project_velocity",
+    "read_scenario",
+    "resume",
+    "run",
     "sample_velocity",
     "simulate",
     "sko",
@@ -361,5 +430,6 @@ __all__ = [
     "sparsity",
     "sweep",
     "topology",
+    "typing",
     "velocities",
 ]

@@ -24,8 +24,8 @@ DEFINITIONS: tuple[tuple[Words, Words], ...] = (
     (("G.T", "E_phi.T"), ("K.T",)),
     (("G", "H"), ("tau",)),
     (("H.T", "G.T"), ("tau.T",)),
-    (("E_phi", "taubar"), ("E_psi",)),
-    (("taubar.T", "E_phi.T"), ("E_psi.T",)),
+    (("E_phi", "tau_bar"), ("E_psi",)),
+    (("tau_bar.T", "E_phi.T"), ("E_psi.T",)),
 )
 
 
@@ -54,7 +54,7 @@ def _words_of_sum(factor: Operator) -> Words:
     if len(terms) == 2 and len(rest) == 1 and number_of(rest[0]) == -1.0:
         words = canonical(rest[0])
         if words in (("tau",), ("tau.T",)):
-            return (words[0].replace("tau", "taubar"),)
+            return (words[0].replace("tau", "tau_bar"),)
     return (_unique(factor),)
 
 

@@ -113,18 +113,18 @@ class Derivative(Direction):
     def G(self) -> Operator:
         """Eq. 44c: τ̄λH*D⁻¹ + H̃_<G, and τ̄PN*D⁻¹ − GNG."""
         b, N = self.bench, self.bracket
-        plain = b.taubar @ self._gain + self.beyond @ b.G
+        plain = b.tau_bar @ self._gain + self.beyond @ b.G
         return plain - b.G @ N @ b.G if self.several else plain
 
     @cached_property
     def tau(self) -> Operator:
         """Eq. 44d: τ̄λH*D⁻¹H + H̃_<τ − τH̃_<, and τ̄PN*D⁻¹H + GNτ̄."""
         b, N = self.bench, self.bracket
-        plain = b.taubar @ self._gain @ b.H + self.beyond @ b.tau - b.tau @ self.beyond
-        return plain + b.G @ N @ b.taubar if self.several else plain
+        plain = b.tau_bar @ self._gain @ b.H + self.beyond @ b.tau - b.tau @ self.beyond
+        return plain + b.G @ N @ b.tau_bar if self.several else plain
 
     @property
-    def taubar(self) -> Operator:
+    def tau_bar(self) -> Operator:
         """Eq. 44e."""
         return -self.tau
 
@@ -133,7 +133,7 @@ class Derivative(Direction):
         """Eq. 44f as it must read: H̃_≤ℰ_ψ − ℰ_ψH̃_< − ℰ_ψλH*D⁻¹H, less ℰ_ψPN*D⁻¹H + KNτ̄."""
         b, N = self.bench, self.bracket
         plain = self.outboard @ b.E_psi - b.E_psi @ self.beyond - b.E_psi @ self._gain @ b.H
-        return plain - b.K @ N @ b.taubar if self.several else plain
+        return plain - b.K @ N @ b.tau_bar if self.several else plain
 
     @cached_property
     def psi(self) -> Operator:
@@ -153,7 +153,7 @@ class Derivative(Direction):
     def innovations(self) -> Operator:
         """Of I + HφK, eq. 45: Hφ[H̃_=φ̃P + τ̄λ]H*D⁻¹, and NφK + Hφ[τ̄PN*D⁻¹ − KNG]."""
         b, N, inverse = self.bench, self.bracket, self.bench.D.inverse()
-        inner = self.hinge @ b.phi_tilde @ b.P + b.taubar @ self.lambda_
+        inner = self.hinge @ b.phi_tilde @ b.P + b.tau_bar @ self.lambda_
         plain = b.H @ b.phi @ inner @ b.H.T @ inverse
         return plain + N @ b.phi @ b.K + b.H @ b.phi @ self._own_gain if self.several else plain
 
@@ -162,7 +162,7 @@ class Derivative(Direction):
         """Of I − HψK, eq. 46: −Hψ[H̃_=φK + τ̄λH*D⁻¹](I − HψK), and the like of eq. 45's."""
         b, N, inverse = self.bench, self.bracket, self.bench.D.inverse()
         factor = b.Id - b.H @ b.psi @ b.K
-        inner = self.hinge @ b.phi @ b.K + b.taubar @ self.lambda_ @ b.H.T @ inverse
+        inner = self.hinge @ b.phi @ b.K + b.tau_bar @ self.lambda_ @ b.H.T @ inverse
         plain = -b.H @ b.psi @ inner @ factor
         if not self.several:
             return plain
@@ -197,7 +197,7 @@ class Derivative(Direction):
     def _own_gain(self) -> Operator:
         """τ̄PN*D⁻¹ − KNG: what eqs. 45 and 46 gain by several degrees of freedom."""
         b, N = self.bench, self.bracket
-        return b.taubar @ b.P @ N.T @ b.D.inverse() - b.K @ N @ b.G
+        return b.tau_bar @ b.P @ N.T @ b.D.inverse() - b.K @ N @ b.G
 
     @cached_property
     def _handed_inward(self) -> Diagonal:

@@ -145,6 +145,6 @@ def leaves_of(operator: Operator) -> list[Operator]:
 
 
 FROM_RICCATI = frozenset(
-    ("P", "P_plus", "D", "G", "tau", "taubar", "K", "E_psi", "psi", "psi_tilde", "Upsilon")
+    ("P", "P_plus", "D", "G", "tau", "tau_bar", "K", "E_psi", "psi", "psi_tilde", "Upsilon")
 )
 """Operators whose blocks come from the Riccati equation."""

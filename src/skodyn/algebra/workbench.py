@@ -148,8 +148,8 @@ class Workbench:
         return self._square("tau", r"\tau", lambda b: b.solution.tau)
 
     @cached_property
-    def taubar(self) -> Diagonal:
-        return self._square("taubar", r"\bar{\tau}", lambda b: b.solution.tau_bar)
+    def tau_bar(self) -> Diagonal:
+        return self._square("tau_bar", r"\bar{\tau}", lambda b: b.solution.tau_bar)
 
     @cached_property
     def K(self) -> Edges:

@@ -38,8 +38,7 @@ def add_commands(commands: Any) -> None:
     resume.add_argument("--force", action="store_true", help="go on although the code has changed")
     for parser in (run, resume):
         parser.add_argument(
-            "--engine", default="processes", metavar="NAME",
-            help="in-process, threads, processes (default) or dask",
+            "--engine", metavar="NAME", help="in-process, threads (default), processes or dask",
         )  # fmt: skip
         parser.add_argument("--workers", type=int, metavar="N", help="default: one for each core")
         parser.add_argument(
@@ -101,8 +100,10 @@ def _resume(options: argparse.Namespace) -> int:
 
 
 def _engine(options: argparse.Namespace) -> dict[str, Any]:
+    from skodyn.sweeps.engines import DEFAULT_ENGINE
+
     return {
-        "engine": options.engine,
+        "engine": options.engine or DEFAULT_ENGINE,
         "workers": options.workers,
         "scheduler": options.scheduler,
     }

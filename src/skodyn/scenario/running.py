@@ -8,11 +8,11 @@ from pathlib import Path
 from skodyn.errors import LogError
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.scenario.description import Scenario
-from skodyn.scenario.reader import parse_scenario
+from skodyn.scenario.reader import parse_scenario, read_scenario
 from skodyn.simulation import session
 from skodyn.simulation.loop import Progress
 
-__all__ = ["plan_of", "resume_log", "run_scenario"]
+__all__ = ["plan_of", "resume", "resume_log", "run", "run_scenario"]
 
 
 def plan_of(scenario: Scenario, folder: Path | None = None) -> session.Plan:
@@ -32,6 +32,90 @@ def plan_of(scenario: Scenario, folder: Path | None = None) -> session.Plan:
         scenario_folder=str(where.resolve()),
         thermostat=scenario.thermostat,
     )
+
+
+def run(
+    scenario: str | os.PathLike[str] | Scenario,
+    log: str | os.PathLike[str] | None = None,
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> session.Run:
+    """Simulate what a scenario describes, as ``skodyn run`` does.
+
+    Parameters
+    ----------
+    scenario : path or Scenario
+        A scenario file, or what `read_scenario` made of one.
+    log : path, optional
+        The HDF5 log to write; without it, rows stay in memory.
+    overwrite : bool
+        Replace a log of that name.
+    progress : callable, optional
+        Called as ``progress(engine, seconds)`` about ten times a second, between two steps.
+
+    Returns
+    -------
+    Run
+        How it ended (`status`, `message`, `summary`), and its `trajectory`.
+
+    Raises
+    ------
+    ScenarioError
+        Every fault of the file, with its line.
+    LogError
+        The log exists, or cannot be written.
+
+    See Also
+    --------
+    resume : go on with a log after an interruption.
+    simulate : the same from Python, without a file.
+
+    Examples
+    --------
+    >>> run = sk.run("scenarios/double_pendulum.toml")
+    >>> run.status
+    'finished'
+    """
+    given = scenario if isinstance(scenario, Scenario) else read_scenario(scenario)
+    return run_scenario(given, log, overwrite=overwrite, progress=progress)
+
+
+def resume(
+    log: str | os.PathLike[str], *, force: bool = False, progress: Progress | None = None
+) -> session.Run:
+    """Go on with the interrupted run of a log, to the same bits, as ``skodyn resume`` does.
+
+    Parameters
+    ----------
+    log : path
+        The HDF5 log that `run` began.
+    force : bool
+        Go on although the code has changed since; the last bits may then differ.
+    progress : callable, optional
+        As in `run`.
+
+    Returns
+    -------
+    Run
+        Of the whole run: its trajectory has the rows from before the interruption, too.
+
+    Raises
+    ------
+    LogError
+        The log has no checkpoint, or was begun by `simulate`: give that function ``resume=True``.
+
+    Examples
+    --------
+    >>> import os, signal, tempfile
+    >>> log = os.path.join(tempfile.mkdtemp(), "run.h5")
+    >>> press_ctrl_c = lambda engine, seconds: signal.raise_signal(signal.SIGINT)
+    >>> sk.run("scenarios/double_pendulum.toml", log, progress=press_ctrl_c).status
+    'interrupted'
+    >>> sk.resume(log).status
+    'finished'
+    """
+    return resume_log(log, force=force, progress=progress)
 
 
 def run_scenario(

@@ -27,10 +27,12 @@ from skodyn.cores import core_count
 from skodyn.errors import SkodynError
 from skodyn.jit import cache_folder
 from skodyn.simulation.methods import method_named
+from skodyn.typing import EngineName
 
-__all__ = ["ENGINES", "Engine", "open_engine", "warm"]
+__all__ = ["DEFAULT_ENGINE", "ENGINES", "Engine", "open_engine", "warm"]
 
-ENGINES = ("in-process", "threads", "processes", "dask")
+ENGINES: tuple[EngineName, ...] = ("in-process", "threads", "processes", "dask")
+DEFAULT_ENGINE: EngineName = "threads"  # the least overhead, and scripts need no guard
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 

@@ -14,7 +14,7 @@ from skodyn.errors import LogError, ScenarioError
 from skodyn.scenario import Scenario, read_scenario
 from skodyn.sweeps.batch import pickled, prepare
 from skodyn.sweeps.driver import Driver, Progress, Tally
-from skodyn.sweeps.engines import open_engine, warm
+from skodyn.sweeps.engines import DEFAULT_ENGINE, open_engine, warm
 from skodyn.sweeps.index import Index, IndexWriter, create_index, open_index
 from skodyn.sweeps.packing import goes_alone
 from skodyn.sweeps.plan import Plan, make_plan, read_plan
@@ -22,6 +22,7 @@ from skodyn.sweeps.results import Sweep, logs_folder
 from skodyn.sweeps.scenario_data import read_data
 from skodyn.sweeps.stored_study import changed_code, record_of, stored_study
 from skodyn.sweeps.study import Study
+from skodyn.typing import EngineName
 
 __all__ = ["plan_sweep", "resume_sweep", "run_plan", "sweep"]
 
@@ -49,7 +50,7 @@ def sweep(
     parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     *,
     out: str | os.PathLike[str] | None = None,
-    engine: str = "threads",
+    engine: EngineName = DEFAULT_ENGINE,
     workers: int | None = None,
     scheduler: str | None = None,
     overwrite: bool = False,
@@ -122,7 +123,7 @@ def _drive(
     path: Path,
     study: Study,
     *,
-    engine: str = "threads",
+    engine: str = DEFAULT_ENGINE,
     workers: int | None = None,
     scheduler: str | None = None,
     progress: Progress | None = None,

@@ -82,9 +82,9 @@ JAIN = (
     Equation("Jain (37) in print", lambda o: o.E_psi @ o.G, None),
     Equation("Jain (38) a", lambda o: o.H @ o.G, lambda o: o.Id),
     Equation("Jain (38) b", lambda o: o.H @ o.tau, lambda o: o.H),
-    Equation("Jain (38) c", lambda o: o.H @ o.taubar, None),
+    Equation("Jain (38) c", lambda o: o.H @ o.tau_bar, None),
     Equation("Jain (38) d", lambda o: o.Id + o.H @ o.phi @ o.K, lambda o: o.H @ o.phi @ o.G),
-    Equation("Jain (39)", lambda o: o.H @ o.phi @ o.taubar, lambda o: o.H @ o.phi @ o.E_psi),
+    Equation("Jain (39)", lambda o: o.H @ o.phi @ o.tau_bar, lambda o: o.H @ o.phi @ o.E_psi),
     Equation(
         "Jain (40) a", lambda o: o.H @ o.phi @ o.tau, lambda o: o.H @ o.phi @ (o.Id - o.E_psi)
     ),
@@ -195,7 +195,7 @@ JAIN = (
     Equation(
         "Jain (58b)",
         lambda o: o.z + o.G @ o.epsilon,
-        lambda o: o.taubar @ o.z + o.G @ o.T,
+        lambda o: o.tau_bar @ o.z + o.G @ o.T,
         "z⁺ = z + Gε = τ̄z + G𝒯",
     ),
     Equation(
