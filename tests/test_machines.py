@@ -21,7 +21,7 @@ import pytest
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 import skodyn as sk
-from skodyn.dynamics.functions import _nodes
+from skodyn.dynamics.kinematics import node_table
 from skodyn.model.packing import place_bodies
 from skodyn.model.products import _fma, applied, dot, norm, product, square
 from skodyn.scenario import read_scenario
@@ -82,7 +82,7 @@ def packed() -> dict[str, str]:
         pushed = Wrench(body, (0.1, 0.7, 0.3), (0.2, 0.3, 0.9), (0.3, 0.1, 0.7), frame="body")
         held = PointSpring(body, "world", 3.0, point_a=(0.7, 0.1, 0.3))
         hashed.update(pack_forces(model, Forces(elements=(pushed, held))).numbers.tobytes())
-        hashed.update(_nodes(model, [(body, (0.7, 0.1, 0.3))]).tobytes())  # of a Jacobian
+        hashed.update(node_table(model, [(body, (0.7, 0.1, 0.3))]).tobytes())  # of a Jacobian
         found[name] = hashed.hexdigest()
     for path in sorted(SCENARIOS.glob("*.toml")):
         found_start = "assemble = true" in path.read_text()  # by LAPACK: left out of the promise

@@ -9,26 +9,23 @@ from skodyn.dynamics.derivatives import (
 )
 from skodyn.dynamics.functions import (
     bias_force,
-    center_of_mass,
-    energy,
     forward_dynamics,
-    forward_kinematics,
     gravity_force,
     inverse_dynamics,
-    jacobian,
-    jacobian_dot_v,
     joint_forces,
-    mass_matrix,
-    mass_matrix_inverse,
-    mass_matrix_logdet,
-    mass_matrix_solve,
-    momentum,
-    operational_space_compliance,
-    velocities,
 )
 from skodyn.dynamics.hybrid import HybridDynamics, hybrid_dynamics
 from skodyn.dynamics.hybrid_derivatives import HybridDerivatives, hybrid_dynamics_derivatives
 from skodyn.dynamics.inertias import BodyInertias, body_inertias, joint_columns
+from skodyn.dynamics.kinematics import (
+    center_of_mass,
+    energy,
+    forward_kinematics,
+    jacobian,
+    jacobian_dot_v,
+    momentum,
+    velocities,
+)
 from skodyn.dynamics.loop_functions import (
     LoopForces,
     loop_basis,
@@ -38,6 +35,13 @@ from skodyn.dynamics.loop_functions import (
     loop_rate,
     loop_rows,
     project_velocity,
+)
+from skodyn.dynamics.mass_matrices import (
+    mass_matrix,
+    mass_matrix_inverse,
+    mass_matrix_logdet,
+    mass_matrix_solve,
+    operational_space_compliance,
 )
 from skodyn.dynamics.rigid_sko_model import sko_model
 from skodyn.dynamics.statistical import (

@@ -18,7 +18,8 @@ from skodyn.conventions import JointKind
 from skodyn.dynamics import coupled as _coupled
 from skodyn.dynamics.driver import NOTHING, Algorithm, run
 from skodyn.dynamics.explain import check_finite, read_arguments
-from skodyn.dynamics.functions import forward_dynamics, mass_matrix_inverse
+from skodyn.dynamics.functions import forward_dynamics
+from skodyn.dynamics.mass_matrices import mass_matrix_inverse
 from skodyn.errors import DynamicsError, StateError
 from skodyn.kernels import coriolis_matrix as _coriolis
 from skodyn.kernels import forward_dynamics_derivatives as _forward

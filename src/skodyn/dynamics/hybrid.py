@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from skodyn.dynamics.coupled import deliver
 from skodyn.dynamics.driver import COMPILED, NOTHING, Algorithm, block_of, flat_forces, run
 from skodyn.dynamics.explain import check_finite, read_arguments, read_partly
-from skodyn.dynamics.functions import forward_dynamics, mass_matrix_solve
+from skodyn.dynamics.functions import forward_dynamics
+from skodyn.dynamics.mass_matrices import mass_matrix_solve
 from skodyn.errors import DynamicsError, StateError
 from skodyn.kernels import hybrid_dynamics as _hybrid
 from skodyn.model.columns import Floats

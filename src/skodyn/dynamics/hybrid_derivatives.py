@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.dynamics.derivatives import inverse_dynamics_derivatives
-from skodyn.dynamics.functions import mass_matrix
 from skodyn.dynamics.hybrid import hybrid_dynamics
+from skodyn.dynamics.mass_matrices import mass_matrix
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.model.prescription import find_prescription

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.dynamics.driver import Algorithm, run
-from skodyn.dynamics.functions import forward_kinematics
+from skodyn.dynamics.kinematics import forward_kinematics
 from skodyn.kernels import body_inertias as kernel
 from skodyn.kernels import joint_columns as _columns
 from skodyn.model.columns import Floats

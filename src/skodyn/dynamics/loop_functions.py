@@ -12,13 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from skodyn.dynamics.coupled import deliver
 from skodyn.dynamics.driver import NATIVE, Algorithm, run
 from skodyn.dynamics.explain import read_arguments
-from skodyn.dynamics.functions import (
-    INVERSE_PUSHED,
-    forward_dynamics,
-    forward_kinematics,
-    inverse_dynamics,
-    mass_matrix_solve,
-)
+from skodyn.dynamics.functions import INVERSE_PUSHED, forward_dynamics, inverse_dynamics
+from skodyn.dynamics.kinematics import forward_kinematics
+from skodyn.dynamics.mass_matrices import mass_matrix_solve
 from skodyn.errors import ModelError, StateError
 from skodyn.kernels import loop_queries as _queries
 from skodyn.model.columns import Floats

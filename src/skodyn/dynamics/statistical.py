@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.dynamics.driver import NOTHING, Algorithm, run
-from skodyn.dynamics.functions import mass_matrix_logdet
+from skodyn.dynamics.mass_matrices import mass_matrix_logdet
 from skodyn.errors import StateError
 from skodyn.kernels import mass_matrix_logdet_gradient as _gradient
 from skodyn.kernels import velocity_sample as _sample
