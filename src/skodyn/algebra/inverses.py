@@ -14,6 +14,7 @@ from skodyn.algebra.canonical import canonical
 from skodyn.algebra.composite import Identity, Product, Scaled, Transposed, product
 from skodyn.algebra.expression import Operator
 from skodyn.algebra.leaves import Diagonal, Edges, Inverted, Named, Propagator
+from skodyn.algebra.point_inverse import PointInverse, acts_on_points
 from skodyn.algebra.rounding import refuse_rounding
 from skodyn.algebra.structure import (
     diagonal_blocks,
@@ -51,6 +52,7 @@ def inverse(operator: Operator) -> Operator:
             f"{operator.text()} has no inverse that skodyn knows. What can be inverted: "
             "block-diagonal operators with square blocks, phi, psi and Id - E_phi, the factors "
             "Id + H @ phi @ K and Id - H @ psi @ K, the mass matrix H @ phi @ M @ phi.T @ H.T, "
+            "operators between picked-off points such as B.T @ Omega @ B, "
             "and products of these."
         )
     return found
@@ -66,7 +68,7 @@ def _inverse(operator: Operator) -> Operator | None:
     if isinstance(operator, Transposed):
         inner = _inverse(operator.inner)
         return None if inner is None else inner.T
-    if isinstance(operator, Inverted):
+    if isinstance(operator, (Inverted, PointInverse)):
         return operator.inner
     if is_block_diagonal(operator):
         return _inverted(operator)
@@ -108,6 +110,8 @@ def _inverse_of_product(operator: Product) -> Operator | None:
     if canonical(operator) == NEWTON_EULER:
         factor = bench.Id - bench.H @ bench.psi @ bench.K
         return product(product(factor.T, bench.D.inverse()), factor)
+    if acts_on_points(operator):
+        return PointInverse(operator)
     inner = [_inverse(factor) for factor in reversed(factors_of(operator))]
     parts = [part for part in inner if part is not None]
     return reduce(product, parts) if len(parts) == len(inner) else None

@@ -49,6 +49,11 @@ from skodyn.dynamics.statistical import (
     mass_matrix_logdet_gradient,
     sample_velocity,
 )
+from skodyn.dynamics.task_space import (
+    OperationalSpace,
+    operational_space,
+    operational_space_inertia,
+)
 from skodyn.model.assembly import Assembly, assemble
 
 __all__ = [
@@ -57,6 +62,7 @@ __all__ = [
     "HybridDerivatives",
     "HybridDynamics",
     "LoopForces",
+    "OperationalSpace",
     "assemble",
     "bias_force",
     "body_inertias",
@@ -90,7 +96,9 @@ __all__ = [
     "mass_matrix_logdet_gradient",
     "mass_matrix_solve",
     "momentum",
+    "operational_space",
     "operational_space_compliance",
+    "operational_space_inertia",
     "project_velocity",
     "sample_velocity",
     "sko_model",

@@ -1,0 +1,133 @@
+"""Operational space: how a system feels at some of its points.
+
+With x = J·v the velocities of chosen points, Λ = (J 𝓜⁻¹ J*)⁻¹ is the inertia met there, and
+ẍ = Λ⁻¹·F + ẍ₀ what forces F at the points do, where ẍ₀ = J·v̇ + J̇·v is how they move when nothing
+drives the joints. J 𝓜⁻¹ J* = 𝔅*Ω𝔅 (Jain 2011-II eq. 60) comes from one gather and one scatter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skodyn.dynamics.functions import forward_dynamics
+from skodyn.dynamics.kinematics import jacobian, jacobian_dot_v
+from skodyn.dynamics.mass_matrices import mass_matrix_solve, operational_space_compliance
+from skodyn.errors import DynamicsError, StateError
+from skodyn.model.columns import Floats
+from skodyn.model.model import Model
+
+__all__ = ["OperationalSpace", "operational_space", "operational_space_inertia"]
+
+INDEPENDENT = 1e-12
+"""Directions whose compliance, scaled to a unit diagonal, is nearer to singular are not free."""
+
+
+class OperationalSpace(NamedTuple):
+    """What a controller in the space of some points needs; m rows for the directions chosen.
+
+    F = inertia·ẍ + bias is the force there that makes them accelerate by ẍ, and jacobian.T·F the
+    joint forces that do. inverse_jacobian = 𝓜⁻¹J*Λ is the dynamically consistent inverse: of all v
+    with J·v = ẋ, inverse_jacobian·ẋ has the least kinetic energy; and joint forces
+    (I − J*·inverse_jacobian*)·τ leave the points alone.
+    """
+
+    jacobian: Floats  # m × nv
+    compliance: Floats  # m × m, Λ⁻¹
+    inertia: Floats  # m × m, Λ
+    bias: Floats  # m
+    inverse_jacobian: Floats  # nv × m
+
+
+def operational_space_inertia(
+    model: Model,
+    q: ArrayLike,
+    nodes: Any,
+    *,
+    rows: Sequence[int] | None = None,
+    threads: int | None = None,
+) -> Floats:
+    """Λ = (J 𝓜⁻¹ J*)⁻¹ for nodes [(body, point), …]; O(N) but for the inversion.
+
+    Each node has six rows, [angular; linear] in world axes; `rows` chooses some of all of them.
+    """
+    whole = operational_space_compliance(model, q, nodes, threads=threads)
+    chosen = _rows(rows, whole.shape[-1])
+    return _inverted(whole[..., chosen[:, None], chosen], nodes)
+
+
+def operational_space(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    nodes: Any,
+    f_ext: ArrayLike | None = None,
+    *,
+    rows: Sequence[int] | None = None,
+    threads: int | None = None,
+) -> OperationalSpace:
+    """Inertia, bias, Jacobian and its dynamically consistent inverse at nodes [(body, point), …].
+
+    O(N) for each row. The bias holds gravity, velocities and external forces.
+    """
+    whole = operational_space_compliance(model, q, nodes, threads=threads)
+    chosen = _rows(rows, whole.shape[-1])
+    compliance = np.ascontiguousarray(whole[..., chosen[:, None], chosen])
+    inertia = _inverted(compliance, nodes)
+    rest = forward_dynamics(model, q, v, np.zeros(model.nv), f_ext, threads=threads)
+    parts = [jacobian(model, q, *node, threads=threads) for node in nodes]
+    moved = [jacobian_dot_v(model, q, v, *node, threads=threads) for node in nodes]
+    J = np.ascontiguousarray(np.concatenate(parts, axis=-2)[..., chosen, :])
+    drift = np.concatenate(moved, axis=-1)[..., chosen] + np.einsum("...ij,...j->...i", J, rest)
+    bias = -np.einsum("...ij,...j->...i", inertia, drift)
+    answers = np.stack([_solved(model, q, J[..., i, :], threads) for i in range(len(chosen))], -1)
+    return OperationalSpace(J, compliance, inertia, bias, answers @ inertia)
+
+
+def _solved(model: Model, q: ArrayLike, row: Floats, threads: int | None) -> Floats:
+    return mass_matrix_solve(model, q, np.ascontiguousarray(row), threads=threads)
+
+
+def _rows(rows: Sequence[int] | None, size: int) -> NDArray[np.int64]:
+    """The chosen rows, or all."""
+    if size == 0:
+        raise StateError("nodes is empty; give a list of (body, point) pairs.")
+    if rows is None:
+        return np.arange(size)
+    try:
+        chosen = np.asarray(rows)
+        listed = chosen.tolist() if chosen.dtype.kind in "iu" and chosen.ndim == 1 else []
+        inside = all(0 <= row < size for row in listed)
+        sound = bool(listed) and inside and len(set(listed)) == len(listed)
+    except (TypeError, ValueError):
+        sound = False
+    if not sound:
+        raise StateError(
+            f"rows is {rows!r}; give different whole numbers from 0 to {size - 1}, six for each "
+            "node: [angular; linear]."
+        )
+    return chosen.astype(np.int64)
+
+
+def _inverted(compliance: Floats, nodes: Any) -> Floats:
+    """Λ, symmetric; a DynamicsError if the points cannot move in all of these directions."""
+    size = np.sqrt(np.maximum(np.diagonal(compliance, axis1=-2, axis2=-1), 0.0))
+    scale = np.where(size > 0.0, size, 1.0)
+    scaled = compliance / scale[..., :, None] / scale[..., None, :]
+    least = np.linalg.eigvalsh(scaled)
+    rank = (least > INDEPENDENT).sum(axis=-1)
+    count = compliance.shape[-1]
+    if (rank < count).any():
+        names = ", ".join(repr(body) for body, _ in nodes)
+        free = int(np.min(rank))
+        remedy = f"choose at most {free} of them with rows=" if free else "choose others"
+        raise DynamicsError(
+            f"Only {free} of the {count} directions at {names} can be moved independently; "
+            f"{remedy}."
+        )
+    whole = np.linalg.inv(scaled) / scale[..., :, None] / scale[..., None, :]
+    result: Floats = 0.5 * (whole + np.swapaxes(whole, -1, -2))
+    return result
