@@ -19,17 +19,18 @@ import numpy as np
 import pytest
 
 import skodyn as sk
+from skodyn.channels.entry import built_in_data
 from skodyn.conventions import JointKind
 from skodyn.errors import LogError
 from skodyn.io import trajectory
 from skodyn.io.log import LogWriter
 from skodyn.io.provenance import collect
-from skodyn.io.schema import CHANNELS, Names
+from skodyn.io.schema import Names
 from skodyn.io.trajectory import Trajectory
 from skodyn.jit import JIT_DISABLED, shipped
 from skodyn.model.joints import CATALOGUE, Joint
 
-EXTRA = tuple(name for name in CHANNELS if not name.startswith("loop_"))  # for models without
+EXTRA = tuple(name for name in built_in_data() if not name.startswith("loop_"))
 
 
 def make_model() -> sk.Model:

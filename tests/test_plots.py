@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import skodyn as sk
+from skodyn.channels.entries.energy import relative_change
 from skodyn.cli import main, views
 from skodyn.io.log import LogWriter
 from skodyn.view.plots import save, sheet
 from skodyn.view.plots.style import COLOURS, LINES
-from skodyn.view.signals import families, relative_change
+from skodyn.view.signals import families
 
 ROWS = 21
 

@@ -15,7 +15,6 @@ from skodyn.errors import LogError, SkodynError
 
 __all__ = ["PLOTS", "add_commands"]
 
-_CHANNELS = ("q", "v", "vdot", "tau", "energy", "momentum", "loop_forces", "loop_error")
 _LOG_SUFFIXES = (".h5", ".hdf5")
 
 
@@ -32,7 +31,7 @@ def add_commands(commands: Any) -> None:
     )
     plot.add_argument("what", metavar="OUT.h5", nargs="+", help="logs, drawn over one another")
     plot.add_argument("-o", "--output", metavar="FILE", help="default: the log's name, .png, here")
-    plot.add_argument("--channels", metavar="A,B", help=f"of {', '.join(_CHANNELS)}")
+    plot.add_argument("--channels", metavar="A,B", help="those of the log, see skodyn info")
     plot.add_argument("--joints", metavar="A,B", help="names or patterns, for example 'left_*'")
     plot.add_argument("--loops", metavar="A,B", help="loops and couplings, likewise")
     plot.add_argument("--from", dest="start", metavar="T", type=float, help="from this time, s")

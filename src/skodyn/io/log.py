@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,13 +25,14 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.channels.entry import Channel
 from skodyn.errors import LogError
 from skodyn.io.disk import checksum, claim, lock, release, write_at
 from skodyn.io.log_layout import STATE_BYTES, Content, Layout, make_log
 from skodyn.io.log_reading import OpenLog, in_words, open_log, read_layout_and_state
 from skodyn.io.log_state import State, plain, without_repetition
 from skodyn.io.model_record import model_text
-from skodyn.io.schema import CHANNELS, Names, chosen_channels
+from skodyn.io.schema import Names, chosen_data, dtype_of
 from skodyn.model.model import Model
 
 __all__ = ["LogWriter", "check_space", "check_target"]
@@ -64,13 +65,16 @@ class LogWriter:
         *,
         expected_rows: int | None = None,
         overwrite: bool = False,
+        own: Sequence[Channel] = (),
     ) -> Self:
-        """A new log. `channels`: what to log besides t, step, q and v.
+        """A new log. `channels`: data sets to log besides t, step, q and v; own: the channels among
+        them that are not skodyn's own.
 
         provenance: what `io.provenance.collect` returned. expected_rows: the room that is made, of
         which only what is written takes disk space; more rows than that cost a copy of the file.
         """
-        file_path, names, chosen = Path(path), Names.of(model), chosen_channels(channels)
+        file_path, names = Path(path), Names.of(model, own)
+        chosen = chosen_data(channels, names.own)
         check_target(file_path, overwrite)
         row_bytes = sum(names.row_bytes(channel) for channel in chosen)
         check_space(file_path, row_bytes * (expected_rows or 0))
@@ -234,7 +238,7 @@ class LogWriter:
         arrays = {name: np.asarray(block[name]) for name in self.channels}
         rows = len(arrays["t"]) if arrays["t"].ndim else 0
         for name, array in arrays.items():
-            dtype = np.dtype(CHANNELS[name].dtype)
+            dtype = np.dtype(dtype_of(name))
             expected = (rows, *self._layout.channels[name].shape)
             if array.shape != expected or not np.can_cast(array.dtype, dtype, "same_kind"):
                 raise LogError(

@@ -24,7 +24,7 @@ from h5py._objects import phil
 from skodyn.errors import LogError
 from skodyn.forks import on_fork
 from skodyn.io.disk import read_at, reserve, write_at
-from skodyn.io.schema import CHANNELS, Names
+from skodyn.io.schema import Names, dtype_of
 
 __all__ = [
     "SCHEMA",
@@ -92,6 +92,11 @@ class Layout(NamedTuple):
 
     def encode(self) -> bytes:
         text = json.dumps(self._asdict(), separators=(",", ":")).encode()
+        if len(text) > FOOTER - 64:
+            raise LogError(
+                f"A log has no room to describe {len(self.channels)} channels; log fewer, or one "
+                "with several parts."
+            )
         return (b"%s %08x %s\n" % (_MAGIC, zlib.crc32(text), text)).ljust(FOOTER, b"\0")
 
     @classmethod
@@ -164,8 +169,8 @@ def make_log(path: Path, handle: int, content: Content, capacity: int) -> Layout
 
 def _never_written(name: str, place: Place) -> bytes:
     """The row that other programs see in a log that has none."""
-    value: Any = -1 if name == "step" else np.nan
-    return np.full(place.shape, value, dtype=CHANNELS[name].dtype).tobytes()
+    value: Any = -1 if dtype_of(name) == "<i8" else np.nan
+    return np.full(place.shape, value, dtype=dtype_of(name)).tobytes()
 
 
 def _find_message(handle: int, header: int, wanted: int) -> int:
@@ -220,9 +225,11 @@ def contiguous(group: Any, name: str, shape: tuple[int, ...], dtype: str) -> Any
 
 
 def _write_channel(file: Any, name: str, names: Names, capacity: int) -> Place:
-    channel, shape = CHANNELS[name], names.row_shape(name)
+    channel, shape = names.data(name), names.row_shape(name)
     data = contiguous(file, name, (capacity, *shape), channel.dtype)
     data.attrs["long_name"] = channel.meaning
+    if name in names.own:  # others' files of logs have no entry for it: it describes itself
+        data.attrs["unit"] = channel.unit
     if name == "t":
         data.make_scale("t")
     else:

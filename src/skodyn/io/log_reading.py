@@ -14,11 +14,12 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.channels.entry import DataSet, built_in_data
 from skodyn.errors import LogError
 from skodyn.io.disk import checksum, read_at, read_into
 from skodyn.io.log_layout import SCHEMA, SCHEMA_VERSION, STATE_BYTES, Content, Layout, Place
 from skodyn.io.log_state import State, newest, with_repetition
-from skodyn.io.schema import ALWAYS, CHANNELS, OF_LOOPS, Names
+from skodyn.io.schema import Names, always_there, dtype_of, labels_of_all
 
 __all__ = ["OpenLog", "in_words", "open_log", "read_layout_and_state"]
 
@@ -144,7 +145,7 @@ class OpenLog:
     def read(self, channel: str, rows: range, columns: slice) -> NDArray[Any]:
         """Rows of a channel; `rows` must not go backward."""
         shape = self._layout.channels[channel].shape
-        array = np.empty((len(rows), *shape), dtype=CHANNELS[channel].dtype)
+        array = np.empty((len(rows), *shape), dtype=dtype_of(channel))
         for at, span, keep in self._spans(rows):
             some = self._sound_rows(channel, span)[keep]
             array[at : at + len(some)] = some
@@ -192,7 +193,7 @@ class OpenLog:
 
     def _stored_rows(self, channel: str, span: range) -> NDArray[Any]:
         place = self._layout.channels[channel]
-        array = np.empty((len(span), *place.shape), dtype=CHANNELS[channel].dtype)
+        array = np.empty((len(span), *place.shape), dtype=dtype_of(channel))
         with in_words(self.path, "read"):
             read_into(self._handle, array, place.data + span.start * place.row)
         return array
@@ -203,12 +204,22 @@ class OpenLog:
 
     def names(self) -> Names:
         with self._damage_named():
-            dims = {dim for channel in CHANNELS.values() for dim in channel.dims[1:]}
-            dims -= {dim for dim in OF_LOOPS if dim not in self._file}
+            own = self._own_data()
+            dims = {dim for dim in labels_of_all() if dim in self._file}
+            dims |= {dim for data in own.values() for dim in data.dims[1:]}
             labels = {dim: tuple(self._file[dim].asstr()[:]) for dim in dims}
             group = self._file["model"]
             joints = tuple(group["joint"].asstr()[:])
-            return Names(labels, joints, group["joint_columns"][:], group["parent"][:])
+            return Names(labels, joints, group["joint_columns"][:], group["parent"][:], own)
+
+    def _own_data(self) -> dict[str, DataSet]:
+        """Data sets that are not skodyn's own, as the file describes them."""
+        found = {}
+        for name in (name for name in self.channels if name not in built_in_data()):
+            data = self._file[name]
+            dims = tuple(str(dim.keys()[0]) for dim in data.dims)
+            found[name] = DataSet(dims, _text(data.attrs["long_name"]), _text(data.attrs["unit"]))
+        return found
 
     def model_text(self) -> str | None:
         """The model as JSON; None in a log that was written before logs kept it."""
@@ -281,7 +292,7 @@ def _checked_version(path: Path, file: Any) -> int:
             f"{path} has log schema {version}, this skodyn reads up to {SCHEMA_VERSION}; "
             "upgrade skodyn."
         )
-    if missing := [name for name in (*ALWAYS, "model", "provenance") if name not in file]:
+    if missing := [name for name in (*always_there(), "model", "provenance") if name not in file]:
         raise LogError(f"{path} is damaged: it has no {', '.join(missing)}; restore a copy.")
     return version
 
@@ -321,7 +332,7 @@ class LogOfSchema1(OpenLog):
 
     def __init__(self, path: Path, handle: int, file: Any) -> None:
         self.path, self._handle, self._hdf5 = path, handle, file
-        self.channels = tuple(name for name in CHANNELS if name in file)
+        self.channels = tuple(name for name in built_in_data() if name in file)
         with self._damage_named():
             rows = int(min([file.attrs["rows"], *(len(file[c]) for c in self.channels)]))
             group = file["provenance"]

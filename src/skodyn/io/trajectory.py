@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,10 +12,11 @@ from typing import Any, Protocol, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.channels.entry import Channel, built_in_data
 from skodyn.errors import LogError
 from skodyn.io.log_reading import OpenLog, open_log
 from skodyn.io.model_record import read_model
-from skodyn.io.schema import CHANNELS, Names, chosen_channels
+from skodyn.io.schema import Names, chosen_data
 from skodyn.model.model import Model
 
 __all__ = ["Trajectory", "open"]
@@ -64,15 +65,19 @@ class Trajectory:
         status: str = "finished",
         message: str = "",
         summary: Mapping[str, Any] | None = None,
+        own: Sequence[Channel] = (),
     ) -> Self:
-        """A trajectory over arrays, one for each channel, as a run without a log has them."""
+        """A trajectory over arrays, one for each channel, as a run without a log has them.
+
+        own: the channels among them that are not skodyn's own.
+        """
         about = {
             "provenance": dict(provenance or {}),
             "status": status,
             "message": message,
             "summary": dict(summary or {}),
         }
-        return cls(_Arrays(model, arrays, about))
+        return cls(_Arrays(model, arrays, about, own))
 
     # ---- rows -------------------------------------------------------------------------------
 
@@ -105,8 +110,8 @@ class Trajectory:
     def joint(self, name: str, channel: str = "q") -> NDArray[np.float64]:
         """The columns of one joint, shape (rows, columns): of q, or of v, vdot or tau."""
         first_dims = {"q_name": (0, 1), "v_name": (2, 3)}
-        dims = CHANNELS[self._known(channel)].dims
-        if dims[-1] not in first_dims:
+        dims = self._source.names.data(self._known(channel)).dims
+        if dims[-1] not in first_dims or len(dims) > 2:
             raise LogError(f"Channel {channel!r} has no joint columns; use q, v, vdot or tau.")
         start, size = (self._joint_row(name)[i] for i in first_dims[dims[-1]])
         return self._source.read(channel, self._rows, slice(start, start + size))
@@ -131,6 +136,15 @@ class Trajectory:
     @property
     def body_names(self) -> tuple[str, ...]:
         return self._source.names.labels["body"]
+
+    def labels(self, channel: str) -> dict[str, tuple[str, ...]]:
+        """The labels along each dimension of a channel but time."""
+        names = self._source.names
+        return {dim: names.labels[dim] for dim in names.data(self._known(channel)).dims[1:]}
+
+    def unit(self, channel: str) -> str:
+        """The unit of all numbers of a channel; "" if it has none, or several."""
+        return self._source.names.data(self._known(channel)).unit
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -183,12 +197,14 @@ class Trajectory:
             raise LogError(
                 "to_xarray needs the package xarray; install it with: pip install 'skodyn[xarray]'"
             ) from None
-        dims = {dim for name in self.channels for dim in CHANNELS[name].dims[1:]} | {"body"}
-        coordinates = {dim: list(self._source.names.labels[dim]) for dim in sorted(dims)}
+        names = self._source.names
+        known = {name: names.data(name) for name in self.channels}
+        dims = {dim for data in known.values() for dim in data.dims[1:]} | {"body"}
+        coordinates = {dim: list(names.labels[dim]) for dim in sorted(dims)}
         with self:
             data = {
-                name: (CHANNELS[name].dims, self[name], {"long_name": CHANNELS[name].meaning})
-                for name in self.channels
+                name: (data.dims, self[name], {"long_name": data.meaning})
+                for name, data in known.items()
             }
         return xarray.Dataset(data, coords=coordinates, attrs={"status": self.status})
 
@@ -218,7 +234,7 @@ class Trajectory:
     def _known(self, channel: str) -> str:
         if channel in self.channels:
             return channel
-        if channel in CHANNELS:
+        if channel in built_in_data():
             raise LogError(
                 f"Channel {channel!r} was not logged in this run ({self._source.label}), "
                 f"which has {', '.join(self.channels)}; add it to the log's channels and run again."
@@ -241,10 +257,14 @@ class _Arrays:
     label = "in memory"
 
     def __init__(
-        self, model: Model, arrays: Mapping[str, NDArray[Any]], about: dict[str, Any]
+        self,
+        model: Model,
+        arrays: Mapping[str, NDArray[Any]],
+        about: dict[str, Any],
+        own: Sequence[Channel],
     ) -> None:
-        self._model, self.names, self._about = model, Names.of(model), about
-        self.channels = chosen_channels(arrays)
+        self._model, self.names, self._about = model, Names.of(model, own), about
+        self.channels = chosen_data(arrays, self.names.own)
         self._arrays = {name: np.asarray(arrays[name]) for name in self.channels}
         self.rows = len(self._arrays["t"])
         for name, array in self._arrays.items():

@@ -68,6 +68,31 @@ class Joint:
         """One (u, t) for each degree of freedom, unit directions; empty for quaternion joints."""
         return ()
 
+    @property
+    def q_parts(self) -> tuple[str, ...]:
+        """What its coordinates are called: an angle or a length for each screw, numbered where
+        there are several."""
+        words = ["angle" if any(turn) else "length" for turn, _ in self.twists()]
+        return tuple(
+            f"{word}{words[: i + 1].count(word)}" if words.count(word) > 1 else word
+            for i, word in enumerate(words)
+        )
+
+    @property
+    def v_parts(self) -> tuple[str, ...]:
+        """What its velocities are called."""
+        return self.q_parts
+
+    @property
+    def q_units(self) -> tuple[str, ...]:
+        """rad or m for each coordinate; "" for a quaternion's, which have none."""
+        return self.v_units
+
+    @property
+    def v_units(self) -> tuple[str, ...]:
+        """rad or m for each degree of freedom: the unit whose rate its velocity is."""
+        return tuple("rad" if any(turn) else "m" for turn, _ in self.twists())
+
     def faults(self) -> list[str]:
         """What is wrong with this description, one clause each; empty if nothing is."""
         found = [fault for label, value in self._axes() for fault in _axis_faults(label, value)]
@@ -239,6 +264,7 @@ class Planar(Joint):
     type_name = "planar"
     kind = JointKind.SERIES
     nq = nv = 3
+    q_parts = ("x", "y", "angle")
 
     def twists(self) -> Twists:
         x, y = np.array(_unit(self.x_axis)), np.array(_unit(self.y_axis))
@@ -266,6 +292,7 @@ class Translation(Joint):
     type_name = "translation"
     kind = JointKind.SERIES
     nq = nv = 3
+    q_parts = ("x", "y", "z")
 
     def twists(self) -> Twists:
         return ((_ZERO, _X), (_ZERO, _Y), (_ZERO, _Z))
@@ -279,6 +306,8 @@ class Spherical(Joint):
     type_name = "spherical"
     kind = JointKind.SPHERICAL
     nq, nv = 4, 3
+    q_parts, q_units = ("w", "x", "y", "z"), ("",) * 4
+    v_parts, v_units = ("wx", "wy", "wz"), ("rad",) * 3
 
 
 @dataclass(frozen=True)
@@ -289,6 +318,8 @@ class Free(Joint):
     type_name = "free"
     kind = JointKind.FREE
     nq, nv = 7, 6
+    q_parts, q_units = ("w", "x", "y", "z", "px", "py", "pz"), (*("",) * 4, *("m",) * 3)
+    v_parts, v_units = ("wx", "wy", "wz", "vx", "vy", "vz"), (*("rad",) * 3, *("m",) * 3)
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,12 @@ from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat
 
 __all__ = [
-    "CHANNELS",
     "Bounds",
     "InitialSettings",
     "OutputSettings",
     "RunSettings",
     "Scenario",
 ]
-
-
-CHANNELS = ("energy", "vdot", "tau", "poses", "momentum", "loop_error", "loop_forces")
-"""What can be logged besides t, q and v."""
 
 
 @dataclass(frozen=True)

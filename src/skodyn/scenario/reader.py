@@ -15,7 +15,7 @@ from skodyn.scenario.names import Names
 from skodyn.scenario.schema import SCHEMA
 from skodyn.scenario.start import read_start
 from skodyn.scenario.tables import Tables
-from skodyn.scenario.timing import read_timing
+from skodyn.scenario.timing import check_channels, read_timing
 
 __all__ = ["SECTIONS", "TOP_KEYS", "parse_scenario", "read_scenario"]
 
@@ -64,6 +64,7 @@ def _scenario(
     forces = read_forces(tables, top, names)
     bounds = Bounds(**tables.values(Bounds, tables.table(top, "bounds"), ("bounds",)))
     integrator, output = read_timing(tables, top, duration)
+    check_channels(tables, output.channels, model, folder)
     seed = run.get("seed", 0)
     thermostat = read_thermostat(tables, top, seed, integrator)
     if tables.faults:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from skodyn.channels.entry import CHANNELS
+from skodyn.channels.files import fault_of, names_function
+from skodyn.model.model import Model
 from skodyn.scenario.description import OutputSettings
 from skodyn.scenario.schema import METHOD_KEYS
 from skodyn.scenario.tables import Tables, Values
 from skodyn.simulation.duration import division_fault, every_fault
 from skodyn.simulation.settings import IntegratorSettings
 
-__all__ = ["read_timing"]
+__all__ = ["check_channels", "read_timing"]
 
 
 def read_timing(
@@ -32,6 +36,20 @@ def read_timing(
     if duration is not None and sound and _divides(tables, at, integrator.dt, duration):
         _check_every(tables, output.every, round(duration / integrator.dt))
     return integrator, output
+
+
+def check_channels(
+    tables: Tables, channels: tuple[str, ...], model: Model | None, folder: Path
+) -> None:
+    """Functions of files that are not there, and channels that the model cannot have; files are
+    looked at, not run."""
+    at = ("output", "channels")
+    for name in channels:
+        if names_function(name):
+            if fault := fault_of(name, folder):
+                tables.fault(at, f"output.channels has {fault}")
+        elif model and (fault := CHANNELS[name].fault(model)):
+            tables.fault(at, fault)
 
 
 def _check_keys(

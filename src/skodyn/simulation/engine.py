@@ -25,7 +25,7 @@ from skodyn.simulation.evaluate_rows import RateRows, StateRows, evaluate_rows
 from skodyn.simulation.fixed_step import LogRows, Schedule, StateArrays
 from skodyn.simulation.force_tables import pack_forces
 from skodyn.simulation.forces import ON_BODIES
-from skodyn.simulation.loop_channels import LoopWatch
+from skodyn.simulation.loop_watch import LoopWatch
 from skodyn.simulation.looped_system import OneState, close_start
 from skodyn.simulation.methods import method_named
 from skodyn.simulation.prepare import system_arrays

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
+from skodyn.channels.entry import Channel
 from skodyn.conventions import JointKind
 from skodyn.kernels.status import (
     LOOP_OPEN,
@@ -56,7 +57,7 @@ class Outcome:
 def drive(
     engine: Engine,
     sink: Sink,
-    channels: tuple[str, ...],
+    channels: Sequence[Channel],
     *,
     start: Snapshot,
     checkpoint: Callable[[], None] = lambda: None,

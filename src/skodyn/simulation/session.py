@@ -10,14 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from skodyn.channels.entry import CHANNELS, Channel
+from skodyn.channels.own import chosen
 from skodyn.errors import LogError, StateError
 from skodyn.model.columns import LARGEST, Floats, as_floats, shown
 from skodyn.model.model import Model
-from skodyn.simulation.channels import CHANNELS, OF_LOOPS, channel_rows, data_sets, prepare_channels
+from skodyn.simulation.channels import channel_rows, prepare_channels
 from skodyn.simulation.duration import division_fault, every_fault
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.fingerprint import fingerprint
+from skodyn.simulation.identity import channel_identity
 from skodyn.simulation.loop import Outcome, Progress, drive
 from skodyn.simulation.loop_start import start_fault
 from skodyn.simulation.monitors import Snapshot, snapshot
@@ -39,23 +42,18 @@ class Plan:
     settings: IntegratorSettings
     forces: Forces = field(default_factory=Forces)
     every: int = 1
-    channels: tuple[str, ...] = ()
+    channels: tuple[Any, ...] = ()  # names, "file.py:name", functions or sk.channel(…)
     seed: int | None = None
     scenario_text: str = ""
     scenario_folder: str = ""
     thermostat: AndersenThermostat | None = None
+    entries: tuple[Channel, ...] = field(init=False, repr=False)  # what `channels` speak of
 
     def __post_init__(self) -> None:
         faults = self._timing_faults()
-        unknown = [name for name in self.channels if name not in CHANNELS]
-        if unknown:
-            faults.append(f"Unknown channels {unknown}; choose from {', '.join(CHANNELS)}.")
-        speaking = [name for name in self.channels if name in OF_LOOPS]
-        if speaking and not self.model.has_loops:
-            faults.append(
-                f"Channel {speaking[0]!r} speaks of loops, and model {self.model.name!r} has none; "
-                "leave it out."
-            )
+        entries, wrong = chosen(self.channels, Path(self.scenario_folder))
+        faults += [*wrong, *filter(None, (entry.fault(self.model) for entry in entries))]
+        object.__setattr__(self, "entries", entries)
         if self.thermostat is not None and self.settings.adaptive:
             faults.append(
                 f"A thermostat acts between steps of equal length, which {self.settings.method} "
@@ -94,6 +92,12 @@ class Plan:
         )
 
     @property
+    def own_entries(self) -> tuple[Channel, ...]:
+        """The channels that skodyn does not bring itself."""
+        own = CHANNELS.built_in
+        return tuple(entry for entry in self.entries if own.get(entry.name) is not entry)
+
+    @property
     def rows(self) -> int:
         """How many rows a complete run logs, the one at the start included."""
         return 1 + round(self.duration / self.settings.dt) // self.every
@@ -101,7 +105,7 @@ class Plan:
     def identity(self) -> dict[str, str]:
         """Hashes by which a resumed run is recognised as the same."""
         state = hashlib.sha256(np.concatenate((self.q0, self.v0)).tobytes())
-        numbers = repr((self.settings, self.duration, self.every, self.channels))
+        numbers = repr((self.settings, self.duration, self.every))
         acting = repr((
             sorted((name, asdict(given)) for name, given in self.forces.joints.items()),
             [(type(e).__name__, _exact(asdict(e))) for e in self.forces.elements],
@@ -114,6 +118,7 @@ class Plan:
             "settings": hashlib.sha256(numbers.encode()).hexdigest(),
             "forces": hashlib.sha256(acting.encode()).hexdigest(),
             "controller": fingerprint(self.forces.controller),
+            "channels": channel_identity(self.entries, self.model),
             "code": dependency_hash("skodyn.simulation.engine"),
         }
 
@@ -204,8 +209,8 @@ def run(
     """Run a plan from its start; rows go to a log file, or stay in memory without one."""
     engine = plan.engine()
     start = snapshot(engine)
-    prepare_channels(plan.channels, plan.rows)
-    first = channel_rows(engine, engine.present(), plan.channels)
+    prepare_channels(plan.entries, plan.rows)
+    first = channel_rows(engine, engine.present(), plan.entries)
     if log is None:
         return _run_in_memory(plan, engine, start, first, progress, chunk)
     from skodyn.io import checkpoint
@@ -213,8 +218,8 @@ def run(
 
     path = Path(log)
     writer = LogWriter.create(
-        path, data_sets(plan.channels), plan.model, plan.provenance(),
-        expected_rows=plan.rows, overwrite=overwrite,
+        path, [name for entry in plan.entries for name in entry.data], plan.model,
+        plan.provenance(), expected_rows=plan.rows, overwrite=overwrite, own=plan.own_entries,
     )  # fmt: skip
     checkpoint.remove(checkpoint_path(path))  # of an older run with this name
     writer.append(first)
@@ -269,10 +274,10 @@ def _run_in_memory(
 
     memory = _Memory()
     memory.append(first)
-    outcome = drive(engine, memory, plan.channels, start=start, progress=progress, chunk=chunk)
+    outcome = drive(engine, memory, plan.entries, start=start, progress=progress, chunk=chunk)
     trajectory = Trajectory.in_memory(
         plan.model, memory.arrays(), plan.provenance(), status=outcome.status,
-        message=outcome.message, summary=outcome.summary,
+        message=outcome.message, summary=outcome.summary, own=plan.own_entries,
     )  # fmt: skip
     return Run(outcome, trajectory)
 
@@ -299,7 +304,7 @@ def _run_logged(
     save()  # from the first moment there is something to resume from
     with writer:
         outcome = drive(
-            engine, writer, plan.channels, start=start, checkpoint=save,
+            engine, writer, plan.entries, start=start, checkpoint=save,
             progress=progress, chunk=chunk,
         )  # fmt: skip
         writer.finish(outcome.status, outcome.message, outcome.summary)

@@ -1,18 +1,11 @@
 """A person's own quantities, f(t, q, v) -> float, compiled into the loop behind one pointer.
 
 The loop is compiled once and calls whatever functions a sweep brings, by number.
-
-Files are looked at without running them (`fault_of`) until a sweep is run (`load_function`).
 """
 
 from __future__ import annotations
 
-import ast
-import importlib.util
-import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,65 +13,9 @@ from numpy.typing import NDArray
 
 from skodyn.errors import ScenarioError
 from skodyn.jit import FLOATS, JIT_DISABLED, NUMBER
-from skodyn.model.columns import shown
 from skodyn.simulation.sampling import call_quantity
 
-__all__ = ["Quantities", "compile_functions", "fault_of", "load_function", "of_state"]
-
-
-def load_function(reference: str, folder: Path) -> Callable[..., float]:
-    """The function that "file.py:name" speaks of, the file seen from `folder`."""
-    if fault := fault_of(reference, folder):
-        raise ScenarioError(fault)
-    path, name = _place(reference, folder)
-    module_name = f"skodyn_metrics_{abs(hash(str(path)))}"
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        what = f"{path} raised {type(error).__name__} while it was imported: {error}"
-        raise ScenarioError(f"{reference!r}: {what}; mend it.") from error
-    function = getattr(module, name, None)
-    if not callable(function):
-        raise ScenarioError(f"{reference!r}: {path} has no function {name!r}; check its name.")
-    return function  # type: ignore[no-any-return]
-
-
-def fault_of(reference: str, folder: Path) -> str:
-    """What is wrong with "file.py:name" as far as the text of the file tells, or ''."""
-    path, name = _place(reference, folder)
-    if not os.path.isfile(path):  # which, unlike Path.is_file, never raises
-        return f"{shown(reference)}: there is no file {path}; write FILE.py:NAME."
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return f"{reference!r}: {path} is not Python ({error}); mend it."
-    bound = set(_bound(tree))
-    if name in bound or "*" in bound:
-        return ""
-    return f"{reference!r}: {path} has no function {name!r}; check its name."
-
-
-def _place(reference: str, folder: Path) -> tuple[Path, str]:
-    file, _, name = reference.rpartition(":")
-    return folder / file, name
-
-
-def _bound(tree: ast.AST) -> Iterator[str]:
-    """The names that a module binds, and * for those of another one; functions are not entered."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-            continue
-        if isinstance(node, ast.alias):
-            yield node.asname or node.name.split(".")[0]
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        yield from _bound(node)
+__all__ = ["Quantities", "compile_functions", "of_state"]
 
 
 class Quantities:

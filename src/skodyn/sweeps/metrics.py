@@ -21,13 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.channels import files
+from skodyn.channels.files import fault_of, load_function
 from skodyn.errors import ScenarioError
 from skodyn.forks import cached_property
 from skodyn.io.schema import Names
 from skodyn.model.columns import LARGEST, Floats, as_floats, shown
 from skodyn.model.model import Model
 from skodyn.simulation import sampling as s
-from skodyn.sweeps.functions import compile_functions, fault_of, load_function, of_state
+from skodyn.sweeps.functions import compile_functions, of_state
 from skodyn.topology.wording import Spelling
 
 __all__ = [
@@ -183,7 +185,7 @@ def check_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> lis
 
 def names_function(metric: Metric) -> bool:
     """Whether it speaks of a function of a Python file."""
-    return isinstance(metric.of, str) and ".py:" in metric.of
+    return files.names_function(metric.of)
 
 
 def pack_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> PackedMetrics:
@@ -227,7 +229,11 @@ def pack_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> Pack
 def _function(metric: Metric, folder: Path) -> Callable[..., float] | None:
     if not isinstance(metric.of, str):
         return metric.of
-    return load_function(metric.of, folder) if names_function(metric) else None
+    if not names_function(metric):
+        return None
+    loaded: Any = load_function(metric.of, folder)
+    found: Callable[..., float] = getattr(loaded, "function", loaded)  # that of a channel
+    return found
 
 
 def _quantities(model: Model) -> dict[str, tuple[int, int]]:

@@ -16,6 +16,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from skodyn.channels.files import absolute, names_function
 from skodyn.conventions import GROUND
 from skodyn.model.drawing import describe
 from skodyn.model.model import Model
@@ -43,6 +44,12 @@ def normal_form(scenario: Scenario) -> Data:
     data["initial"] = _start(data.get("initial", {}), scenario)
     if scenario.forces.joints:
         data["joints"] = {j: _passive(p) for j, p in scenario.forces.joints.items()}
+    folder = (scenario.path or Path("x")).parent
+    if "channels" in data.get("output", {}):
+        data["output"]["channels"] = [
+            absolute(one, folder) if names_function(one) else one
+            for one in scenario.output.channels
+        ]
     for group, types in (("controllers", CONTROLLERS), ("forces", FORCES)):
         for table in data.get(group, {}).values():
             _fill_vectors(table, types[table["type"]])

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.channels.curves import Family
 from skodyn.model.drawing import size_words
 from skodyn.model.loop_drawing import coupling_words
 from skodyn.model.model import Model
 from skodyn.view.camera import FIELD_OF_VIEW, first_view
 from skodyn.view.closures import ARROW_LOOKS, CLOSING
-from skodyn.view.family import Family
 from skodyn.view.recording import LINE, Recording
 from skodyn.view.scene import Scene, body_colours
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.channels.curves import Family
 from skodyn.dynamics import forward_kinematics, loop_error
 from skodyn.errors import LogError, SkodynError
 from skodyn.forks import cached_property
@@ -15,7 +16,6 @@ from skodyn.io.trajectory import Trajectory
 from skodyn.model.assembly import assemble
 from skodyn.model.model import Model
 from skodyn.view.closures import ArrowScale, Ends, arrows, lines, loop_ends
-from skodyn.view.family import Family
 from skodyn.view.rotations import quaternions, rotated, rotation_from_z
 from skodyn.view.scene import Batch, Scene, axis_tips, scene_of
 from skodyn.view.signals import drawable, families

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.channels.curves import Family
+from skodyn.channels.entry import CHANNELS, drawn_channels
 from skodyn.errors import LogError
 from skodyn.io.trajectory import Trajectory
-from skodyn.view.family import Family
-from skodyn.view.loop_signals import LOOP_CHANNELS
 from skodyn.view.plots import style
-from skodyn.view.signals import CHANNELS, families
+from skodyn.view.signals import families
 
 __all__ = ["sheet"]
 
@@ -102,10 +102,10 @@ Key = tuple[str, str]  # title and unit
 
 def _rows(runs: Sequence[_Run]) -> list[list[Key | None]]:
     """Positions in the left column, velocities in the right; other channels fill rows of two."""
-    keys: dict[str, dict[Key, None]] = {channel: {} for channel in CHANNELS}
+    keys: dict[str, dict[Key, None]] = {channel: {} for channel in drawn_channels()}
     for run in runs:
         for family in run.families:
-            keys[family.channel].setdefault((family.title, family.unit))
+            keys.setdefault(family.channel, {}).setdefault((family.title, family.unit))
     q, v = ([*keys[c], *_maps(runs, c)] for c in ("q", "v"))
     rows: list[list[Key | None]] = []
     if q and v:
@@ -113,9 +113,11 @@ def _rows(runs: Sequence[_Run]) -> list[list[Key | None]]:
             rows.append([q[i] if i < len(q) else None, v[i] if i < len(v) else None])
     else:
         rows += _pairs(q + v)
-    for channel in ("vdot", "tau", "energy", "momentum"):
+    alone = [name for name, entry in drawn_channels().items() if entry.on_its_own]
+    for channel in alone:
         rows += _pairs(list(keys[channel]))
-    return rows + _pairs([key for channel in LOOP_CHANNELS for key in keys[channel]])
+    others = [name for name in keys if name not in ("q", "v", *alone)]
+    return rows + _pairs([key for channel in others for key in keys[channel]])
 
 
 def _maps(runs: Sequence[_Run], channel: str) -> list[Key]:
@@ -151,7 +153,7 @@ def _panel(figure: Any, place: Any, runs: Sequence[_Run], key: Key, share: Any) 
         title = f"{title}: {len(shown)} of {len(names)} curves, grey: range of all"
     axes = style.panel(figure, place, title, unit, share)
     _note(axes, [family for _, _, family in drawn])
-    on_log_scale = all(family.channel == "loop_error" for _, _, family in drawn)
+    on_log_scale = all(family.logarithmic for _, _, family in drawn)
     if on_log_scale:
         drawn = [(number, run, _at_least(family, ROUNDING)) for number, run, family in drawn]
         axes.set_yscale("log")
@@ -287,8 +289,9 @@ def _head(
         words += [f"{method}, dt = {dt:g} s"] if method and dt else [method] * bool(method)
         words += [f"{len(first)} rows"]
         words += [first.status] * (first.status != "finished")
-        usual = ("energy", "momentum", "tau", *LOOP_CHANNELS * first.model.has_loops)
-        missing = [c for c in usual if c not in first.channels]
+        entries = [entry for entry in CHANNELS.built_in.values() if entry.usual]
+        usual = [name for e in entries if not e.fault(first.model) for name in e.data]
+        missing = [name for name in usual if name not in first.channels]
         if missing and channels is None:
             words.append(f"not logged: {', '.join(missing)}")
     figure.suptitle("   ·   ".join(words), x=0.01, ha="left", fontsize=10.5)

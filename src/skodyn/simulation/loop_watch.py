@@ -1,53 +1,20 @@
-"""What a log says of loops, and what is watched of them while a run goes on."""
+"""What is watched of loops while a run goes on."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from skodyn import dynamics
-from skodyn.dynamics.loop_functions import forces_of, loop_error, loop_rows
-from skodyn.errors import SkodynError
 from skodyn.model.columns import Floats
 from skodyn.model.loop_layout import RANK_TOLERANCE
 from skodyn.model.loop_systems import loop_systems
 from skodyn.model.model import Model
 
-__all__ = ["LoopWatch", "Rates", "loop_error_rows", "loop_force_rows"]
+__all__ = ["LoopWatch"]
 
 LOOKS = 16
 """Rows of a block times groups of a model whose conditioning is looked at, a row at least."""
-
-
-class Rates(NamedTuple):
-    """What was found of rows that have been simulated."""
-
-    vdot: Floats
-    tau: Floats
-    f_ext: Floats | None
-
-
-def loop_error_rows(model: Model, q: Floats) -> Floats:
-    """The largest |row| of each loop and coupling, (rows, loops)."""
-    gaps = np.abs(loop_error(model, q, threads=1))
-    owned = loop_rows(model).values()
-    return np.stack([gaps[:, s].max(axis=1) for s in owned], axis=1)
-
-
-def loop_force_rows(model: Model, q: Floats, v: Floats, rates: Rates) -> Floats:
-    """Wrenches (rows, loops, 6), NaN where they are undetermined; of a coupling, its torque comes
-    first and nothing else."""
-    result = np.full((len(q), len(model.loop_names), 6), np.nan)
-    try:
-        needed = dynamics.inverse_dynamics(model.opened, q, v, rates.vdot, rates.f_ext, threads=1)
-        found = forces_of(model, q, needed - rates.tau)
-    except (SkodynError, np.linalg.LinAlgError):  # numbers too large, on the way to a blow-up
-        return result
-    count = len(model.loops)
-    result[:, :count] = np.where(found.unique, found.wrench, np.nan)
-    result[:, count:, 0] = np.where(found.unique_torque, found.torque, np.nan)
-    return result
 
 
 class LoopWatch:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.channels.curves import Curves, Family
+from skodyn.channels.joint_curves import force_unit
 from skodyn.errors import LogError
 from skodyn.model.loops import ALONG, DOT, HELIX, LENGTH, POINT, Loop, closing_rows
 from skodyn.model.model import Model
-from skodyn.view.family import Family
 
-__all__ = ["LOOP_CHANNELS", "loop_families"]
-
-LOOP_CHANNELS = ("loop_forces", "loop_error")
+__all__ = ["error_families", "force_families"]
 
 _ROUNDING = 1e-12  # of the largest entry of all wrenches; what stays below is zero
 _MOST_NAMES = 6  # in a note
@@ -28,23 +27,18 @@ _PARTS = (  # title, unit, columns of a wrench, rows of a closing joint that mak
 Floats = NDArray[np.float64]
 
 
-def loop_families(
-    model: Model,
-    channel: str,
-    values: Floats,
-    loops: Iterable[str],
-    unit_of: Callable[[str], str],
-) -> list[Family]:
-    """Families of `loop_error` or `loop_forces`; loops: names or patterns, all if there is none.
+def error_families(name: str, curves: Curves) -> list[Family]:
+    """How far loops and couplings are open."""
+    model, kept = curves.model, _known(curves.model, curves.loops)
+    own = [i for i, loop in enumerate(model.loop_names) if loop in kept]
+    names, values = tuple(model.loop_names[i] for i in own), curves.values[:, own]
+    return [Family(name, "loop error", "m, rad", names, values, logarithmic=True)] if own else []
 
-    unit_of: that of the force in a joint, which is a coupling's unit, too.
-    """
-    kept = _known(model, loops)
-    if channel == "loop_error":
-        own = [i for i, name in enumerate(model.loop_names) if name in kept]
-        names = tuple(model.loop_names[i] for i in own)
-        return [Family(channel, "loop error", "m, rad", names, values[:, own])] if own else []
-    return [*_wrenches(model, values, kept), *_torques(model, values, kept, unit_of)]
+
+def force_families(_name: str, curves: Curves) -> list[Family]:
+    """Forces and moments of loops, torques of couplings."""
+    model, kept = curves.model, _known(curves.model, curves.loops)
+    return [*_wrenches(model, curves.values, kept), *_torques(model, curves.values, kept)]
 
 
 def _known(model: Model, patterns: Iterable[str]) -> set[str]:
@@ -84,14 +78,12 @@ def _has_row(loop: Loop, kinds: tuple[int, ...]) -> bool:
     return any(row.kind in kinds for row in rows)
 
 
-def _torques(
-    model: Model, values: Floats, kept: set[str], unit_of: Callable[[str], str]
-) -> list[Family]:
+def _torques(model: Model, values: Floats, kept: set[str]) -> list[Family]:
     """The forces of couplings, by the unit of their first joint's."""
     found: dict[str, tuple[list[str], list[Floats]]] = {}
     for i, (name, coupling) in enumerate(model.couplings.items(), len(model.loops)):
         if name in kept:
-            names, curves = found.setdefault(unit_of(coupling.joints[0]), ([], []))
+            names, curves = found.setdefault(force_unit(model, coupling.joints[0]), ([], []))
             names.append(name)
             curves.append(values[:, i, 0])
     words = {"N·m": "coupling torque", "N": "coupling force"}

@@ -1,0 +1,1 @@
+"""The channels of skodyn; a further one is a further file here, and nothing else."""

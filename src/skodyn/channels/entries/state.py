@@ -1,0 +1,60 @@
+"""Time, steps, coordinates and velocities: what every log has."""
+
+from __future__ import annotations
+
+from skodyn.channels.entry import Channel, DataSet, Labels
+from skodyn.channels.joint_curves import joint_families
+from skodyn.model.model import Model
+from skodyn.registry import register
+
+
+def coordinate_names(model: Model) -> Labels:
+    """Names: "shoulder" for a joint with one coordinate, "ball.w" … for several.
+
+    A mimic joint has no columns: they would repeat those of its source.
+    """
+    labels: dict[str, list[str]] = {"q_name": [], "v_name": []}
+    for name in model.independent_joints:
+        joint = model.joints[model.joint_index(name)]
+        for dim, parts in (("q_name", joint.q_parts), ("v_name", joint.v_parts)):
+            labels[dim] += [name] if len(parts) == 1 else [f"{name}.{part}" for part in parts]
+    return {dim: tuple(names) for dim, names in labels.items()}
+
+
+TIME = register(
+    Channel(
+        "t", {"t": DataSet(("t",), "time [s]", "s")}, lambda rows: {"t": rows.t},
+        always=True, order=0,
+    )
+)  # fmt: skip
+STEP = register(
+    Channel(
+        "step",
+        {"step": DataSet(("t",), "number of integration steps done", "", "<i8")},
+        lambda rows: {"step": rows.step},
+        always=True,
+        order=1,
+    )
+)
+Q = register(
+    Channel(
+        "q",
+        {"q": DataSet(("t", "q_name"), "coordinates [rad, m, unit quaternions]")},
+        lambda rows: {"q": rows.q},
+        coordinate_names,
+        draw=joint_families,
+        always=True,
+        order=2,
+    )
+)
+V = register(
+    Channel(
+        "v",
+        {"v": DataSet(("t", "v_name"), "velocities [rad/s, m/s]")},
+        lambda rows: {"v": rows.v},
+        coordinate_names,
+        draw=joint_families,
+        always=True,
+        order=3,
+    )
+)

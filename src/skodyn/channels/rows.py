@@ -1,0 +1,78 @@
+"""Finished rows of a run, and what can be found of them: each thing once, when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn import dynamics
+from skodyn.dynamics.loop_functions import loop_error, loop_rows
+from skodyn.errors import DynamicsError
+from skodyn.forks import cached_property
+from skodyn.model.columns import Floats
+from skodyn.model.model import Model
+
+__all__ = ["Rates", "Rows"]
+
+
+class Rates(NamedTuple):
+    """What was found of rows by evaluating the forces that act."""
+
+    vdot: Floats
+    tau: Floats
+    f_ext: Floats | None  # None if nothing pushes bodies
+
+
+class Rows:
+    """States that have been simulated, one row each. find_rates: v̇, τ and forces on bodies."""
+
+    def __init__(
+        self,
+        model: Model,
+        t: Floats,
+        step: NDArray[np.int64],
+        q: Floats,
+        v: Floats,
+        find_rates: Callable[[], tuple[Floats, Floats, Floats | None]],
+    ) -> None:
+        self.model, self.t, self.step, self.q, self.v = model, t, step, q, v
+        self._find_rates = find_rates
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @cached_property
+    def rates(self) -> Rates:
+        return Rates(*self._find_rates())
+
+    @cached_property
+    def poses(self) -> tuple[Floats, Floats]:
+        """(rotations, positions) of all bodies."""
+        rotations, positions = self.each(dynamics.forward_kinematics, self.q)
+        return rotations, positions
+
+    @cached_property
+    def loop_errors(self) -> Floats:
+        """The largest |row| of each loop and coupling, (rows, loops)."""
+        gaps = np.abs(loop_error(self.model, self.q, threads=1))
+        owned = loop_rows(self.model).values()
+        return np.stack([gaps[:, s].max(axis=1) for s in owned], axis=1)
+
+    def each(self, function: Callable[..., Any], *states: Floats) -> tuple[Any, ...]:
+        """Results for all rows; NaN where they overflow, as on the way to a blow-up."""
+        try:
+            results = function(self.model, *states, threads=1)
+            return results if isinstance(results, tuple) else (results,)
+        except DynamicsError:
+            if len(states[0]) > 1:
+                single = [
+                    self.each(function, *(s[i : i + 1] for s in states))
+                    for i in range(len(states[0]))
+                ]
+                return tuple(np.concatenate(rows) for rows in zip(*single, strict=True))
+            neutral = (self.model.neutral()[None], np.zeros((1, self.model.nv)))[: len(states)]
+            known = self.each(function, *neutral)
+            return tuple(np.full_like(result, np.nan) for result in known)

@@ -1,0 +1,123 @@
+"""Which values a setting takes, and what it means: for keys of scenario files, and in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from skodyn.model.columns import LARGEST, as_floats
+
+__all__ = [
+    "ANY",
+    "BODY",
+    "BODY_OR_WORLD",
+    "BOOLEAN",
+    "JOINT",
+    "LIMIT",
+    "NOT_NEGATIVE",
+    "NUMBERS",
+    "POSITIVE",
+    "POSITIVE_LIMIT",
+    "SEED",
+    "SMALL",
+    "STEPS",
+    "TIMES",
+    "TITLE",
+    "VECTOR",
+    "Key",
+    "Kind",
+    "numbers",
+    "one_of",
+]
+
+
+class Kind:
+    """Which values a key takes; `read` gives None for all others.
+
+    form completes "give …". form and choices may be functions: what others bring is looked for
+    only when somebody asks.
+    """
+
+    def __init__(
+        self,
+        form: str | Callable[[], str],
+        read: Callable[[Any], Any],
+        choices: Sequence[str] | Callable[[], Sequence[str]] = (),
+    ) -> None:
+        self._form, self.read, self._choices = form, read, choices
+
+    @property
+    def form(self) -> str:
+        return self._form() if callable(self._form) else self._form
+
+    @property
+    def choices(self) -> Sequence[str]:
+        return self._choices() if callable(self._choices) else self._choices
+
+
+@dataclass(frozen=True)
+class Key:
+    kind: Kind
+    meaning: str
+
+
+# ---- kinds --------------------------------------------------------------------------------------
+
+
+def numbers(value: Any) -> tuple[float, ...] | None:
+    """A list of one or more ordinary numbers; None for everything else."""
+    array = as_floats(value)
+    if array is None or array.ndim != 1 or array.size == 0 or not (abs(array) <= LARGEST).all():
+        return None
+    return tuple(array.tolist())
+
+
+def _number(fits: Callable[[float], bool] = lambda x: True) -> Callable[[Any], float | None]:
+    def read(value: Any) -> float | None:
+        found = numbers([value])
+        return found[0] if found and fits(found[0]) else None
+
+    return read
+
+
+def _integer(low: int) -> Callable[[Any], int | None]:
+    return lambda value: value if type(value) is int and low <= value < 2**63 else None
+
+
+def _three(value: Any) -> tuple[float, ...] | None:
+    found = numbers(value)
+    return found if found and len(found) == 3 else None
+
+
+def _increasing(value: Any) -> tuple[float, ...] | None:
+    found = numbers(value) or ()
+    return found if len(found) > 1 and all(a < b for a, b in pairwise(found)) else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def one_of(*choices: str) -> Kind:
+    form = f"one of {', '.join(choices)}"
+    return Kind(form, lambda value: value if value in choices else None, choices)
+
+
+ANY = Kind("a finite number", _number())
+NOT_NEGATIVE = Kind("a number of at least 0", _number(lambda x: x >= 0.0))
+POSITIVE = Kind("a number above 0", _number(lambda x: x > 0.0))
+LIMIT = Kind("a finite number, or leave it out for no limit", _number())
+POSITIVE_LIMIT = Kind("a number above 0, or leave it out for no limit", _number(lambda x: x > 0.0))
+SMALL = Kind("a number above 0 and below 1", _number(lambda x: 0.0 < x < 1.0))
+VECTOR = Kind("three finite numbers", _three)
+NUMBERS = Kind("a list of finite numbers", numbers)
+TIMES = Kind("a list of two or more times, each later than the one before", _increasing)
+BOOLEAN = Kind("true or false", lambda value: value if isinstance(value, bool) else None)
+TITLE = Kind("a text", _text)
+JOINT = Kind("the name of a joint with one degree of freedom", _text)
+BODY = Kind("the name of a body", _text)
+BODY_OR_WORLD = Kind('the name of a body, or "world"', _text)
+SEED = Kind("a whole number from 0 to 2⁶³ − 1", _integer(0))
+STEPS = Kind("a whole number of at least 1", _integer(1))
