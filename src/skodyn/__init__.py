@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from skodyn import estimation, examples, fixman, interop, sko, topology, typing
     from skodyn.algebra import Operator, Workbench, operators
     from skodyn.algebra.materialise import LargeMatrixWarning
+    from skodyn.channels.batches import ChannelError, SlowChannelWarning
+    from skodyn.channels.entry import Channel
+    from skodyn.channels.own import channel
     from skodyn.dynamics import (
         Assembly,
         BodyInertias,
@@ -107,6 +110,7 @@ if TYPE_CHECKING:
         Points,
         Sphere,
     )
+    from skodyn.registry import PluginWarning, register
     from skodyn.scenario import Scenario, read_scenario
     from skodyn.scenario.running import resume, run
     from skodyn.simulation import (
@@ -146,6 +150,12 @@ _HOME = {
         "operators",
     ),
     "skodyn.algebra.materialise": ("LargeMatrixWarning",),
+    "skodyn.channels.batches": (
+        "ChannelError",
+        "SlowChannelWarning",
+    ),
+    "skodyn.channels.entry": ("Channel",),
+    "skodyn.channels.own": ("channel",),
     "skodyn.dynamics": (
         "Assembly",
         "BodyInertias",
@@ -244,6 +254,10 @@ _HOME = {
         "Points",
         "Sphere",
     ),
+    "skodyn.registry": (
+        "PluginWarning",
+        "register",
+    ),
     "skodyn.scenario": (
         "Scenario",
         "read_scenario",
@@ -324,6 +338,8 @@ __all__ = [
     "BodyInertias",
     "Box",
     "Capsule",
+    "Channel",
+    "ChannelError",
     "Collision",
     "ControllerError",
     "Cylinder",
@@ -357,6 +373,7 @@ __all__ = [
     "OperationalSpace",
     "Operator",
     "Planar",
+    "PluginWarning",
     "PointSpring",
     "Points",
     "Prismatic",
@@ -370,6 +387,7 @@ __all__ = [
     "Servo",
     "Sinusoid",
     "SkodynError",
+    "SlowChannelWarning",
     "SlowControllerWarning",
     "Sparsity",
     "Sphere",
@@ -389,6 +407,7 @@ __all__ = [
     "bias_force",
     "body_inertias",
     "center_of_mass",
+    "channel",
     "christoffel_symbols",
     "coriolis_matrix",
     "energy",
@@ -430,6 +449,7 @@ __all__ = [
     "operators",
     "project_velocity",
     "read_scenario",
+    "register",
     "resume",
     "run",
     "sample_velocity",

@@ -58,7 +58,7 @@ def simulate(
     controller_parameters: Iterable[float] = (),
     thermostat: AndersenThermostat | None = None,
     every: int = 1,
-    channels: Iterable[str] = (),
+    channels: Iterable[Any] = (),
     overwrite: bool = False,
     resume: bool = False,
     **settings: float,
@@ -70,6 +70,8 @@ def simulate(
     chooses its steps and writes rows at multiples of dt. every: a row after so many steps.
     joints: passive forces by joint name; those that the model's file gives act on the other joints.
     elements: servos, sinusoids, wrenches, springs, …
+    channels: what is logged besides t, q and v: names, functions f(t, q, v), `sk.channel(…)`, or
+    "file.py:name".
     controller: f(t, q, v, params, tau), compiled if numba can; it adds its torques to tau
     and returns nothing.
     thermostat: draws all velocities anew from time to time, between two steps.
