@@ -82,6 +82,9 @@ def front_door(model):
             sk.sample_velocity(model, at, 1.0, rng)
             rates = np.zeros((count, model.nv)) if count > 1 else np.zeros(model.nv)
             sk.hybrid_dynamics(model, at, rates, prescribed=[moving_joint(model)])
+            sk.diagonal_velocity(model, at, rates)
+            sk.force_from_diagonal(model, at, sk.diagonal_force(model, at, rates))
+            sk.diagonal_dynamics(model, at, rates, rates)
         model.difference(q, model.integrate(q, np.ones((count, model.nv))))
     driver.Algorithm.goes_one_by_one = chosen
     list(test_bits.runs(model))

@@ -395,6 +395,17 @@ def articulated(bodies, q):
     return SimpleNamespace(**result, D_operator=block_diagonal(D))
 
 
+def diagonal_factor(bodies, q):
+    """m = [I + HφK] D^½ with M = m m* (Jain 2011-II eq. 49).
+
+    D^½ is the upper triangular square root of each block: the outermost freedom comes first.
+    """
+    o, a = operators(bodies, q), articulated(bodies, q)
+    flip = [D[::-1, ::-1] for D in a.D]
+    roots = [np.linalg.cholesky(D)[::-1, ::-1] if len(D) else D for D in flip]
+    return (np.eye(len(o.H)) + o.H @ o.phi @ a.K) @ block_diagonal(roots)
+
+
 def operational_space_compliance(bodies, q, nodes):
     """J M⁻¹ J* for nodes [(body, point), ...] (Jain 2011-II section 6.2), (6k, 6k)."""
     J = np.concatenate([jacobian(bodies, q, body, point) for body, point in nodes])

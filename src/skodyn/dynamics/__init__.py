@@ -7,6 +7,14 @@ from skodyn.dynamics.derivatives import (
     inverse_dynamics_derivatives,
     linearize,
 )
+from skodyn.dynamics.diagonal import (
+    diagonal_bias,
+    diagonal_dynamics,
+    diagonal_force,
+    diagonal_velocity,
+    force_from_diagonal,
+    velocity_from_diagonal,
+)
 from skodyn.dynamics.functions import (
     bias_force,
     forward_dynamics,
@@ -69,8 +77,13 @@ __all__ = [
     "center_of_mass",
     "christoffel_symbols",
     "coriolis_matrix",
+    "diagonal_bias",
+    "diagonal_dynamics",
+    "diagonal_force",
+    "diagonal_velocity",
     "energy",
     "fixman_potential",
+    "force_from_diagonal",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "forward_kinematics",
@@ -103,4 +116,5 @@ __all__ = [
     "sample_velocity",
     "sko_model",
     "velocities",
+    "velocity_from_diagonal",
 ]

@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.dynamics.coupled import deliver
-from skodyn.dynamics.driver import COMPILED, NOTHING, Algorithm, block_of, flat_forces, run
+from skodyn.dynamics.driver import (
+    COMPILED,
+    NOTHING,
+    TURNED_AWAY,
+    Algorithm,
+    first_block,
+    flat_forces,
+    run,
+)
 from skodyn.dynamics.explain import check_finite, read_arguments, read_partly
 from skodyn.dynamics.functions import forward_dynamics
 from skodyn.dynamics.mass_matrices import mass_matrix_solve
@@ -63,9 +71,19 @@ def hybrid_dynamics(
     forces = choice.zeros if tau is None else tau
     rates = choice.zeros if vdot is None else vdot
     if threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
-        result = np.empty((2, model.nv)) if out is None else out
-        if _run_single(choice, q, v, (forces, rates), f_ext, result):
-            return HybridDynamics(result[0], result[1])
+        known, blocks = choice.known, choice.blocks
+        try:
+            if not (rates.shape == forces.shape == known.shape):  # type: ignore[union-attr]
+                raise ValueError
+            x = np.where(known, rates, forces)
+            result = np.empty((2, known.size)) if out is None else out
+            block = blocks[0] if blocks else first_block(choice.model)
+            pushed = NOTHING if f_ext is None else flat_forces(model, f_ext)
+            status = HYBRID.ready(block, q, v, x, pushed, result)
+        except (AttributeError, TypeError, ValueError):  # not what kernels take: see below
+            status = TURNED_AWAY
+        if status == 0:
+            return HybridDynamics(*result)
     x = _read(choice, q, v, (forces, rates), f_ext)
     if model.mimics or model.has_loops:
         both = deliver(_by_compliance(choice, model, q, v, x, f_ext, threads), out)
@@ -75,24 +93,6 @@ def hybrid_dynamics(
 
 
 Pair = tuple[ArrayLike, ArrayLike]
-
-
-def _run_single(
-    choice: Prescription, q: ArrayLike, v: ArrayLike, given: Pair, f_ext: ArrayLike | None,
-    result: Floats,
-) -> bool:  # fmt: skip
-    """One state in well-formed arrays; has it been done?"""
-    tau, vdot = given
-    shape = choice.known.shape
-    if not (type(tau) is COMPILED and type(vdot) is COMPILED and tau.shape == vdot.shape == shape):  # type: ignore[union-attr]
-        return False
-    pushed = NOTHING if f_ext is None else flat_forces(choice.model, f_ext)
-    x = np.where(choice.known, vdot, tau)
-    try:
-        block = block_of(HYBRID, choice.model)
-        return bool(HYBRID.ready(block, q, v, x, pushed, result) == 0)
-    except TypeError:  # not contiguous float64 arrays of the right number of axes
-        return False
 
 
 def _read(

@@ -29,7 +29,7 @@ class Prescription:
     """A choice of joints, and the model whose packed tree knows it.
 
     known: of each velocity, whether its acceleration is given. dofs, free: their numbers, and those
-    of the others. zeros: accelerations of joints that are held.
+    of the others. zeros: accelerations of joints that are held. blocks: those of the model.
     """
 
     joints: tuple[str, ...]
@@ -38,6 +38,7 @@ class Prescription:
     dofs: NDArray[np.int64]
     free: NDArray[np.int64]
     zeros: Floats
+    blocks: list[Floats]
 
 
 def find_prescription(model: Model, joints: Iterable[str]) -> Prescription:
@@ -69,7 +70,7 @@ def _prescribe(model: Model, names: tuple[str, ...]) -> Prescription:
     dofs, free, zeros = np.flatnonzero(known), np.flatnonzero(~known), np.zeros(model.nv)
     for array in (known, dofs, free, zeros):
         array.setflags(write=False)
-    return Prescription(names, flagged, known, dofs, free, zeros)
+    return Prescription(names, flagged, known, dofs, free, zeros, flagged.kernel_blocks)
 
 
 def _check(model: Model, names: tuple[str, ...]) -> None:
