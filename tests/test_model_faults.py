@@ -344,7 +344,7 @@ PACKED_VALUES: dict[str, Any] = {
 @pytest.mark.parametrize("field", PACKED_VALUES)
 def test_what_was_packed_cannot_be_replaced_behind_the_kernels(field: str) -> None:
     model = mimic_model()
-    with pytest.raises(sk.ModelError, match=rf"{field} cannot be replaced .* ModelBuilder"):
+    with pytest.raises(sk.ModelError, match=rf"{field} cannot be replaced .*with_changes"):
         replace(model, **{field: PACKED_VALUES[field]})
 
 

@@ -402,8 +402,8 @@ def test_a_fault_names_its_line(before: str, after: str):
         (f'model.file = "{"x" * 5000}"', ("there is no file",)),
         ('model.file = "README.md"', ("model.file is at fault", "does not read .md files")),
         (
-            '[model]\nfile = "models/furuta.toml"\ngravity = [0, 0, 0]',
-            ("scenario:4: model has both file and gravity",),
+            '[model]\nfile = "models/furuta.toml"\nbodies.a.mass = 1',
+            ("scenario:4: model has both file and bodies",),
         ),
     ],
 )

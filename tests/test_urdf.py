@@ -391,7 +391,7 @@ SCENARIO = '[model]\nfile = "{file}"\n{options}\n[joints.pitch]\n{joint}\n'
         ('ignore = ["tendons"]', "damping = 1", "give a list of equality"),
         ("stops = true", "lower = 1.0", "joints.pitch.lower is 1.0, not below upper = 0.9"),
         ("", "stop_damping = 1.0", "stop_damping has no effect by itself"),
-        ("gravity = [0, 0, 0]", "damping = 1", "model has both file and gravity"),
+        ("bodies.a.mass = 1", "damping = 1", "model has both file and bodies"),
     ],
 )
 def test_a_scenario_names_what_is_wrong_with_its_robot(tmp_path, options, joint, words):

@@ -24,11 +24,8 @@ MASSLESS = "nothing that it carries has any"
 LOOPS = "in <gazebo>, which skodyn does not have"
 
 ALWAYS_REFUSED = {
-    "alex_description/urdf/alex_psyonic_hands.urdf": (TRIANGLE, "which is no joint"),
-    "allegro_hand_description/urdf/allegro_left_hand.urdf": (TRIANGLE,),
-    "allegro_hand_description/urdf/allegro_right_hand.urdf": (TRIANGLE,),
-    "hyq_description/robots/hyq_no_sensors.urdf": (TRIANGLE,),
-    "pr2_description/urdf/pr2.urdf": (TRIANGLE, LOOPS),
+    "alex_description/urdf/alex_psyonic_hands.urdf": ("which is no joint",),
+    "pr2_description/urdf/pr2.urdf": (LOOPS,),
     "romeo_description/urdf/romeo.urdf": (MASSLESS,),
     "romeo_description/urdf/romeo_laas_small.urdf": (TRIANGLE, NEGATIVE, MASSLESS),
     "romeo_description/urdf/romeo_small.urdf": (TRIANGLE,),
@@ -39,16 +36,7 @@ REFUSED_FIXED = {
     "iris_description/robots/iris_simple.urdf": (NOTHING_MOVES,),
 }
 REFUSED_FREE = {
-    "anymal_b_simple_description/robots/anymal-kinova.urdf": (TRIANGLE,),
-    "anymal_b_simple_description/robots/anymal.urdf": (TRIANGLE,),
-    "anymal_c_simple_description/urdf/anymal.urdf": (TRIANGLE,),
     "asr_twodof_description/urdf/TwoDofs.urdf": (GROUND_NAME,),
-    "b1_description/urdf/b1-z1.urdf": (TRIANGLE,),
-    "b1_description/urdf/b1.urdf": (TRIANGLE,),
-    "go1_description/urdf/go1.urdf": (TRIANGLE,),
-    "tiago_description/robots/tiago.urdf": (NEGATIVE,),
-    "tiago_description/robots/tiago_dual.urdf": (NEGATIVE,),
-    "tiago_description/robots/tiago_no_hand.urdf": (NEGATIVE,),
     "ur_description/urdf/ur10_joint_limited_robot.urdf": (GROUND_NAME,),
     "ur_description/urdf/ur10_robot.urdf": (GROUND_NAME,),
     "ur_description/urdf/ur3_gripper.urdf": (GROUND_NAME,),
@@ -183,11 +171,27 @@ def _moving(model):
     return [n for n, joint in zip(model.joint_names, model.joints, strict=True) if joint.nv]
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in FILES if set(REFUSED["free"].get(n, (".",))) <= {TRIANGLE, NEGATIVE}]
+APART = (
+    "allegro_hand_description/urdf/allegro_left_hand.urdf",
+    "anymal_b_simple_description/robots/anymal.urdf",
+    "anymal_c_simple_description/urdf/anymal.urdf",
+    "go1_description/urdf/go1.urdf",
+    "hyq_description/robots/hyq_no_sensors.urdf",
+    "tiago_description/robots/tiago_no_hand.urdf",
 )
+"""Robots with links whose inertia no body can have, on fixed joints: sound once merged."""
+
+
+@pytest.mark.parametrize("name", APART)
+def test_links_kept_apart_are_judged_by_themselves(name):
+    with pytest.raises(sk.ModelError, match=f"{TRIANGLE}|{NEGATIVE}"):
+        sk.load(ROBOTS / name, root="free", merge_fixed=False, mimic="independent")
+
+
+@pytest.mark.parametrize("name", [*APART, "romeo_description/urdf/romeo_small.urdf"])
 def test_an_impossible_inertia_can_be_repaired_on_request(name):
-    model = sk.load(ROBOTS / name, root="free", mimic="independent", repair_inertia=True)
+    options = {"root": "free", "mimic": "independent", "repair_inertia": True}
+    model = sk.load(ROBOTS / name, merge_fixed=name not in APART, **options)
     assert model.repairs
     assert all(f"{ROBOTS / name}:" in repair for repair in model.repairs)
 

@@ -95,10 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "model", metavar="FILE", help="a model file, a scenario, or one with a [sweep]"
     )
-    check.add_argument(
-        "--repair", action="store_true", help="show which inertias would be mended, and how"
-    )
-    robots.add_options(check)
+    robots.add_options(check, "show which inertias would be mended, and how")
     check.set_defaults(command=_check)
 
     words = "time the main algorithms on this machine, no other library needed"
@@ -125,7 +122,7 @@ def _info(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> None:
     chosen = robots.chosen(options)
     kind = file_kind(options.model)
-    if kind != "model" and (chosen or options.repair):
+    if kind != "model" and chosen:
         what = f"{options.model} is a {kind}, and --repair and options of robots are for models"
         raise ModelError(f"{what}; leave them out, or check the model file.")
     if kind == "sweep":
@@ -134,7 +131,7 @@ def _check(options: argparse.Namespace) -> None:
     if kind == "scenario":
         print(runs.check_scenario(options.model))
         return
-    model = load(options.model, repair_inertia=options.repair, **chosen)
+    model = load(options.model, **chosen)
     for note in model.notes:
         print(f"note: {note}")
     for line in group_lines(model):

@@ -7,6 +7,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from skodyn.cli import robots
 from skodyn.io import load
 
 __all__ = ["add_command"]
@@ -23,6 +24,7 @@ def add_command(commands: Any) -> None:
         "--seed", type=_seed, default=0, metavar="N", help="of the state; default 0"
     )
     parser.add_argument("--json", action="store_true", help="print data instead of a table")
+    robots.add_options(parser)
     parser.set_defaults(command=_identities)
 
 
@@ -33,7 +35,7 @@ def _identities(options: argparse.Namespace) -> int:
     from skodyn.algebra.comparison import condition_number
     from skodyn.algebra.identities import check_identities
 
-    model = load(options.model)
+    model = load(options.model, **robots.chosen(options))
     q, v = model.random_state(np.random.default_rng(options.seed))
     ops = operators(model, q, v)
     results = check_identities(ops, options.seed)

@@ -1,4 +1,4 @@
-"""Options of `info`, `check` and `view` that say how a robot file is read."""
+"""Options of `info`, `check`, `view` and `identities` that say how a robot file is read."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import Any
 __all__ = ["add_options", "chosen"]
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+REPAIR = "take the nearest valid inertia instead of one that no body can have"
+
+
+def add_options(parser: argparse.ArgumentParser, repair: str = REPAIR) -> None:
     """The arguments of `load`, as options."""
+    parser.add_argument("--repair", action="store_true", help=repair)
     robot = parser.add_argument_group("robot files (.urdf, .xml)")
     robot.add_argument("--root", choices=("fixed", "free"), help="URDF: how the root link is held")
     robot.add_argument("--keep-fixed", action="store_true", help="keep links on fixed joints apart")
@@ -34,5 +38,6 @@ def chosen(options: argparse.Namespace) -> dict[str, Any]:
         "mimic": options.mimic,
         "search_paths": options.search_path,
         "ignore": options.ignore,
+        "repair_inertia": options.repair or None,
     }
     return {key: value for key, value in given.items() if value is not None}

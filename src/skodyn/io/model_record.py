@@ -12,8 +12,8 @@ import numpy as np
 from skodyn.errors import LogError, ModelError
 from skodyn.model.description import ModelBuilder
 from skodyn.model.drawing import describe
-from skodyn.model.joints import CATALOGUE, CLOSING, Joint
 from skodyn.model.model import Model
+from skodyn.model.plain import described
 from skodyn.model.properties import JointLimits, JointProperties
 from skodyn.model.shapes import SHAPES, Mesh, Touching, Visual
 
@@ -39,20 +39,8 @@ def read_model(text: str) -> Model:
 
 
 def _builder(data: dict[str, Any]) -> ModelBuilder:
-    builder = ModelBuilder(data["gravity"], data["name"])
-    for body in data["bodies"]:
-        given = {key: body[key] for key in ("translation", "rotation", "mass", "com", "inertia")}
-        builder.add_body(body["name"], body["parent"], _joint(body["joint"]), **given)
-        if mimic := body["joint"].get("mimic"):
-            source = mimic["joint"]
-            builder.add_mimic(body["joint"]["name"], source, mimic["multiplier"], mimic["offset"])
-    for frame in data["frames"]:
-        place = {key: frame[key] for key in ("translation", "rotation")}
-        builder.add_frame(frame["name"], frame["body"], **place)
-    for name, loop in data.get("loops", {}).items():
-        builder.add_loop(name, **{**loop, "joint": _joint(loop["joint"])})
-    for name, coupling in data.get("couplings", {}).items():
-        builder.add_coupling(name, **coupling)
+    by_name = {key: {one["name"]: one for one in data[key]} for key in ("bodies", "frames")}
+    builder = described({**data, **by_name})
     for body, shapes in data.get("collisions", {}).items():
         for name, given in shapes.items():
             place = {key: given[key] for key in ("translation", "rotation")}
@@ -93,9 +81,3 @@ def _shape(data: dict[str, Any]) -> Touching:
 
 def _hashable(value: Any) -> Any:
     return tuple(map(_hashable, value)) if isinstance(value, list) else value
-
-
-def _joint(data: dict[str, Any]) -> Joint:
-    """A joint from its name, type and parameters; q and v are where its columns lie."""
-    parameters = {key: data[key] for key in data if key not in ("type", "q", "v", "mimic")}
-    return {**CLOSING, **CATALOGUE}[data["type"]](**parameters)

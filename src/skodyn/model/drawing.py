@@ -46,8 +46,9 @@ def draw(model: Model, *, everything: bool = False) -> str:
         if drawn:
             lines += [what, *_columns((f"   {first}", *rest) for first, *rest in drawn)]
         left_out += _left_out(len(rows) - len(drawn), what)
-    if model.notes:
-        lines += ["notes", *(f"   {note}" for note in model.notes)]
+    for title, sentences in (("notes", model.notes), ("repairs", model.repairs)):
+        if sentences:
+            lines += [title, *(f"   {sentence}" for sentence in sentences)]
     if left_out:
         lines.append(f"… {' and '.join(left_out)} left out; `skodyn info --all` shows them")
     return "\n".join(lines)

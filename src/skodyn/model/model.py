@@ -103,8 +103,8 @@ class Model:
         if changed:
             raise ModelError(
                 f"Model {self.name!r}: {' and '.join(changed)} cannot be replaced in a model that "
-                "is packed, because results come from its packed arrays; build another model with "
-                "ModelBuilder, or change its file."
+                "is packed, because results come from its packed arrays; call model.with_changes, "
+                "which packs them anew."
             )
         object.__setattr__(self, "packed_with", own)
 
@@ -328,6 +328,36 @@ class Model:
         from skodyn.model.loop_tables import described_groups  # it reads models
 
         return described_groups(self)
+
+    # ---- changes ------------------------------------------------------------------------------
+
+    def with_changes(
+        self,
+        *,
+        bodies: Mapping[str, Any] | None = None,
+        joints: Mapping[str, Any] | None = None,
+        frames: Mapping[str, Any] | None = None,
+        loops: Mapping[str, Any] | None = None,
+        couplings: Mapping[str, Any] | None = None,
+        limits: Mapping[str, Any] | None = None,
+        gravity: Any = None,
+        repair_inertia: bool = False,
+    ) -> Model:
+        """A new model with other numbers, checked like every model, with every fault at once.
+
+        bodies={"arm": {"mass": 5.0, "com": {"z": 0.1}, "joint": {"armature": 0.2}}} and so on: a
+        table for each name, its keys those of model files and of the paths of sweeps, which may
+        also be written in one: {"com.z": 0.1}. joints: passive forces, the keys of
+        `JointProperties`. limits: those of `JointLimits`. This model stays as it is.
+        """
+        from skodyn.model.changes import changed  # it builds models
+
+        given = {
+            "bodies": bodies, "joints": joints, "frames": frames, "loops": loops,
+            "couplings": couplings, "limits": limits, "gravity": gravity,
+        }  # fmt: skip
+        changes = {key: value for key, value in given.items() if value is not None}
+        return changed(self, changes, repair_inertia=repair_inertia)
 
     # ---- coordinates --------------------------------------------------------------------------
 

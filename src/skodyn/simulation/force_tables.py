@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
@@ -16,6 +15,7 @@ from skodyn.model import layout
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.model.products import applied
+from skodyn.model.property_checks import field_faults, property_faults
 from skodyn.simulation import forces as f
 from skodyn.simulation.elements import (
     Element,
@@ -80,7 +80,7 @@ class _Packer:
             known = ", ".join(kind.__name__ for kind in get_args(Element))
             self.faults.append(f"{label}: {element!r} is no force; give {known}.")
             return
-        self.faults.extend(f"{label}: {fault}" for fault in _field_faults(element))
+        self.faults.extend(f"{label}: {fault}" for fault in field_faults(element))
         for key, words in (("stiffness", "from 0"), ("damping", "from 0"), ("length", "from 0"),
                            ("kT", "from 0"), ("limit", "above 0")):  # fmt: skip
             value = getattr(element, key, 1.0)
@@ -197,68 +197,12 @@ class _Packer:
             except ModelError as error:
                 self.faults.extend(error.faults)
                 continue
-            self._check_properties(name, properties, self.model.joints[k].kind)
+            has_quaternion = self.model.joints[k].kind in _QUATERNIONS
+            found = property_faults(properties, has_quaternion)
+            self.faults.extend(f"Joint {name!r}: {fault}" for fault in found)
             if not self.faults:
                 rows[self.model.v_slice(name)] = _passive_row(properties)
         return rows
-
-    def _check_properties(self, name: str, given: JointProperties, kind: JointKind) -> None:
-        label = f"Joint {name!r}"
-        if not isinstance(given, JointProperties):
-            self.faults.append(f"{label}: {given!r} is none; give JointProperties(…).")
-            return
-        if faults := _field_faults(given, may_be_infinite=("lower", "upper")):
-            self.faults.extend(f"{label}: {fault}" for fault in faults)
-            return
-        for key in ("stiffness", "damping", "friction", "stop_stiffness", "stop_damping"):
-            value = getattr(given, key)
-            if value < 0.0:
-                self.faults.append(f"{label}: {key} is {value!r}; give a number from 0.")
-        if given.friction_speed <= 0.0:
-            value = given.friction_speed
-            self.faults.append(f"{label}: friction_speed is {value!r}; give a number above 0.")
-        if not given.lower < given.upper:
-            self.faults.append(
-                f"{label}: lower {given.lower!r} is not below upper {given.upper!r}; swap them."
-            )
-        bounded = math.isfinite(given.lower) or math.isfinite(given.upper)
-        if kind in _QUATERNIONS and (given.stiffness > 0.0 or bounded):
-            self.faults.append(
-                f"{label}: springs and stops need a joint without quaternions; use damping, or a "
-                "point spring."
-            )
-
-
-def _field_faults(given: Any, may_be_infinite: tuple[str, ...] = ("limit",)) -> list[str]:
-    """Every field that does not hold what its annotation says: a name, a truth value, numbers."""
-    faults = []
-    for entry in fields(given):
-        value, remedy = getattr(given, entry.name), ""
-        if entry.type == "str":
-            remedy = "" if isinstance(value, str) else "give a name"
-        elif entry.type == "bool":
-            remedy = "" if isinstance(value, bool | np.bool_) else "give True or False"
-        else:
-            remedy = _number_fault(value, str(entry.type), entry.name in may_be_infinite)
-        if remedy:
-            faults.append(f"{entry.name} is {value!r}; {remedy}.")
-    return faults
-
-
-def _number_fault(value: Any, kind: str, may_be_infinite: bool) -> str:
-    try:
-        array = np.asarray(value)
-    except ValueError:  # lists of different lengths
-        return "give numbers"
-    if array.dtype.kind not in "iuf" and array.size:
-        return "give numbers"
-    if kind == "float" and array.ndim:
-        return "give one number"
-    if kind == "Vector" and array.shape != (3,):
-        return "give three numbers"
-    if np.isnan(array).any() or (np.isinf(array).any() and not may_be_infinite):
-        return "give finite numbers"
-    return ""
 
 
 def _passive_row(given: JointProperties) -> list[float]:

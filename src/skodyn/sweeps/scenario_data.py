@@ -17,17 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from skodyn.channels.files import absolute, names_function
-from skodyn.conventions import GROUND
-from skodyn.model.drawing import describe
-from skodyn.model.model import Model
+from skodyn.model.plain import Data, model_data
 from skodyn.scenario import Scenario, parse_scenario
 from skodyn.scenario.schema import CONTROLLERS, FORCES
 from skodyn.simulation.elements import JointProperties
 
 __all__ = ["Data", "model_data", "normal_form", "read_data", "to_toml"]
-
-Data = dict[str, Any]
-_BODY_KEYS = ("parent", "joint", "translation", "rotation", "mass", "com", "inertia")
 
 
 def read_data(data: Data) -> Scenario:
@@ -54,37 +49,6 @@ def normal_form(scenario: Scenario) -> Data:
         for table in data.get(group, {}).values():
             _fill_vectors(table, types[table["type"]])
     return data
-
-
-def model_data(model: Model) -> Data:
-    """A model as the table [model] of a scenario."""
-    described = describe(model)
-    bodies = {body["name"]: {key: body[key] for key in _BODY_KEYS} for body in described["bodies"]}
-    for body in bodies.values():
-        body["joint"] = {k: v for k, v in body["joint"].items() if k not in ("q", "v")}
-    frames = {
-        frame["name"]: {key: frame[key] for key in ("body", "translation", "rotation")}
-        for frame in described["frames"]
-    }
-    data: Data = {"name": model.name, "gravity": described["gravity"], "bodies": bodies}
-    shapes = shape_data(described.get("collisions", {}))
-    for name, own in shapes.items():
-        if name != GROUND:
-            bodies[name]["collisions"] = own
-    more = {"frames": frames, "loops": described["loops"], "couplings": described["couplings"]}
-    more["ground"] = shapes.get(GROUND, {})
-    return {**data, **{key: tables for key, tables in more.items() if tables}}
-
-
-def shape_data(described: Mapping[str, Any]) -> dict[str, Data]:
-    """Shapes that touch, by body and name, as tables of a model file."""
-    return {
-        body: {
-            name: {"type": one["shape"], **{key: one[key] for key in one if key != "shape"}}
-            for name, one in shapes.items()
-        }
-        for body, shapes in described.items()
-    }
 
 
 def _start(given: Data, scenario: Scenario) -> Data:

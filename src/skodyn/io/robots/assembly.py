@@ -22,7 +22,16 @@ from skodyn.model.joints import Fixed, Joint
 from skodyn.model.products import applied, dot, product
 from skodyn.model.shapes import Visual
 
-__all__ = ["Carrier", "Part", "Weight", "assemble", "placed_visuals"]
+__all__ = [
+    "Carrier",
+    "Part",
+    "Weight",
+    "assemble",
+    "beyond",
+    "combined",
+    "placed_visuals",
+    "seen_from",
+]
 
 IDENTITY: Floats = np.eye(3)
 IDENTITY.setflags(write=False)
@@ -74,17 +83,15 @@ def assemble(
     gathered: dict[str, list[Weight]] = {GROUND: []}
     bodies: list[tuple[Part, Carrier]] = []
     for part in parts:
-        held = carriers[part.parent]
-        rotation = product(held.rotation, part.rotation)
-        translation = held.translation + applied(held.rotation, part.translation)
+        place = beyond(carriers[part.parent], part.rotation, part.translation)
         if merge_fixed and isinstance(part.joint, Fixed):
-            carriers[part.name] = Carrier(held.body, rotation, translation)
+            carriers[part.name] = place
         else:
-            bodies.append((part, Carrier(held.body, rotation, translation)))
+            bodies.append((part, place))
             carriers[part.name] = Carrier(part.name, IDENTITY, ORIGIN)
             gathered[part.name] = []
         inside = carriers[part.name]
-        gathered[inside.body].append(_seen_from(inside, part.weight))
+        gathered[inside.body].append(seen_from(inside, part.weight))
     for part, place in bodies:
         weight = combined(gathered[part.name])
         builder.add_body(
@@ -97,6 +104,12 @@ def assemble(
             origin = at.translation.tolist()
             builder.add_frame(name, at.body, rotation=at.rotation, translation=origin)
     return carriers
+
+
+def beyond(held: Carrier, rotation: Floats, translation: Floats) -> Carrier:
+    """What is placed in a part, seen from the body of that part."""
+    origin = held.translation + applied(held.rotation, translation)
+    return Carrier(held.body, product(held.rotation, rotation), origin)
 
 
 def combined(weights: Sequence[Weight]) -> Weight:
@@ -112,7 +125,7 @@ def combined(weights: Sequence[Weight]) -> Weight:
     return Weight(mass, com, inertia)
 
 
-def _seen_from(place: Carrier, weight: Weight) -> Weight:
+def seen_from(place: Carrier, weight: Weight) -> Weight:
     """A part's weight in the axes of its body."""
     if place.rotation is IDENTITY:
         return weight

@@ -163,9 +163,9 @@ class UrdfFile:
         ties = check_ends(self._ties, self.links, self.findings)
         in_order = joints_from_root(root, joints) if root is not None else []
         grounded = self._grounded(root, in_order)
-        repairs = judge_inertias(
-            self.links, grounded, self.findings, repair=self.options.repair_inertia
-        )
+        if not self.options.repair_inertia:  # otherwise they are mended when the model is built
+            merge = self.options.merge_fixed
+            judge_inertias(self.links, in_order, grounded, merge, self.findings)
         if root is not None:
             check_motion(ties, self._carriers, self.findings)
             self._check_root(root, in_order)
@@ -193,14 +193,20 @@ class UrdfFile:
         add_loops(builder, map(as_file_loop, self.loops.values()), carriers)
         add_couplings(builder, couplings)
         shown = parts if self.options.root == "free" else [self._part(root, GROUND), *parts]
+        built = self._built(builder)
         return replace(
-            self._built(builder),
+            built,
             joint_properties=properties,
             limits=limits,
             visuals=placed_visuals(shown, carriers),
             notes=self.findings.notes,
-            repairs=tuple(self.source.in_order(repairs)),
+            repairs=tuple(self.source.in_order(map(self._repair, built.repairs))),
         )
+
+    def _repair(self, sentence: str) -> tuple[int, str]:
+        """What was repaired, with its line, said of the link."""
+        link = next(link for link in self.links.values() if f"Body {link.name!r}:" in sentence)
+        return link.inertia_line or link.line, sentence.replace("Body", "Link", 1)
 
     def _coupled(self, mimics: list[Mimic]) -> tuple[list[FileCoupling], list[Mimic]]:
         """(couplings, mimics): beside loops and couplings mimics are couplings, too."""
@@ -271,7 +277,7 @@ class UrdfFile:
     def _built(self, builder: ModelBuilder) -> Model:
         """What the builder still refuses is told with the line of what it speaks of."""
         try:
-            return builder.build()
+            return builder.build(repair_inertia=self.options.repair_inertia)
         except ModelError as error:
             for fault in error.faults:
                 names = (n for n in self.links if repr(n) in fault)

@@ -6,39 +6,66 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from skodyn.io.robots.assembly import (
+    IDENTITY,
+    ORIGIN,
+    Carrier,
+    Weight,
+    beyond,
+    combined,
+    seen_from,
+)
 from skodyn.io.robots.findings import Findings
 from skodyn.io.urdf.joints import UrdfJoint
 from skodyn.io.urdf.links import Link
-from skodyn.model.inertia_checks import check_inertias, nearest_valid
+from skodyn.model.inertia_checks import check_inertias
+from skodyn.topology.wording import listed
 
 __all__ = ["check_masses", "judge_inertias"]
 
 
 def judge_inertias(
-    links: dict[str, Link], grounded: Collection[str], findings: Findings, *, repair: bool
-) -> list[tuple[int, str]]:
-    """Inertias that no body can have are faults, or repaired and told with their lines.
+    links: dict[str, Link],
+    in_order: Sequence[UrdfJoint],
+    grounded: Collection[str],
+    merge_fixed: bool,
+    findings: Findings,
+) -> None:
+    """Inertias that no body can have are faults, each with its line.
 
-    Those of links that are one with the world are not used; nobody need mend them.
+    What is fixed to a link counts as one with it, if links are merged: nobody need mend a link
+    whose body is sound. Those of links that are one with the world are not used at all.
     """
-    weighed = [link for name, link in links.items() if link.inertia_line and name not in grounded]
-    if not weighed:
-        return []
-    tensors = np.array([link.weight.inertia for link in weighed])
-    masses = np.array([link.weight.mass for link in weighed])
-    found = check_inertias(tensors, lambda k: f"Link {weighed[k].name!r}", masses)
-    repairs = []
+    groups = [group for group in _groups(links, in_order, merge_fixed) if group[0] not in grounded]
+    groups = [group for group in groups if any(links[name].inertia_line for name, _ in group[1])]
+    if not groups:
+        return
+    weights = [combined([weight for _, weight in members]) for _, members in groups]
+    tensors, masses = np.array([w.inertia for w in weights]), np.array([w.mass for w in weights])
+    found = check_inertias(tensors, lambda k: _owner(*groups[k]), masses)
     for k, fault in found.items():
-        link = weighed[k]
-        if not repair:
-            findings.fault(link.inertia_line, fault.replace("build", "load"))
-            continue
-        mended = nearest_valid(link.weight.inertia)
-        reason = fault.rpartition("; ")[0]
-        sentence = f"{reason}; replaced {link.weight.inertia.tolist()} by {mended.tolist()}."
-        repairs.append((link.inertia_line, sentence))
-        link.weight = link.weight._replace(inertia=mended)
-    return repairs
+        lines = [links[name].inertia_line for name, _ in groups[k][1]]
+        findings.fault(next(filter(None, lines)), fault.replace("build", "load"))
+
+
+def _groups(
+    links: dict[str, Link], in_order: Sequence[UrdfJoint], merge_fixed: bool
+) -> list[tuple[str, list[tuple[str, Weight]]]]:
+    """Each body with the links that it is made of and their weights in its axes."""
+    places = {name: Carrier(name, IDENTITY, ORIGIN) for name in links}
+    for joint in in_order if merge_fixed else ():
+        if not joint.moves:
+            places[joint.child] = beyond(places[joint.parent], joint.rotation, joint.translation)
+    found: dict[str, list[tuple[str, Weight]]] = {}
+    for name, at in places.items():
+        found.setdefault(at.body, []).append((name, seen_from(at, links[name].weight)))
+    return list(found.items())
+
+
+def _owner(body: str, members: Sequence[tuple[str, Weight]]) -> str:
+    others = [name for name, _ in members if name != body]
+    fixed_to_it = f" with what is fixed to it ({listed(others)})" if others else ""
+    return f"Link {body!r}{fixed_to_it}"
 
 
 def check_masses(

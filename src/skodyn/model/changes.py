@@ -1,0 +1,159 @@
+"""A model with some of its numbers changed: described anew, checked and packed like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from skodyn.conventions import JointKind
+from skodyn.errors import ModelError
+from skodyn.model.columns import shown
+from skodyn.model.model import PACKED, Model
+from skodyn.model.places import Places, model_places, set_places, unknown_paths
+from skodyn.model.plain import described, model_data
+from skodyn.model.properties import JointLimits, JointProperties
+from skodyn.model.property_checks import limit_faults, property_faults
+
+__all__ = ["CHANGES", "changed", "flattened"]
+
+CHANGES = ("bodies", "joints", "frames", "loops", "couplings", "limits", "gravity")
+"""What can be changed; each but gravity is a table of names."""
+
+_REBUILT = (*(name for name in PACKED), "frames")
+_QUATERNIONS = (JointKind.SPHERICAL, JointKind.FREE)
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """Tables that a model keeps by joint name beside its packed numbers."""
+
+    attribute: str
+    cls: type[Any]
+
+
+_LISTED = {
+    "joints": _Listed("joint_properties", JointProperties),
+    "limits": _Listed("limits", JointLimits),
+}
+
+
+def changed(model: Model, changes: Mapping[str, Any], *, repair_inertia: bool = False) -> Model:
+    """The model with these changes, or a ModelError that lists every fault.
+
+    changes: nested tables by the names of `CHANGES`; keys may be dotted: {"com.z": 0.1}.
+    """
+    values, faults = dict[str, Any](), list[str]()
+    for path, value, fault in flattened(changes):
+        if fault:
+            faults.append(fault)
+        else:
+            values[path] = value
+    data = model_data(model)
+    known: Places = {path: tuple(at) for path, *at in model_places(data)}
+    known |= dict.fromkeys(_listed_paths(model), ())
+    unknown = unknown_paths(known, values, f"model {model.name!r}")
+    faults += [_of_the_joint(model, path) or sentence for path, sentence in unknown.items()]
+    sound = {path: value for path, value in values.items() if path not in unknown}
+    overlaps = _overlaps(sound)
+    faults += overlaps
+    of_tables = {path: value for path, value in sound.items() if path.split(".")[0] in _LISTED}
+    numbers = {path: _plain(v) for path, v in sound.items() if path not in of_tables}
+    listed = _listed(model, of_tables, faults)
+    rebuilt = model
+    try:
+        if not overlaps:
+            builder = described(set_places(data, known, numbers))
+            rebuilt = builder.build(repair_inertia=repair_inertia)
+    except ModelError as error:
+        faults.extend(error.faults)
+    if faults:
+        raise ModelError(faults)
+    packed = {name: getattr(rebuilt, name) for name in _REBUILT}
+    repairs = (*model.repairs, *rebuilt.repairs)
+    return replace(model, **packed, **listed, repairs=repairs, packed_with=())
+
+
+def flattened(changes: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    """(path, value, fault) of every change; a fault if a table is none."""
+    for group, table in changes.items():
+        if isinstance(table, Mapping):
+            yield from ((path, value, "") for path, value in _leaves(table, group))
+        elif group == "gravity":
+            yield group, table, ""
+        else:
+            example = "give a table for each name, such as {'arm': {'mass': 5.0}}"
+            yield group, table, f"{group} is {shown(table)}; {example}."
+
+
+def _leaves(table: Mapping[Any, Any], path: str) -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, f"{path}.{key}")
+        else:
+            yield f"{path}.{key}", value
+
+
+def _plain(value: Any) -> Any:
+    """As a file would hold it; what is no number is judged with everything else."""
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _overlaps(values: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{whole!r} is changed as a whole, and {path!r} is a part of it; change the one or the "
+        "other."
+        for path in values
+        for whole in [path.rpartition(".")[0]]
+        if whole in values
+    ]
+
+
+# ---- what a model keeps by joint name -----------------------------------------------------------
+
+
+def _listed_paths(model: Model) -> Iterator[str]:
+    for name, joint in zip(model.joint_names, model.joints, strict=True):
+        for key in fields(JointProperties) if joint.nv else ():
+            yield f"joints.{name}.{key.name}"
+        for key in fields(JointLimits) if joint.nv == 1 else ():
+            yield f"limits.{name}.{key.name}"
+
+
+def _listed(model: Model, values: Mapping[str, Any], faults: list[str]) -> dict[str, Any]:
+    """The tables with what has changed in them."""
+    found = {}
+    for group, table in _LISTED.items():
+        before = dict(getattr(model, table.attribute))
+        given: dict[str, dict[str, Any]] = {}
+        for path, value in values.items():
+            if path.startswith(f"{group}."):
+                joint, _, key = path.removeprefix(f"{group}.").rpartition(".")
+                given.setdefault(joint, {})[key] = value
+        for joint, keys in given.items():
+            before[joint] = replace(before.get(joint, table.cls()), **keys)
+            faults.extend(f"Joint {joint!r}: {why}" for why in _judged(model, joint, before[joint]))
+        found[table.attribute] = before
+    return found
+
+
+def _judged(model: Model, joint: str, given: Any) -> list[str]:
+    if isinstance(given, JointLimits):
+        return limit_faults(given)
+    kind = model.joints[model.joint_index(joint)].kind
+    return property_faults(given, kind in _QUATERNIONS)
+
+
+def _of_the_joint(model: Model, path: str) -> str:
+    """A sentence for who looks for a parameter of a joint among its passive forces."""
+    group, _, rest = path.partition(".")
+    joint, _, key = rest.rpartition(".")
+    if group != "joints" or joint not in model.joint_names:
+        return ""
+    k = model.joint_index(joint)
+    if key.split(".")[0] not in (f.name for f in fields(model.joints[k])):
+        return ""
+    meant = f"bodies.{model.body_names[k]}.joint.{key}"
+    return f"{path!r} is no passive force, but a parameter of the joint; change {meant!r}."

@@ -1,0 +1,78 @@
+"""A model as plain data in which every number has a place, and back to a description.
+
+The data are those of a model file in TOML: tables of bodies, frames, loops and couplings by name,
+every default and every vector written out. `Model.with_changes` and sweeps set numbers in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from skodyn.conventions import GROUND
+from skodyn.model.description import ModelBuilder
+from skodyn.model.drawing import describe
+from skodyn.model.joints import CATALOGUE, CLOSING, Joint
+from skodyn.model.model import Model
+
+__all__ = ["Data", "described", "model_data", "shape_data"]
+
+Data = dict[str, Any]
+
+_PLACE = ("translation", "rotation")
+_BODY_NUMBERS = (*_PLACE, "mass", "com", "inertia")
+
+
+def model_data(model: Model) -> Data:
+    """A model as the table [model] of a scenario."""
+    found = describe(model)
+    keys = ("parent", "joint", *_BODY_NUMBERS)
+    bodies = {body["name"]: {key: body[key] for key in keys} for body in found["bodies"]}
+    for body in bodies.values():
+        body["joint"] = {k: v for k, v in body["joint"].items() if k not in ("q", "v")}
+    frames = {
+        frame["name"]: {key: frame[key] for key in ("body", *_PLACE)} for frame in found["frames"]
+    }
+    data: Data = {"name": model.name, "gravity": found["gravity"], "bodies": bodies}
+    shapes = shape_data(found.get("collisions", {}))
+    for name, own in shapes.items():
+        if name != GROUND:
+            bodies[name]["collisions"] = own
+    more = {"frames": frames, "loops": found["loops"], "couplings": found["couplings"]}
+    more["ground"] = shapes.get(GROUND, {})
+    return {**data, **{key: tables for key, tables in more.items() if tables}}
+
+
+def shape_data(found: Mapping[str, Any]) -> dict[str, Data]:
+    """Shapes that touch, by body and name, as tables of a model file."""
+    return {
+        body: {
+            name: {"type": one["shape"], **{key: one[key] for key in one if key != "shape"}}
+            for name, one in shapes.items()
+        }
+        for body, shapes in found.items()
+    }
+
+
+def described(data: Data) -> ModelBuilder:
+    """The builder that data describe, but for shapes; values are judged when it builds."""
+    builder = ModelBuilder(data["gravity"], data["name"])
+    for name, body in data["bodies"].items():
+        given = {key: body[key] for key in _BODY_NUMBERS}
+        builder.add_body(name, body["parent"], _joint(body["joint"]), **given)
+        if mimic := body["joint"].get("mimic"):
+            source = mimic["joint"]
+            builder.add_mimic(body["joint"]["name"], source, mimic["multiplier"], mimic["offset"])
+    for name, frame in data.get("frames", {}).items():
+        builder.add_frame(name, frame["body"], **{key: frame[key] for key in _PLACE})
+    for name, loop in data.get("loops", {}).items():
+        builder.add_loop(name, **{**loop, "joint": _joint(loop["joint"])})
+    for name, coupling in data.get("couplings", {}).items():
+        builder.add_coupling(name, **coupling)
+    return builder
+
+
+def _joint(data: Data) -> Joint:
+    """A joint from its name, type and parameters; q and v are where its columns lie."""
+    parameters = {key: data[key] for key in data if key not in ("type", "q", "v", "mimic")}
+    return {**CLOSING, **CATALOGUE}[data["type"]](**parameters)
