@@ -1,4 +1,4 @@
-"""Every dynamics function against the dense twin (tests/naive.py) on hundreds of random systems.
+"""Every dynamics function against the dense twin (tests/naive.py) on random systems.
 
 A bound is a small number of roundings times what rounding can be amplified by: κ(M) where a system
 of equations is solved, the size of the terms that are added up where it is not.
@@ -12,9 +12,11 @@ import pytest
 import adapters
 import naive
 import skodyn as sk
+from exploring import seeds
 
 EPS = np.finfo(float).eps
-SEEDS = range(210)
+SETTINGS = range(60)  # seeds: each size with each kind of tree, with and without rotors, once
+SEEDS = seeds(60, slow=150)
 
 
 class Case:
@@ -113,12 +115,13 @@ def solved(actual, expected, kappa):
 
 
 def test_the_systems_cover_joints_bases_massless_bodies_and_sizes():
-    bodies = [b for seed in SEEDS for b in case_of(seed).bodies]
+    cases = [case_of(seed) for seed in SETTINGS]
+    bodies = [b for case in cases for b in case.bodies]
     assert {b["joint"]["kind"] for b in bodies} == set(naive.KINDS)
-    assert {case_of(seed).n for seed in SEEDS} == set(range(1, 16))
-    assert sum(b["mass"] == 0 for b in bodies) > 50
-    assert sum(case_of(seed).cancellation > 10 for seed in SEEDS) < len(SEEDS) / 20
-    assert sum((case_of(seed).model.parent == -1).sum() > 1 for seed in SEEDS) > 100
+    assert {case.n for case in cases} == set(range(1, 16))
+    assert sum(b["mass"] == 0 for b in bodies) > 15
+    assert sum(case.cancellation > 10 for case in cases) < len(cases) / 20
+    assert sum((case.model.parent == -1).sum() > 1 for case in cases) > 30
 
 
 def test_mass_matrix(case):

@@ -20,11 +20,11 @@ __all__ = [
     "DofMatrix",
     "EngineName",
     "Floats",
-    "Forces",
+    "GeneralizedForces",
     "IntegratorName",
     "MimicRule",
     "PointJacobian",
-    "Points",
+    "Positions",
     "Root",
     "Rotations",
     "SpatialArray",
@@ -64,7 +64,7 @@ Velocities: TypeAlias = ArrayLike
 Accelerations: TypeAlias = ArrayLike
 """v̇, shape ([…,] nv): rad/s² and m/s², in the axes of v."""
 
-Forces: TypeAlias = ArrayLike
+GeneralizedForces: TypeAlias = ArrayLike
 """τ, shape ([…,] nv): generalised forces, N m and N, dual to v."""
 
 Wrenches: TypeAlias = ArrayLike
@@ -87,7 +87,7 @@ DofMatrix: TypeAlias = NDArray[np.float64]
 Rotations: TypeAlias = NDArray[np.float64]
 """Shape ([…,] n, 3, 3): columns are a body's axes in world axes."""
 
-Points: TypeAlias = NDArray[np.float64]
+Positions: TypeAlias = NDArray[np.float64]
 """Shape ([…,] n, 3), or ([…,] 3) for one point: positions in world axes, m."""
 
 SpatialVector: TypeAlias = NDArray[np.float64]

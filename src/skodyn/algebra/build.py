@@ -29,11 +29,49 @@ def operators(
     *,
     bodies: Iterable[Hashable] | None = None,
 ) -> Workbench:
-    """Every operator of a model in a state, to be typed as the papers print them.
+    """The operators of a model in a state, to be typed as the papers print them.
 
-    bodies: restrict to a connected subtree, by names. Its root then hangs on a ground that holds
-    still where the root's parent is: `a` and `b` are those of the subtree moving alone with its
-    part of v. Of an SKOModel no q is needed; v is for V alone, and a and b are the model's.
+    Expressions of them are lazy; applied to a vector they run as recursions over the tree.
+
+    Parameters
+    ----------
+    model : Model or SKOModel
+        The system.
+    q : array_like, shape (nq,), optional
+        Coordinates of a rigid model; an SKOModel is already of one state.
+    v : array_like, shape (nv,), optional
+        Velocities; without them the bodies are at rest. Of an SKOModel v is for V alone, and a
+        and b are the model's.
+    bodies : iterable, optional
+        Restrict to a connected subtree, by names. Its root then hangs on a ground that holds still
+        where the root's parent is: `a` and `b` are those of the subtree moving alone with its part
+        of v.
+
+    Returns
+    -------
+    ops : Workbench
+        With H, phi, M, P, D, G, K, psi and all others as attributes.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    ModelError
+        The bodies are no connected subtree.
+
+    See Also
+    --------
+    sko_model : the numbers behind the operators.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> ops = sk.operators(model, [0.5, 0.2])
+    >>> mass = ops.H @ ops.phi @ ops.M @ ops.phi.T @ ops.H.T
+    >>> np.allclose(mass @ [1.0, 0.0], sk.mass_matrix(model, [0.5, 0.2])[:, 0])
+    True
+    >>> (ops.H @ ops.tau_bar).is_zero()
+    True
     """
     if isinstance(model, Model):
         return _rigid(model, q, v, bodies)

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skodyn.conventions import JointKind
 from skodyn.dynamics import coupled as _coupled
@@ -26,6 +25,14 @@ from skodyn.kernels import forward_dynamics_derivatives as _forward
 from skodyn.kernels import inverse_dynamics_derivatives as _inverse
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.typing import (
+    Accelerations,
+    Coordinates,
+    DofMatrix,
+    GeneralizedForces,
+    Velocities,
+    Wrenches,
+)
 
 __all__ = [
     "christoffel_symbols",
@@ -49,17 +56,62 @@ INVERSE = Algorithm(
 
 def inverse_dynamics_derivatives(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    vdot: ArrayLike,
-    f_ext: ArrayLike | None = None,
+    q: Coordinates,
+    v: Velocities,
+    vdot: Accelerations,
+    f_ext: Wrenches | None = None,
     *,
     out: Floats | None = None,
     threads: int | None = None,
-) -> tuple[Floats, Floats]:
-    """(∂τ/∂q, ∂τ/∂v), each nv × nv; ∂τ/∂v̇ is the mass matrix. O(N·depth).
+) -> tuple[DofMatrix, DofMatrix]:
+    """Derivatives of inverse dynamics by q and v, O(n·depth).
 
-    External forces keep their world axes and act at their body's origin. `out`: (2, nv, nv).
+    ∂τ/∂v̇ is the mass matrix. "By q" means along the joints' velocity directions, for quaternions,
+    too: the neighbour of q is `model.integrate(q, dv)`.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    vdot : array_like, shape (nv,) or (B, nv)
+        Accelerations, rad/s² and m/s², in the axes of v.
+    f_ext : array_like, shape (n, 6) or (B, n, 6), optional
+        External forces [moment; force] on the n bodies, in world axes at each body's origin,
+        N m and N.
+    out : ndarray of float64, shape (2, nv, nv) or (B, 2, nv, nv), optional
+        Where both are written.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    by_q : ndarray, shape (nv, nv) or (B, nv, nv)
+        ∂τ/∂q. External forces keep their world axes and act at their body's origin.
+    by_v : ndarray, shape (nv, nv) or (B, nv, nv)
+        ∂τ/∂v.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+
+    See Also
+    --------
+    forward_dynamics_derivatives : those of the accelerations.
+    linearize : a linear system along a motion.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> by_q, by_v = sk.inverse_dynamics_derivatives(model, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    >>> by_q.round(2)    # the stiffness that gravity gives a hanging chain
+    array([[19.62,  4.9 ],
+           [ 4.9 ,  4.9 ]])
     """
     shape = (2, model.nv, model.nv)
     both = run(INVERSE, model, shape, q, v, vdot, f_ext, out, threads)
@@ -94,17 +146,64 @@ FORWARD = Algorithm(
 
 def forward_dynamics_derivatives(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    f_ext: ArrayLike | None = None,
+    q: Coordinates,
+    v: Velocities,
+    tau: GeneralizedForces,
+    f_ext: Wrenches | None = None,
     *,
     out: Floats | None = None,
     threads: int | None = None,
-) -> tuple[Floats, Floats, Floats]:
-    """(∂v̇/∂q, ∂v̇/∂v, ∂v̇/∂τ = 𝓜⁻¹), each nv × nv.
+) -> tuple[DofMatrix, DofMatrix, DofMatrix]:
+    """Derivatives of forward dynamics by q, v and tau.
 
-    External forces keep their world axes and act at their body's origin. `out`: (3, nv, nv).
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    tau : array_like, shape (nv,) or (B, nv)
+        Generalised forces, N m and N, dual to v.
+    f_ext : array_like, shape (n, 6) or (B, n, 6), optional
+        External forces [moment; force] on the n bodies, in world axes at each body's origin,
+        N m and N.
+    out : ndarray of float64, shape (3, nv, nv) or (B, 3, nv, nv), optional
+        Where all three are written.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    by_q : ndarray, shape (nv, nv) or (B, nv, nv)
+        ∂v̇/∂q, along the joints' velocity directions. External forces keep their world axes and act
+        at their body's origin.
+    by_v : ndarray, shape (nv, nv) or (B, nv, nv)
+        ∂v̇/∂v.
+    by_tau : ndarray, shape (nv, nv) or (B, nv, nv)
+        ∂v̇/∂τ = 𝓜⁻¹.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        Nothing resists a joint, so that the mass matrix is singular; the message names the joint.
+
+    See Also
+    --------
+    inverse_dynamics_derivatives : those of the forces.
+    linearize : a linear system along a motion.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> q, v, tau = [0.5, 0.0], [0.0, 0.0], [0.0, 0.0]
+    >>> by_q, by_v, by_tau = sk.forward_dynamics_derivatives(model, q, v, tau)
+    >>> np.allclose(by_tau, sk.mass_matrix_inverse(model, q))
+    True
     """
     shape = (3, model.nv, model.nv)
     all_three = run(FORWARD, model, shape, q, v, tau, f_ext, out, threads)
@@ -113,24 +212,67 @@ def forward_dynamics_derivatives(
 
 def linearize(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    f_ext: ArrayLike | None = None,
+    q: Coordinates,
+    v: Velocities,
+    tau: GeneralizedForces,
+    f_ext: Wrenches | None = None,
     *,
-    vdot: ArrayLike | None = None,
+    vdot: Accelerations | None = None,
     prescribed: Iterable[str] = (),
     threads: int | None = None,
 ) -> tuple[Floats, Floats]:
-    """(A, B), 2nv × 2nv and 2nv × nv, of d/dt (δq, δv) = A·(δq, δv) + B·δτ along a motion.
+    """A linear system along a motion: d/dt (δq, δv) = A·(δq, δv) + B·δτ.
 
-    δq is tangent: the neighbour is at q ⊞ δq. Where v is the rate of coordinates, d/dt δq = δv. For
-    spherical and free joints two motions with the same v do not keep their distance in the child's
-    axes, which turn: d/dt δq = δv − v × δq, and for a free joint with × of 6-vectors,
-    [ω × δθ; ω × δx + v × δθ].
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    tau : array_like, shape (nv,) or (B, nv)
+        Generalised forces, N m and N, dual to v.
+    f_ext : array_like, shape (n, 6) or (B, n, 6), optional
+        External forces [moment; force] on the n bodies, in world axes at each body's origin,
+        N m and N.
+    vdot : array_like, shape (nv,) or (B, nv), optional
+        Accelerations of the joints in `prescribed`.
+    prescribed : iterable of str
+        Joints that move by `vdot`, as in `hybrid_dynamics`; their columns of B are by δv̇, not δτ.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
 
-    Joints named in `prescribed` move by `vdot`, as in `hybrid_dynamics`; their columns of B are by
-    δv̇ instead of δτ.
+    Returns
+    -------
+    A : ndarray, shape (2nv, 2nv) or (B, 2nv, 2nv)
+    B : ndarray, shape (2nv, nv) or (B, 2nv, nv)
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        Nothing resists a joint, so that the mass matrix is singular; the message names the joint.
+
+    See Also
+    --------
+    forward_dynamics_derivatives : the blocks of the lower half.
+
+    Notes
+    -----
+    δq is tangent: the neighbour is `model.integrate(q, δq)`. Where v is the rate of coordinates,
+    d/dt δq = δv. For spherical and free joints two motions with the same v do not keep their
+    distance in the child's axes, which turn: d/dt δq = δv − v × δq, and for a free joint
+    with × of spatial vectors, [ω × δθ; ω × δx + v × δθ].
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(1)
+    >>> A, B = sk.linearize(model, [0.0], [0.0], [0.0])
+    >>> np.linalg.eigvals(A).imag.round(3)    # it swings at √(3g/2) rad/s
+    array([ 3.836, -3.836])
     """
     dq, dv, inverse = _accelerations(model, (q, v, tau, f_ext), vdot, prescribed, threads)
     nv = model.nv
@@ -194,27 +336,98 @@ CORIOLIS = Algorithm(
 
 def coriolis_matrix(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
+    q: Coordinates,
+    v: Velocities,
     *,
     out: Floats | None = None,
     threads: int | None = None,
-) -> Floats:
-    """C (nv × nv) with C·v + gravity_force = bias_force and 𝓜̇ − 2C skew-symmetric. O(N·depth).
+) -> DofMatrix:
+    """The Coriolis matrix C: C·v + gravity_force = bias_force, O(n·depth).
 
-    Of the many such matrices, the one of the Christoffel symbols: C_ij = Σ_k Γ_ijk v_k.
+    Of the many such matrices the one of the Christoffel symbols, C_ij = Σ_k Γ_ijk v_k, for which
+    𝓜̇ − 2C is skew-symmetric.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    out : ndarray of float64, optional
+        Array of the result's shape, C-contiguous, to write into; it is also returned.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    C : ndarray, shape (nv, nv) or (B, nv, nv)
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+
+    See Also
+    --------
+    christoffel_symbols : Γ itself.
+    bias_force : what it gives with v and gravity.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> q, v = [0.5, 0.3], np.array([1.0, -2.0])
+    >>> bias = sk.coriolis_matrix(model, q, v) @ v + sk.gravity_force(model, q)
+    >>> np.allclose(bias, sk.bias_force(model, q, v))
+    True
     """
     return run(CORIOLIS, model, (model.nv, model.nv), q, v, out=out, threads=threads)
 
 
-def christoffel_symbols(model: Model, q: ArrayLike, *, threads: int | None = None) -> Floats:
-    """Γ_ijk of the first kind, (nv, nv, nv): the force i that v_j and v_k ask for (PyCraft eq. 38).
+def christoffel_symbols(model: Model, q: Coordinates, *, threads: int | None = None) -> Floats:
+    """Christoffel symbols of the first kind: the force i that v_j and v_k ask for.
 
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    gamma : ndarray, shape (nv, nv, nv) or (B, nv, nv, nv)
+        Γ_ijk, with Σ_jk Γ_ijk v_j v_k the velocity terms of bias_force.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+
+    See Also
+    --------
+    coriolis_matrix : Σ_k Γ_ijk v_k.
+
+    Notes
+    -----
     Γ_ijk = ½ (∂_k 𝓜_ij + ∂_j 𝓜_ik − ∂_i 𝓜_jk + ⟨[e_k, e_j], e_i⟩ − ⟨[e_j, e_i], e_k⟩
-    − ⟨[e_k, e_i], e_j⟩), ⟨x, y⟩ = x*𝓜y, derivatives along velocity directions. The brackets vanish
-    but inside spherical and free joints, so that for all others this is the textbook formula,
-    symmetric in j and k; in general Γ_ijk − Γ_ikj = ⟨[e_k, e_j], e_i⟩. In the brackets 𝓜 is that of
-    the bodies alone: a rotor asks for armature·v̇ and nothing else, whatever its joint.
+    − ⟨[e_k, e_i], e_j⟩), ⟨x, y⟩ = x*𝓜y, derivatives along velocity directions (PyCraft eq. 38). The
+    brackets vanish except inside spherical and free joints, so that for all others this is the
+    textbook formula, symmetric in j and k; in general Γ_ijk − Γ_ikj = ⟨[e_k, e_j], e_i⟩. In the
+    brackets 𝓜 is that of the bodies alone: a rotor asks for armature·v̇ and nothing else.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> v = np.array([1.0, -2.0])
+    >>> gamma = sk.christoffel_symbols(model, [0.5, 0.3])
+    >>> np.allclose(gamma @ v, sk.coriolis_matrix(model, [0.5, 0.3], v))
+    True
     """
     given = _checked_states(model, q)
     nv = model.nv
@@ -230,7 +443,7 @@ def christoffel_symbols(model: Model, q: ArrayLike, *, threads: int | None = Non
     return np.ascontiguousarray(np.moveaxis(shaped, -3, -1))
 
 
-def _checked_states(model: Model, q: ArrayLike) -> Floats:
+def _checked_states(model: Model, q: Coordinates) -> Floats:
     """q as finite numbers with unit quaternions, one state or a batch."""
     inputs = read_arguments(CORIOLIS, model, q, NOTHING, NOTHING, None)
     check_finite(CORIOLIS, inputs)

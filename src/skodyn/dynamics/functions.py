@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skodyn.dynamics import coupled as _coupled
 from skodyn.dynamics import looped as _looped
@@ -49,6 +48,15 @@ from skodyn.kernels.mimics import mimic_lanes
 from skodyn.model.columns import Floats
 from skodyn.model.loop_tables import loop_workspace
 from skodyn.model.model import Model
+from skodyn.typing import (
+    Accelerations,
+    Coordinates,
+    DofArray,
+    GeneralizedForces,
+    SpatialArray,
+    Velocities,
+    Wrenches,
+)
 
 __all__ = ["bias_force", "forward_dynamics", "gravity_force", "inverse_dynamics", "joint_forces"]
 
@@ -218,15 +226,72 @@ JOINT_FORCES = Algorithm(_joint_forces.joint_forces, _joint_forces.joint_forces_
 
 def forward_dynamics(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    f_ext: ArrayLike | None = None,
+    q: Coordinates,
+    v: Velocities,
+    tau: GeneralizedForces,
+    f_ext: Wrenches | None = None,
     *,
     out: Floats | None = None,
     threads: int | None = None,
-) -> Floats:
-    """v̇ under the generalised forces tau, gravity and external forces; O(N)."""
+) -> DofArray:
+    """Accelerations under given forces: the articulated body algorithm (ABA), O(n).
+
+    v̇ = 𝓜⁻¹(τ − 𝒞) without forming 𝓜; gravity and external forces are in 𝒞. Models with mimic
+    joints or closed loops are handled exactly, too.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    tau : array_like, shape (nv,) or (B, nv)
+        Generalised forces, N m and N, dual to v.
+    f_ext : array_like, shape (n, 6) or (B, n, 6), optional
+        External forces [moment; force] on the n bodies, in world axes at each body's origin,
+        N m and N.
+    out : ndarray of float64, optional
+        Array of the result's shape, C-contiguous, to write into; it is also returned.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    vdot : ndarray, shape (nv,) or (B, nv)
+        Accelerations, rad/s² and m/s², in the axes of v.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        Nothing resists a joint, so that the mass matrix is singular; the message names the joint.
+
+    See Also
+    --------
+    inverse_dynamics : the forces for given accelerations (RNEA).
+    forward_dynamics_derivatives : derivatives by q, v and tau.
+    mass_matrix_solve : 𝓜⁻¹ times any vector.
+
+    Notes
+    -----
+    Featherstone's articulated body algorithm in the form of Jain 2011-II, Algorithm 6.1: one pass
+    from the tips to the base, one back. A batch runs as many states at a time as a SIMD register
+    holds; each state has the same bits as alone.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> vdot = sk.forward_dynamics(model, q=[0.5, 0.0], v=[0.0, 0.0], tau=[0.0, 0.0])
+    >>> vdot.round(3)
+    array([-6.047,  8.063])
+    >>> states = np.array([[0.5, 0.0], [1.0, 0.2], [0.0, 0.0]])
+    >>> sk.forward_dynamics(model, states, [0.0, 0.0], [0.0, 0.0]).shape    # a batch
+    (3, 2)
+    """
     if f_ext is None and threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(model.nv) if out is None else out
         blocks = model.kernel_blocks
@@ -245,18 +310,70 @@ def forward_dynamics(
 
 def inverse_dynamics(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    vdot: ArrayLike,
-    f_ext: ArrayLike | None = None,
+    q: Coordinates,
+    v: Velocities,
+    vdot: Accelerations,
+    f_ext: Wrenches | None = None,
     *,
     actuated: Sequence[str] | None = None,
     out: Floats | None = None,
     threads: int | None = None,
-) -> Floats:
-    """The generalised forces tau that produce v̇ against gravity and external forces; O(N).
+) -> DofArray:
+    """Forces that produce given accelerations: recursive Newton–Euler (RNEA), O(n).
 
-    actuated: with loops, the joints that act; the forces of all others are zero.
+    τ = 𝓜v̇ + 𝒞, with gravity and external forces in 𝒞.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    vdot : array_like, shape (nv,) or (B, nv)
+        Accelerations, rad/s² and m/s², in the axes of v.
+    f_ext : array_like, shape (n, 6) or (B, n, 6), optional
+        External forces [moment; force] on the n bodies, in world axes at each body's origin,
+        N m and N.
+    actuated : sequence of str, optional
+        With closed loops: names of the joints that act; the forces of all others are zero.
+    out : ndarray of float64, optional
+        Array of the result's shape, C-contiguous, to write into; it is also returned.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    tau : ndarray, shape (nv,) or (B, nv)
+        Generalised forces, N m and N, dual to v.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    ModelError
+        A name in actuated is not a joint, or the named joints cannot produce the motion.
+
+    See Also
+    --------
+    forward_dynamics : the accelerations under given forces (ABA).
+    bias_force : the same for v̇ = 0.
+    joint_forces : all six components in each joint.
+
+    Notes
+    -----
+    Jain 2011-II, Algorithm 3.1, in world axes: one pass outward, one inward.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> tau = sk.inverse_dynamics(model, q=[0.5, 0.0], v=[0.0, 0.0], vdot=[1.0, 0.0])
+    >>> tau.round(3)
+    array([12.073,  3.185])
+    >>> np.allclose(sk.forward_dynamics(model, [0.5, 0.0], [0.0, 0.0], tau), [1.0, 0.0])
+    True
     """
     if f_ext is None and threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(model.nv) if out is None else out
@@ -278,34 +395,155 @@ def inverse_dynamics(
 
 def bias_force(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    f_ext: ArrayLike | None = None,
+    q: Coordinates,
+    v: Velocities,
+    f_ext: Wrenches | None = None,
     *,
     out: Floats | None = None,
     threads: int | None = None,
-) -> Floats:
-    """tau that keeps v̇ = 0: Coriolis, gyroscopic and gravity terms, less external forces."""
+) -> DofArray:
+    """Forces that keep v̇ = 0: Coriolis, gyroscopic and gravity terms, less external forces.
+
+    𝒞(q, v) of 𝓜v̇ + 𝒞 = τ; others call it nonlinear effects.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    f_ext : array_like, shape (n, 6) or (B, n, 6), optional
+        External forces [moment; force] on the n bodies, in world axes at each body's origin,
+        N m and N.
+    out : ndarray of float64, optional
+        Array of the result's shape, C-contiguous, to write into; it is also returned.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    bias : ndarray, shape (nv,) or (B, nv)
+        Generalised forces, N m and N.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+
+    See Also
+    --------
+    gravity_force : the same for v = 0, without external forces.
+    coriolis_matrix : C with C·v + gravity_force = bias_force.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> q, v, vdot = [0.5, 0.1], [1.0, -2.0], [0.3, 0.4]
+    >>> tau = sk.mass_matrix(model, q) @ vdot + sk.bias_force(model, q, v)
+    >>> np.allclose(tau, sk.inverse_dynamics(model, q, v, vdot))
+    True
+    """
     return run(BIAS, model, (model.nv,), q, v, NOTHING, f_ext, out, threads)
 
 
 def gravity_force(
-    model: Model, q: ArrayLike, *, out: Floats | None = None, threads: int | None = None
-) -> Floats:
-    """tau that holds the system at rest against gravity."""
+    model: Model, q: Coordinates, *, out: Floats | None = None, threads: int | None = None
+) -> DofArray:
+    """Forces that hold the system at rest against gravity, O(n).
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    out : ndarray of float64, optional
+        Array of the result's shape, C-contiguous, to write into; it is also returned.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    tau : ndarray, shape (nv,) or (B, nv)
+        Generalised forces, N m and N.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+
+    See Also
+    --------
+    bias_force : with velocities and external forces.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(1)
+    >>> sk.gravity_force(model, [np.pi / 2])    # one kilogram, half a metre from the joint
+    array([4.905])
+    """
     return run(GRAVITY, model, (model.nv,), q, out=out, threads=threads)
 
 
 def joint_forces(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    f_ext: ArrayLike | None = None,
+    q: Coordinates,
+    v: Velocities,
+    tau: GeneralizedForces,
+    f_ext: Wrenches | None = None,
     *,
     threads: int | None = None,
-) -> Floats:
-    """Force [moment; force] through each joint onto its body, (n, 6), at the body's origin."""
+) -> SpatialArray:
+    """Forces and moments that pass through each joint onto its body.
+
+    The whole spatial force, of which tau is the part along the joint's motion: what bearings carry.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    tau : array_like, shape (nv,) or (B, nv)
+        Generalised forces, N m and N, dual to v.
+    f_ext : array_like, shape (n, 6) or (B, n, 6), optional
+        External forces [moment; force] on the n bodies, in world axes at each body's origin,
+        N m and N.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    forces : ndarray, shape (n, 6) or (B, n, 6)
+        [moment; force] on each body through the joint that carries it, in world axes at the body's
+        origin, N m and N.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        Nothing resists a joint, so that the mass matrix is singular; the message names the joint.
+
+    See Also
+    --------
+    inverse_dynamics : the components along the joints' motions.
+    loop_forces : what closed loops carry.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> forces = sk.joint_forces(model, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    >>> forces[:, 5].round(2)    # at rest, each joint carries the weight of all below it
+    array([19.62,  9.81])
+    """
     if model.mimics:
         return _coupled_joint_forces(model, q, v, tau, f_ext, threads)
     if model.has_loops:
@@ -318,10 +556,10 @@ def joint_forces(
 
 def _coupled_joint_forces(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    f_ext: ArrayLike | None,
+    q: Coordinates,
+    v: Velocities,
+    tau: GeneralizedForces,
+    f_ext: Wrenches | None,
     threads: int | None,
 ) -> Floats:
     """Those of the uncoupled tree under the torques that let its joints follow by themselves."""
@@ -335,10 +573,10 @@ def _coupled_joint_forces(
 
 def _looped_joint_forces(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    f_ext: ArrayLike | None,
+    q: Coordinates,
+    v: Velocities,
+    tau: GeneralizedForces,
+    f_ext: Wrenches | None,
     threads: int | None,
 ) -> Floats:
     """Those of the tree on which loops act as external forces."""

@@ -31,6 +31,7 @@ from skodyn.kernels import hybrid_dynamics as _hybrid
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.model.prescription import Prescription, find_prescription
+from skodyn.typing import Accelerations, Coordinates, GeneralizedForces, Velocities, Wrenches
 
 __all__ = ["HybridDynamics", "hybrid_dynamics"]
 
@@ -51,21 +52,69 @@ class HybridDynamics(NamedTuple):
 
 def hybrid_dynamics(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike | None = None,
-    vdot: ArrayLike | None = None,
+    q: Coordinates,
+    v: Velocities,
+    tau: GeneralizedForces | None = None,
+    vdot: Accelerations | None = None,
     prescribed: Iterable[str] = (),
-    f_ext: ArrayLike | None = None,
+    f_ext: Wrenches | None = None,
     *,
     out: Floats | None = None,
     threads: int | None = None,
 ) -> HybridDynamics:
-    """(v̇, tau) of all joints, given v̇ of the joints named in `prescribed` and tau of the others.
+    """Accelerations of some joints and forces of the others, O(n).
 
-    O(N). Both have a number for each velocity; those of tau at prescribed joints and of vdot at all
-    others are what is asked for: they are not read and may be NaN. Without tau the others move
-    freely, without vdot the prescribed ones keep their speed. `out`: (2, nv), v̇ and tau.
+    Joints in `prescribed` move by given accelerations; on all others given forces act.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    tau : array_like, shape (nv,) or (B, nv), optional
+        Generalised forces, N m and N; zero if left out. At prescribed joints they are not read.
+    vdot : array_like, shape (nv,) or (B, nv), optional
+        Accelerations; zero if left out. Only those of prescribed joints are read.
+    prescribed : iterable of str
+        Names of the joints whose acceleration is given.
+    f_ext : array_like, shape (n, 6) or (B, n, 6), optional
+        External forces [moment; force] on the n bodies, in world axes at each body's origin,
+        N m and N.
+    out : ndarray of float64, shape (2, nv) or (B, 2, nv), optional
+        Where v̇ and tau are written.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    motion : HybridDynamics
+        `vdot` and `tau` of all joints, each of shape (nv,) or (B, nv).
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        Nothing resists a joint, so that the mass matrix is singular; the message names the joint.
+    ModelError
+        There is no such joint.
+
+    See Also
+    --------
+    forward_dynamics : no joint is prescribed.
+    inverse_dynamics : all are.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> q, v, none = [0.5, 0.2], [0.0, 0.0], [0.0, 0.0]
+    >>> found = sk.hybrid_dynamics(model, q, v, tau=none, vdot=[1.0, 0.0], prescribed=["link1"])
+    >>> np.allclose(sk.forward_dynamics(model, q, v, found.tau), found.vdot)
+    True
     """
     choice = find_prescription(model, prescribed)
     forces = choice.zeros if tau is None else tau
@@ -96,7 +145,7 @@ Pair = tuple[ArrayLike, ArrayLike]
 
 
 def _read(
-    choice: Prescription, q: ArrayLike, v: ArrayLike, given: Pair, f_ext: ArrayLike | None
+    choice: Prescription, q: Coordinates, v: Velocities, given: Pair, f_ext: Wrenches | None
 ) -> Floats:
     """v̇ where it is prescribed, tau elsewhere; a StateError lists every fault of all arguments."""
     faults: list[str] = []
@@ -116,8 +165,8 @@ def _read(
 
 
 def _by_compliance(
-    choice: Prescription, model: Model, q: ArrayLike, v: ArrayLike, x: Floats,
-    f_ext: ArrayLike | None, threads: int | None,
+    choice: Prescription, model: Model, q: Coordinates, v: Velocities, x: Floats,
+    f_ext: Wrenches | None, threads: int | None,
 ) -> Floats:  # fmt: skip
     """With mimic joints or loops: find the forces under which prescribed joints move as they do."""
     inputs = read_arguments(HYBRID, model, q, v, x, f_ext)

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skodyn.dynamics.derivatives import inverse_dynamics_derivatives
 from skodyn.dynamics.hybrid import hybrid_dynamics
@@ -19,6 +18,7 @@ from skodyn.dynamics.mass_matrices import mass_matrix
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.model.prescription import find_prescription
+from skodyn.typing import Accelerations, Coordinates, GeneralizedForces, Velocities, Wrenches
 
 __all__ = ["HybridDerivatives", "hybrid_dynamics_derivatives"]
 
@@ -39,16 +39,64 @@ class HybridDerivatives(NamedTuple):
 
 def hybrid_dynamics_derivatives(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike | None = None,
-    vdot: ArrayLike | None = None,
+    q: Coordinates,
+    v: Velocities,
+    tau: GeneralizedForces | None = None,
+    vdot: Accelerations | None = None,
     prescribed: Iterable[str] = (),
-    f_ext: ArrayLike | None = None,
+    f_ext: Wrenches | None = None,
     *,
     threads: int | None = None,
 ) -> HybridDerivatives:
-    """Derivatives of `hybrid_dynamics` along each velocity direction; O(N³), dense."""
+    """Derivatives of `hybrid_dynamics` along each velocity direction, O(n³), dense.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    tau : array_like, shape (nv,) or (B, nv), optional
+        Generalised forces of the joints that are not prescribed.
+    vdot : array_like, shape (nv,) or (B, nv), optional
+        Accelerations of those that are.
+    prescribed : iterable of str
+        Names of the joints whose acceleration is given.
+    f_ext : array_like, shape (n, 6) or (B, n, 6), optional
+        External forces [moment; force] on the n bodies, in world axes at each body's origin,
+        N m and N.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    derivatives : HybridDerivatives
+        Of v̇ and tau by q, by v and by the inputs, each of shape (nv, nv) or (B, nv, nv).
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        Nothing resists a joint, so that the mass matrix is singular; the message names the joint.
+    ModelError
+        There is no such joint, or the model has loops.
+
+    See Also
+    --------
+    forward_dynamics_derivatives : no joint is prescribed.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> q, v = [0.5, 0.2], [0.3, 0.0]
+    >>> free = sk.hybrid_dynamics_derivatives(model, q, v)
+    >>> np.allclose(free.vdot_by_q, sk.forward_dynamics_derivatives(model, q, v, [0.0, 0.0])[0])
+    True
+    """
     model.refuse_loops("hybrid_dynamics_derivatives")
     choice = find_prescription(model, prescribed)
     motion = hybrid_dynamics(model, q, v, tau, vdot, choice.joints, f_ext, threads=threads)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skodyn.dynamics.driver import Algorithm, run
 from skodyn.dynamics.kinematics import forward_kinematics
@@ -13,6 +12,7 @@ from skodyn.kernels import body_inertias as kernel
 from skodyn.kernels import joint_columns as _columns
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.typing import Coordinates
 
 __all__ = ["BodyInertias", "body_inertias", "joint_columns"]
 
@@ -42,13 +42,44 @@ class BodyInertias:
     Upsilon: Floats
 
 
-def joint_columns(model: Model, q: ArrayLike) -> Floats:
+def joint_columns(model: Model, q: Coordinates) -> Floats:
     """The columns of H* as rows, (nv, 6): world axes, about the origin of the joint's body."""
     return run(COLUMNS, model, (model.nv, 6), q)
 
 
-def body_inertias(model: Model, q: ArrayLike) -> BodyInertias:
-    """Composite, articulated and compliance matrices of every body, for one state."""
+def body_inertias(model: Model, q: Coordinates) -> BodyInertias:
+    """Composite and articulated body inertias and what else the recursions hold inside.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,)
+        Coordinates of one state.
+
+    Returns
+    -------
+    inertias : BodyInertias
+        R, P, D, G, τ, τ̄, P⁺, ψ, Υ of each body, under the papers' symbols.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        Nothing resists a joint, so that the mass matrix is singular; the message names the joint.
+
+    See Also
+    --------
+    operators : the same as operators to compute with.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> inside = sk.body_inertias(model, [0.5, 0.0])
+    >>> np.allclose(inside.P[1], inside.R[1])    # at the tip, nothing hangs on the body
+    True
+    """
     model.refuse_mimics("body_inertias")  # articulated inertias are those of a tree
     model.refuse_loops("body_inertias")
     n, nv = model.n_bodies, model.nv
@@ -103,7 +134,7 @@ def cross_matrices(vectors: Floats) -> Floats:
     return full - full.transpose(0, 2, 1)
 
 
-def _shifts(model: Model, q: ArrayLike) -> Floats:
+def _shifts(model: Model, q: Coordinates) -> Floats:
     """φ(℘(k), k) of every body; the ground's origin is the world's."""
     _, origin = forward_kinematics(model, q)
     inner = np.where((model.parent >= 0)[:, None], origin[model.parent], 0.0)

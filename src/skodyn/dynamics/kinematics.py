@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skodyn.dynamics.driver import NOTHING, run
 from skodyn.dynamics.explain import read_point
@@ -16,6 +16,17 @@ from skodyn.kernels import forward_kinematics as _kinematics
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.model.products import applied
+from skodyn.typing import (
+    About,
+    Coordinates,
+    PointJacobian,
+    Positions,
+    Rotations,
+    SpatialArray,
+    SpatialVector,
+    Vector,
+    Velocities,
+)
 
 __all__ = [
     "center_of_mass",
@@ -29,20 +40,91 @@ __all__ = [
 
 
 def forward_kinematics(
-    model: Model, q: ArrayLike, *, threads: int | None = None
-) -> tuple[Floats, Floats]:
-    """(rotations (n, 3, 3), positions (n, 3)) of the body frames in the world."""
+    model: Model, q: Coordinates, *, threads: int | None = None
+) -> tuple[Rotations, Positions]:
+    """Poses of all bodies in the world, O(n).
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    rotations : ndarray, shape (n, 3, 3) or (B, n, 3, 3)
+        The columns of each are the body's axes in world axes: x_world = R·x_body + p.
+    positions : ndarray, shape (n, 3) or (B, n, 3)
+        The bodies' origins, where their joints sit, in world axes, m.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+
+    See Also
+    --------
+    velocities : how bodies move.
+    jacobian : of any point of a body.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> rotations, positions = sk.forward_kinematics(model, [np.pi / 2, 0.0])
+    >>> positions[model.body_index("link2")].round(3)    # the first rod points along −x
+    array([-1.,  0., -0.])
+    """
     shape = (model.n_bodies, _kinematics.ROW)
     table = run(KINEMATICS, model, shape, q, threads=threads)
     return _user_rotations(model, table), np.ascontiguousarray(table[..., 9:12])
 
 
 def velocities(
-    model: Model, q: ArrayLike, v: ArrayLike, *, threads: int | None = None
-) -> tuple[Floats, Floats, Floats]:
-    """Spatial velocities V, Coriolis accelerations a and gyroscopic forces b, each (n, 6).
+    model: Model, q: Coordinates, v: Velocities, *, threads: int | None = None
+) -> tuple[SpatialArray, SpatialArray, SpatialArray]:
+    """Spatial velocities, Coriolis accelerations and gyroscopic forces of all bodies.
 
-    World axes, at each body's origin.
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    velocity : ndarray, shape (n, 6) or (B, n, 6)
+        [ω; velocity of the body's origin], in world axes, rad/s and m/s.
+    coriolis : ndarray, shape (n, 6) or (B, n, 6)
+        a(k): what a body's spatial acceleration has beyond its parent's when v̇ = 0.
+    gyroscopic : ndarray, shape (n, 6) or (B, n, 6)
+        b(k): [moment; force] that the body's own motion asks for, N m and N.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+
+    See Also
+    --------
+    jacobian : with J·v the velocity of any point.
+    energy : kinetic and potential.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> V, a, b = sk.velocities(model, [0.0, 0.0], [1.0, 0.0])
+    >>> V[1]    # turns about y at 1 rad/s; its origin, 1 m below the pivot, moves along −x
+    array([ 0.,  1.,  0., -1.,  0.,  0.])
     """
     shape = (model.n_bodies, _kinematics.ROW)
     table = run(VELOCITIES, model, shape, q, v, threads=threads)
@@ -53,49 +135,217 @@ def velocities(
 
 def jacobian(
     model: Model,
-    q: ArrayLike,
+    q: Coordinates,
     body: str | int,
-    point: ArrayLike = (0.0, 0.0, 0.0),
+    point: Vector = (0.0, 0.0, 0.0),
     *,
     out: Floats | None = None,
     threads: int | None = None,
-) -> Floats:
-    """6 × nv, world axes, at a point fixed in the body (given in body axes)."""
+) -> PointJacobian:
+    """The Jacobian of a point that is fixed in a body.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    body : str or int
+        Name or number of the body.
+    point : array_like, shape (3,)
+        A point fixed in the body, in body axes from the body's origin, m.
+    out : ndarray of float64, optional
+        Array of the result's shape, C-contiguous, to write into; it is also returned.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    J : ndarray, shape (6, nv) or (B, 6, nv)
+        J·v is [ω; velocity of the point] in world axes, rad/s and m/s. Others call this frame
+        LOCAL_WORLD_ALIGNED.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    ModelError
+        There is no such body.
+
+    See Also
+    --------
+    jacobian_dot_v : J̇·v.
+    operational_space_compliance : J𝓜⁻¹Jᵀ.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> J = sk.jacobian(model, [0.0, 0.0], "link2", point=(0, 0, -1))    # the tip of the second rod
+    >>> (J @ [1.0, 0.0])[3:]    # two metres from the pivot
+    array([-2.,  0.,  0.])
+    """
     node = node_table(model, [(body, point)])
     return run(JACOBIAN, model, (6, model.nv), q, NOTHING, node, None, out, threads)
 
 
 def jacobian_dot_v(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
+    q: Coordinates,
+    v: Velocities,
     body: str | int,
-    point: ArrayLike = (0.0, 0.0, 0.0),
+    point: Vector = (0.0, 0.0, 0.0),
     *,
     threads: int | None = None,
-) -> Floats:
-    """J̇·v (6,): the acceleration of the point when v̇ = 0."""
+) -> SpatialVector:
+    """J̇·v: the acceleration of a point of a body when v̇ = 0.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    body : str or int
+        Name or number of the body.
+    point : array_like, shape (3,)
+        A point fixed in the body, in body axes from the body's origin, m.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    acceleration : ndarray, shape (6,) or (B, 6)
+        [angular; linear] in world axes; that of the point is J·v̇ + J̇·v. rad/s² and m/s².
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    ModelError
+        There is no such body.
+
+    See Also
+    --------
+    jacobian : the J in it.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(1)
+    >>> sk.jacobian_dot_v(model, [0.0], [2.0], "link1", (0, 0, -1))[3:]    # ω²r toward the pivot
+    array([0., 0., 4.])
+    """
     node = node_table(model, [(body, point)])
     return run(JACOBIAN_DOT_V, model, (6,), q, v, node, None, None, threads)
 
 
+@overload
 def energy(
-    model: Model, q: ArrayLike, v: ArrayLike, *, threads: int | None = None
+    model: Model, q: Sequence[float], v: Sequence[float], *, threads: int | None = None
+) -> tuple[float, float]: ...
+@overload
+def energy(
+    model: Model, q: Sequence[Sequence[float]], v: Velocities, *, threads: int | None = None
+) -> tuple[Floats, Floats]: ...
+@overload
+def energy(
+    model: Model, q: Coordinates, v: Velocities, *, threads: int | None = None
+) -> tuple[float | Floats, float | Floats]: ...
+def energy(
+    model: Model, q: Coordinates, v: Velocities, *, threads: int | None = None
 ) -> tuple[float | Floats, float | Floats]:
-    """(kinetic, potential); potential is zero with all mass at the world origin."""
+    """Kinetic and potential energy, O(n).
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    kinetic : float or ndarray, shape (B,)
+        ½vᵀ𝓜v, J; rotors included.
+    potential : float or ndarray, shape (B,)
+        −Σ m g·p, J: zero with all mass at the world's origin. Springs are not in it.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+
+    See Also
+    --------
+    momentum : the other conserved quantity.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(1)
+    >>> sk.energy(model, [0.0], [0.0])    # its middle hangs half a metre below the origin
+    (0.0, -4.905)
+    """
     table = run(ENERGY, model, (_energy.ROW,), q, v, NOTHING, None, None, threads)
     return number_or_array(table[..., 0]), number_or_array(table[..., 1])
 
 
 def momentum(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
+    q: Coordinates,
+    v: Velocities,
     *,
-    about: str = "origin",
+    about: About = "origin",
     threads: int | None = None,
-) -> Floats:
-    """[angular; linear] momentum about the world origin, or about="com", the centre of mass."""
+) -> SpatialVector:
+    """Total angular and linear momentum, O(n).
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    about : {"origin", "com"}
+        The point of the angular part: the world's origin, or the centre of mass (centroidal
+        momentum).
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    momentum : ndarray, shape (6,) or (B, 6)
+        [angular; linear] in world axes, N m s and N s. Rotors have none.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        About the centre of mass: the model has no mass.
+
+    See Also
+    --------
+    center_of_mass : where the centre of mass is.
+
+    Examples
+    --------
+    >>> model = sk.examples.satellite()
+    >>> v = np.zeros(model.nv)
+    >>> v[3] = 1.0    # the bus along its x axis at 1 m/s, and the panel with it
+    >>> sk.momentum(model, model.neutral(), v)[3:]    # 104 kg
+    array([104.,   0.,   0.])
+    """
     if about not in ("origin", "com"):
         raise StateError(f"about is {about!r}; give 'origin' or 'com'.")
     table = run(ENERGY, model, (_energy.ROW,), q, v, NOTHING, None, None, threads)
@@ -106,8 +356,41 @@ def momentum(
     return result
 
 
-def center_of_mass(model: Model, q: ArrayLike, *, threads: int | None = None) -> Floats:
-    """Centre of mass in the world, (3,)."""
+def center_of_mass(model: Model, q: Coordinates, *, threads: int | None = None) -> Positions:
+    """The centre of mass of all bodies.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    com : ndarray, shape (3,) or (B, 3)
+        In world axes, m.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        The model has no mass.
+
+    See Also
+    --------
+    momentum : with ``about="com"`` the momentum about it.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> sk.center_of_mass(model, [0.0, 0.0])
+    array([ 0.,  0., -1.])
+    """
     table = run(ENERGY, model, (_energy.ROW,), q, np.zeros(model.nv), NOTHING, None, None, threads)
     _check_mass(model, table)
     return np.ascontiguousarray(table[..., 8:11])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skodyn.dynamics.coupled import deliver
 from skodyn.dynamics.driver import NATIVE, Algorithm, run
@@ -23,6 +23,14 @@ from skodyn.model.loop_layout import ROWS
 from skodyn.model.loop_tables import loop_workspace
 from skodyn.model.loops import ALONG, DOT, LENGTH, POINT, Loop, closing_rows, row_count
 from skodyn.model.model import Model
+from skodyn.typing import (
+    Accelerations,
+    Coordinates,
+    DofArray,
+    GeneralizedForces,
+    Velocities,
+    Wrenches,
+)
 
 __all__ = [
     "LoopForces",
@@ -61,7 +69,27 @@ def _require_loops(model: Model, what: str) -> int:
 
 
 def loop_rows(model: Model) -> dict[str, slice]:
-    """Which rows of `loop_error`, `loop_rate` and `loop_jacobian` belong to which loop."""
+    """Which rows of `loop_error`, `loop_rate` and `loop_jacobian` belong to which loop.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+
+    Returns
+    -------
+    rows : dict of str to slice
+        By the names of loops, then of couplings.
+
+    See Also
+    --------
+    loop_error : what stands in the rows.
+
+    Examples
+    --------
+    >>> sk.loop_rows(sk.examples.four_bar())
+    {'pin': slice(0, 5, None)}
+    """
     at, found = 0, {}
     for name, loop in model.loops.items():
         kinds = closing_rows(loop.joint, loop.rotation_a, loop.rotation_b)
@@ -75,41 +103,188 @@ def loop_rows(model: Model) -> dict[str, slice]:
 
 
 def loop_error(
-    model: Model, q: ArrayLike, *, out: Floats | None = None, threads: int | None = None
+    model: Model, q: Coordinates, *, out: Floats | None = None, threads: int | None = None
 ) -> Floats:
-    """g(q), how far loops are open, row by row (metres and radians); `loop_rows` says whose."""
+    """g(q): how far closed loops are open, row by row.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    out : ndarray of float64, optional
+        Array of the result's shape, C-contiguous, to write into; it is also returned.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    error : ndarray, shape (r,) or (B, r)
+        Metres and radians; zero where loops are closed. `loop_rows` says whose rows are whose.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    ModelError
+        The model has no loops.
+
+    See Also
+    --------
+    assemble : a q with g(q) = 0.
+    loop_rate : ġ.
+
+    Examples
+    --------
+    >>> model = sk.examples.four_bar()
+    >>> q = sk.assemble(model, [1.0, 0.0, 1.5], hold=["crank"]).q
+    >>> bool(np.abs(sk.loop_error(model, q)).max() < 1e-14)
+    True
+    """
     rows = _require_loops(model, "loop_error")
     return run(GAPS, model, (rows,), q, out=out, threads=threads)
 
 
 def loop_rate(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
+    q: Coordinates,
+    v: Velocities,
     *,
     out: Floats | None = None,
     threads: int | None = None,
 ) -> Floats:
-    """G(q)·v, how fast they open."""
+    """ġ = G(q)·v: how fast closed loops open, row by row.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    out : ndarray of float64, optional
+        Array of the result's shape, C-contiguous, to write into; it is also returned.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    rate : ndarray, shape (r,) or (B, r)
+        m/s and rad/s.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    ModelError
+        The model has no loops.
+
+    See Also
+    --------
+    project_velocity : the nearest v with ġ = 0.
+
+    Examples
+    --------
+    >>> model = sk.examples.four_bar()
+    >>> q = sk.assemble(model, [1.0, 0.0, 1.5], hold=["crank"]).q
+    >>> v = sk.project_velocity(model, q, [5.0, 0.0, 0.0])
+    >>> bool(np.abs(sk.loop_rate(model, q, v)).max() < 1e-13)
+    True
+    """
     rows = _require_loops(model, "loop_rate")
     return run(RATES, model, (rows,), q, v, out=out, threads=threads)
 
 
 def loop_jacobian(
-    model: Model, q: ArrayLike, *, out: Floats | None = None, threads: int | None = None
+    model: Model, q: Coordinates, *, out: Floats | None = None, threads: int | None = None
 ) -> Floats:
-    """G(q), rows × nv; columns of joints that are on no cycle of a row are zero."""
+    """G(q) = ∂g/∂q along velocity directions: the constraint Jacobian of closed loops.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    out : ndarray of float64, optional
+        Array of the result's shape, C-contiguous, to write into; it is also returned.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    G : ndarray, shape (r, nv) or (B, r, nv)
+        Columns of joints that are on no cycle of a row are zero.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    ModelError
+        The model has no loops.
+
+    See Also
+    --------
+    loop_basis : a basis of its null space.
+
+    Examples
+    --------
+    >>> model = sk.examples.four_bar()
+    >>> q, v = [1.0, 0.2, 1.5], [1.0, 2.0, 3.0]
+    >>> np.allclose(sk.loop_jacobian(model, q) @ v, sk.loop_rate(model, q, v))
+    True
+    """
     rows = _require_loops(model, "loop_jacobian")
     return run(JACOBIAN, model, (rows, model.nv), q, out=out, threads=threads)
 
 
 def loop_basis(
-    model: Model, q: ArrayLike, *, out: Floats | None = None, threads: int | None = None
+    model: Model, q: Coordinates, *, out: Floats | None = None, threads: int | None = None
 ) -> Floats:
-    """X with v = X·u for every velocity that keeps loops closed, nv × mobility.
+    """X with v = X·u for every velocity that keeps loops closed.
 
-    Columns of the groups come first, in the order of `model.groups`, then those of joints outside
-    all groups. Which basis it is may change from state to state; the space it spans does not.
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    out : ndarray of float64, optional
+        Array of the result's shape, C-contiguous, to write into; it is also returned.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    X : ndarray, shape (nv, mobility) or (B, nv, mobility)
+        G·X = 0. Columns of the groups come first, in the order of `model.groups`, then those of
+        joints outside all groups. Which basis it is may change from state to state; the space it
+        spans does not.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    ModelError
+        The model has no loops.
+
+    See Also
+    --------
+    project_velocity : the nearest such velocity.
+
+    Examples
+    --------
+    >>> model = sk.examples.four_bar()
+    >>> q = sk.assemble(model, [1.0, 0.0, 1.5], hold=["crank"]).q
+    >>> X = sk.loop_basis(model, q)
+    >>> X.shape, bool(np.abs(sk.loop_jacobian(model, q) @ X).max() < 1e-14)
+    ((3, 1), True)
     """
     _require_loops(model, "loop_basis")
     freedom = model.nv - sum(group.rank for group in model.groups)
@@ -117,11 +292,45 @@ def loop_basis(
 
 
 def project_velocity(
-    model: Model, q: ArrayLike, v: ArrayLike, *, threads: int | None = None
-) -> Floats:
+    model: Model, q: Coordinates, v: Velocities, *, threads: int | None = None
+) -> DofArray:
     """The nearest velocity that keeps loops closed, in the metric of the mass matrix.
 
-    It is what an impulse inside the loops would leave of v: X(X*𝓜X)⁻¹X*𝓜v.
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    v : ndarray, shape (nv,) or (B, nv)
+        X(X*𝓜X)⁻¹X*𝓜v: what an impulse inside the loops would leave of v.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        Nothing resists a joint, so that the mass matrix is singular; the message names the joint.
+
+    See Also
+    --------
+    assemble : the same for coordinates.
+
+    Examples
+    --------
+    >>> model = sk.examples.four_bar()
+    >>> q = sk.assemble(model, [1.0, 0.0, 1.5], hold=["crank"]).q
+    >>> v = sk.project_velocity(model, q, [5.0, 0.0, 0.0])
+    >>> bool(np.abs(sk.loop_rate(model, q, v)).max() < 1e-13)
+    True
     """
     _require_loops(model, "project_velocity")
     tree = model.opened
@@ -156,14 +365,56 @@ class LoopForces:
 
 def loop_forces(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    f_ext: ArrayLike | None = None,
+    q: Coordinates,
+    v: Velocities,
+    tau: GeneralizedForces,
+    f_ext: Wrenches | None = None,
     *,
     threads: int | None = None,
 ) -> LoopForces:
-    """What loops and couplings carry under the generalised forces tau, gravity and f_ext."""
+    """What closed loops and couplings carry under given forces.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    tau : array_like, shape (nv,) or (B, nv)
+        Generalised forces, N m and N, dual to v.
+    f_ext : array_like, shape (n, 6) or (B, n, 6), optional
+        External forces [moment; force] on the n bodies, in world axes at each body's origin,
+        N m and N.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    forces : LoopForces
+        Wrenches at the closures by loop, torques of couplings, and which of them are unique.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        Nothing resists a joint, so that the mass matrix is singular; the message names the joint.
+
+    See Also
+    --------
+    joint_forces : what the joints of the tree carry.
+
+    Examples
+    --------
+    >>> model = sk.examples.four_bar()
+    >>> q = sk.assemble(model, [1.0, 0.0, 1.5], hold=["crank"]).q
+    >>> found = sk.loop_forces(model, q, np.zeros(3), np.zeros(3))
+    >>> found.names, found.wrench.shape
+    (('pin',), (1, 6))
+    """
     _require_loops(model, "loop_forces")
     vdot = forward_dynamics(model, q, v, tau, f_ext, threads=threads)
     inputs = read_arguments(INVERSE_PUSHED, model, q, v, vdot, f_ext)
@@ -288,7 +539,7 @@ def _add_reaction(model: Model, q: Floats, loop: Loop, wrench: Floats, forces: F
 # ---- inverse dynamics --------------------------------------------------------------------------
 
 
-def _refuse_opening(model: Model, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> None:
+def _refuse_opening(model: Model, q: Coordinates, v: Velocities, vdot: Accelerations) -> None:
     """A StateError if an acceleration opens a loop: Gv̇ must be what motions of the model have."""
     possible = forward_dynamics(model, q, v, np.zeros(model.nv))
     opening = np.abs(loop_rate(model, q, np.asarray(vdot, np.float64) - possible))
@@ -304,10 +555,10 @@ def _refuse_opening(model: Model, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -
 
 def actuated_torques(
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    vdot: ArrayLike,
-    f_ext: ArrayLike | None,
+    q: Coordinates,
+    v: Velocities,
+    vdot: Accelerations,
+    f_ext: Wrenches | None,
     actuated: Sequence[str] | None,
     out: Floats | None,
     threads: int | None,

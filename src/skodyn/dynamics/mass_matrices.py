@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from skodyn.dynamics.functions import (
 from skodyn.dynamics.kinematics import node_table, number_or_array
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.typing import Compliance, Coordinates, DofMatrix, Vector
 
 __all__ = [
     "mass_matrix",
@@ -34,9 +36,53 @@ __all__ = [
 
 
 def mass_matrix(
-    model: Model, q: ArrayLike, *, out: Floats | None = None, threads: int | None = None
-) -> Floats:
-    """𝓜 (nv × nv), both triangles; only related pairs are computed."""
+    model: Model, q: Coordinates, *, out: Floats | None = None, threads: int | None = None
+) -> DofMatrix:
+    """The mass matrix 𝓜: composite rigid body algorithm (CRBA).
+
+    Also called joint-space inertia matrix. Kinetic energy is ½vᵀ𝓜v.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    out : ndarray of float64, optional
+        Array of the result's shape, C-contiguous, to write into; it is also returned.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    mass : ndarray, shape (nv, nv) or (B, nv, nv)
+        Symmetric, both triangles filled; kg m², kg m and kg. Rotor inertia (armature) is on the
+        diagonal.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+
+    See Also
+    --------
+    mass_matrix_solve : 𝓜⁻¹ times a vector, O(n).
+    mass_matrix_inverse : 𝓜⁻¹ without forming 𝓜.
+    coriolis_matrix : the matrix beside it in the equations of motion.
+
+    Notes
+    -----
+    Jain 2011-II, Algorithms 4.1 and 4.2. Only pairs of joints of which one carries the other are
+    computed, so the cost is O(n·depth).
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> sk.mass_matrix(model, [0.5, 0.0]).round(3)
+    array([[2.667, 0.833],
+           [0.833, 0.333]])
+    """
     if threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty((model.nv, model.nv)) if out is None else out
         blocks = model.kernel_blocks
@@ -51,30 +97,107 @@ def mass_matrix(
 
 
 def mass_matrix_inverse(
-    model: Model, q: ArrayLike, *, out: Floats | None = None, threads: int | None = None
-) -> Floats:
-    """𝓜⁻¹ (nv × nv) in O(N²), without forming 𝓜."""
+    model: Model, q: Coordinates, *, out: Floats | None = None, threads: int | None = None
+) -> DofMatrix:
+    """The inverse of the mass matrix in O(n²), without forming 𝓜.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    out : ndarray of float64, optional
+        Array of the result's shape, C-contiguous, to write into; it is also returned.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    inverse : ndarray, shape (nv, nv) or (B, nv, nv)
+        𝓜⁻¹, symmetric.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        Nothing resists a joint, so that the mass matrix is singular; the message names the joint.
+
+    See Also
+    --------
+    mass_matrix_solve : cheaper for few right-hand sides.
+
+    Notes
+    -----
+    Jain 2011-II eq. 51, with the articulated body inertias of forward dynamics.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(3)
+    >>> q = [0.5, 0.0, -0.3]
+    >>> np.allclose(sk.mass_matrix_inverse(model, q) @ sk.mass_matrix(model, q), np.eye(3))
+    True
+    """
     return run(MASS_INVERSE, model, (model.nv, model.nv), q, out=out, threads=threads)
 
 
 def mass_matrix_solve(
     model: Model,
-    q: ArrayLike,
+    q: Coordinates,
     rhs: ArrayLike,
     *,
     out: Floats | None = None,
     threads: int | None = None,
 ) -> Floats:
-    """𝓜⁻¹·rhs in O(N) per right-hand side.
+    """𝓜⁻¹ times right-hand sides, in O(n) for each.
 
-    For one state rhs is (nv,) or (nv, k), as in numpy.linalg.solve; for a batch it is (B, nv).
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    rhs : array_like, shape (nv,), (nv, k) or (B, nv)
+        For one state a vector, or k columns as in `numpy.linalg.solve`; for a batch one vector a
+        state.
+    out : ndarray of float64, optional
+        Array of the result's shape, C-contiguous, to write into; it is also returned.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    x : ndarray
+        𝓜⁻¹·rhs, of the shape of rhs.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        Nothing resists a joint, so that the mass matrix is singular; the message names the joint.
+
+    See Also
+    --------
+    forward_dynamics : with gravity, velocities and external forces.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> q = [0.5, 0.0]
+    >>> x = sk.mass_matrix_solve(model, q, [1.0, 0.0])
+    >>> np.allclose(sk.mass_matrix(model, q) @ x, [1.0, 0.0])
+    True
     """
     if _axes(q) == 1 and _axes(rhs) == 2:
         return _solve_columns(model, q, rhs, out)
     return run(SOLVE, model, (model.nv,), q, NOTHING, rhs, None, out, threads)
 
 
-def _solve_columns(model: Model, q: ArrayLike, rhs: ArrayLike, out: Floats | None) -> Floats:
+def _solve_columns(model: Model, q: Coordinates, rhs: ArrayLike, out: Floats | None) -> Floats:
     """All columns of rhs for one state: the articulated inertias are gathered once."""
     inputs = read_columns(model, q, rhs)
     result = check_out(out, inputs.x.T.shape, inputs)
@@ -99,20 +222,110 @@ def _axes(value: Any) -> int:
         return -1
 
 
-def mass_matrix_logdet(model: Model, q: ArrayLike, *, threads: int | None = None) -> float | Floats:
-    """log det 𝓜, a number per state; O(N)."""
+def mass_matrix_logdet(
+    model: Model, q: Coordinates, *, threads: int | None = None
+) -> float | Floats:
+    """The logarithm of the determinant of the mass matrix, O(n).
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    logdet : float or ndarray, shape (B,)
+        log det 𝓜, in SI units.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        Nothing resists a joint, so that the mass matrix is singular; the message names the joint.
+
+    See Also
+    --------
+    mass_matrix_logdet_gradient : its derivative.
+    fixman_potential : kT/2 times it.
+
+    Notes
+    -----
+    det 𝓜 is the product of the determinants of D(k) of the articulated body recursion (Jain 2011-II
+    eq. 53).
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> q = [0.5, 0.3]
+    >>> np.isclose(sk.mass_matrix_logdet(model, q), np.log(np.linalg.det(sk.mass_matrix(model, q))))
+    np.True_
+    """
     return number_or_array(run(LOGDET, model, (1,), q, threads=threads)[..., 0])
 
 
 def operational_space_compliance(
     model: Model,
-    q: ArrayLike,
-    nodes: Any,
+    q: Coordinates,
+    nodes: Sequence[tuple[str | int, Vector]],
     *,
     out: Floats | None = None,
     threads: int | None = None,
-) -> Floats:
-    """J 𝓜⁻¹ Jᵀ (6k × 6k) for k nodes [(body, point), …], from Ω, without forming 𝓜⁻¹."""
+) -> Compliance:
+    """J𝓜⁻¹Jᵀ for points on bodies: how forces there accelerate them.
+
+    The inverse of the operational space inertia matrix Λ, also for points on several bodies.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    nodes : sequence of (body, point)
+        k points: a body's name or number, and a point in body axes from its origin, m.
+    out : ndarray of float64, optional
+        Array of the result's shape, C-contiguous, to write into; it is also returned.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    compliance : ndarray, shape (6k, 6k) or (B, 6k, 6k)
+        From forces [moment; force] to accelerations [angular; linear], in world axes.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        Nothing resists a joint, so that the mass matrix is singular; the message names the joint.
+    ModelError
+        There is no such body.
+
+    See Also
+    --------
+    jacobian : the J in it.
+
+    Notes
+    -----
+    From the extended operational space compliance Ω (Jain 2011-II eqs. 59, 60), without 𝓜⁻¹.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> q, tip = [0.5, 0.0], ("link2", (0, 0, -1))
+    >>> J = sk.jacobian(model, q, *tip)
+    >>> expected = J @ sk.mass_matrix_inverse(model, q) @ J.T
+    >>> np.allclose(sk.operational_space_compliance(model, q, [tip]), expected)
+    True
+    """
     table = node_table(model, nodes)
     if model.mimics or model.has_loops:
         return _coupled_compliance(model, q, table, out, threads)
@@ -121,7 +334,7 @@ def operational_space_compliance(
 
 
 def _coupled_compliance(
-    model: Model, q: ArrayLike, nodes: Floats, out: Floats | None, threads: int | None
+    model: Model, q: Coordinates, nodes: Floats, out: Floats | None, threads: int | None
 ) -> Floats:
     """J (Gᵀ𝓜G)⁻¹ Jᵀ, or with loops J X(X*𝓜X)⁻¹X* Jᵀ: one O(N) solve for each of its columns."""
     inputs = read_arguments(COMPLIANCE, model, q, NOTHING, nodes, None)

@@ -17,15 +17,49 @@ __all__ = ["sko_model"]
 
 
 def sko_model(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> SKOModel:
-    """The SKO model of rigid bodies at one state; without v they are at rest.
+    """The general SKO model of rigid bodies at one state.
 
     Nodes are the bodies under their names, six velocities [ω; v] each, in world axes at the body's
     origin; the weights are φ(℘(k), k), H(k) has a row for each degree of freedom of the joint, and
     the degrees of freedom lie as in v. Gravity is part of b, as −M(k)·[0; g], so that α are the
     accelerations of the bodies and 𝒯 = 𝓜θ̈ + 𝒞 is the same as `inverse_dynamics` gives.
 
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,)
+        Coordinates of one state.
+    v : array_like, shape (nv,), optional
+        Velocities; without them the bodies are at rest.
+
+    Returns
+    -------
+    general : SKOModel
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    ModelError
+        The model has mimic joints or loops.
+
+    See Also
+    --------
+    operators : the algebra on top of it.
+    sko : functions of SKO models.
+
+    Notes
+    -----
     Where a joint has armature, its rotors move with the joint's own rates and with nothing else:
     these rates follow [ω; v] as further velocities of the node, with the armature as inertia.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> general = sk.sko_model(model, [0.5, 0.2])
+    >>> np.allclose(sk.sko.mass_matrix(general), sk.mass_matrix(model, [0.5, 0.2]))
+    True
     """
     model.refuse_mimics("sko_model")
     model.refuse_loops("sko_model")

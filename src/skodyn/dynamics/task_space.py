@@ -50,9 +50,49 @@ def operational_space_inertia(
     rows: Sequence[int] | None = None,
     threads: int | None = None,
 ) -> Floats:
-    """Λ = (J 𝓜⁻¹ J*)⁻¹ for nodes [(body, point), …]; O(N) but for the inversion.
+    """Λ = (J𝓜⁻¹Jᵀ)⁻¹: the inertia that forces at points feel.
 
-    Each node has six rows, [angular; linear] in world axes; `rows` chooses some of all of them.
+    O(n), except for the inversion.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    nodes : sequence of (body, point)
+        k points: a body's name or number, and a point in body axes from its origin, m.
+    rows : sequence of int, optional
+        Some of the 6k rows, six a point, [angular; linear] in world axes; all by default.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    inertia : ndarray, shape (r, r) or (B, r, r)
+        r is the number of rows.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        The points cannot be moved independently along all rows.
+
+    See Also
+    --------
+    operational_space_compliance : its inverse.
+    operational_space : with bias and inverse Jacobian.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> tip = [("link2", (0, 0, -1))]
+    >>> inertia = sk.operational_space_inertia(model, [0.5, 0.8], tip, rows=[3, 5])    # x and z
+    >>> compliance = sk.operational_space_compliance(model, [0.5, 0.8], tip)
+    >>> np.allclose(inertia @ compliance[np.ix_([3, 5], [3, 5])], np.eye(2))
+    True
     """
     whole = operational_space_compliance(model, q, nodes, threads=threads)
     chosen = _rows(rows, whole.shape[-1])
@@ -69,9 +109,52 @@ def operational_space(
     rows: Sequence[int] | None = None,
     threads: int | None = None,
 ) -> OperationalSpace:
-    """Inertia, bias, Jacobian and its dynamically consistent inverse at nodes [(body, point), …].
+    """Inertia, bias, Jacobian and its dynamically consistent inverse at points.
 
-    O(N) for each row. The bias holds gravity, velocities and external forces.
+    Λẍ + μ = F for the accelerations ẍ of the chosen rows; O(n) for each row.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    nodes : sequence of (body, point)
+        k points: a body's name or number, and a point in body axes from its origin, m.
+    f_ext : array_like, shape (n, 6) or (B, n, 6), optional
+        External forces [moment; force] on the n bodies, in world axes at each body's origin,
+        N m and N.
+    rows : sequence of int, optional
+        Some of the 6k rows, six a point, [angular; linear] in world axes; all by default.
+    threads : int, optional
+        At most this many threads for a batch; all cores by default. It changes no bit.
+
+    Returns
+    -------
+    space : OperationalSpace
+        The bias holds gravity, velocities and external forces.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    DynamicsError
+        The points cannot be moved independently along all rows.
+
+    See Also
+    --------
+    operational_space_inertia : Λ alone.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> tip = [("link2", (0, 0, -1))]
+    >>> space = sk.operational_space(model, [0.5, 0.8], [0.0, 0.0], tip, rows=[3, 5])
+    >>> np.allclose(space.jacobian @ space.inverse_jacobian, np.eye(2))
+    True
     """
     whole = operational_space_compliance(model, q, nodes, threads=threads)
     chosen = _rows(rows, whole.shape[-1])

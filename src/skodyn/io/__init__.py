@@ -33,17 +33,48 @@ def load(
     ignore: Sequence[str] = (),
     repair_inertia: bool = False,
 ) -> Model:
-    """The model described in a file: .toml, .urdf, or .xml (MJCF; URDF if it holds a <robot>).
+    """A model from a file: TOML, URDF or MJCF.
 
-    root: URDF only; "fixed" makes the root link the world, "free" puts a free joint under it.
-    merge_fixed: links on fixed joints become frames of what carries them; False keeps bodies.
-    search_paths: folders in which meshes may lie; nothing outside of them is opened.
-    stops: make position limits compliant stops.
-    mimic: "exact" couples mimic joints, "independent" lets them move by themselves.
-    ignore: what to leave out although it changes the motion, such as "tendon" of MJCF, or
-    "extension", tags beyond the format of URDF.
-    repair_inertia: replace an invalid inertia by the nearest valid one instead of refusing it,
-    and list it in `model.repairs`.
+    Parameters
+    ----------
+    path : path
+        A file with the suffix .toml, .urdf or .xml (MJCF; URDF if it holds a ``<robot>``).
+    root : {"fixed", "free"}
+        URDF only: whether the root link is the world, or floats on a free joint.
+    merge_fixed : bool
+        Links on fixed joints become frames of the body that carries them; False keeps them bodies.
+    search_paths : sequence of path
+        Folders in which meshes may lie; nothing outside of them is opened.
+    stops : bool
+        Make position limits compliant stops.
+    mimic : {"exact", "independent"}
+        Couple mimic joints, or let them move by themselves.
+    ignore : sequence of str
+        What to leave out although it changes the motion, such as ``"tendon"`` of MJCF, or
+        ``"extension"``, tags beyond the format of URDF.
+    repair_inertia : bool
+        Replace an invalid inertia by the nearest valid one instead of refusing it, and list it in
+        `model.repairs`.
+
+    Returns
+    -------
+    model : Model
+        With `model.notes` on what the file states and skodyn does not use.
+
+    Raises
+    ------
+    ModelError
+        Every fault of the file at once, each with its line.
+
+    See Also
+    --------
+    ModelBuilder : build one in Python.
+
+    Examples
+    --------
+    >>> model = sk.load("scenarios/models/double_pendulum.toml")
+    >>> model.body_names
+    ('upper', 'lower')
     """
     options = LoadOptions(root, merge_fixed, search_paths, stops, mimic, ignore, repair_inertia)
     file = Path(path)

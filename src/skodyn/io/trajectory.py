@@ -23,9 +23,38 @@ __all__ = ["Trajectory", "open"]
 
 
 def open(path: str | os.PathLike[str]) -> Trajectory:
-    """The trajectory in a log file. Nothing is read until it is asked for.
+    """The trajectory in a log file.
 
-    A log that is still being written, or whose run was killed, opens with the rows flushed so far.
+    Nothing is read until it is asked for. A log that is still being written, or whose run was
+    killed, opens with the rows written so far.
+
+    Parameters
+    ----------
+    path : path
+        An HDF5 log.
+
+    Returns
+    -------
+    trajectory : Trajectory
+        With `t`, `q`, `v`, ``["energy"]`` and other channels, `model`, `to_xarray()`.
+
+    Raises
+    ------
+    LogError
+        The file is no log, or is damaged; the message says where.
+
+    See Also
+    --------
+    simulate : writes logs.
+    open_sweep : for the index of a sweep.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> log = os.path.join(tempfile.mkdtemp(), "run.h5")
+    >>> run = sk.simulate(sk.examples.pendulum(1), [1.0], [0.0], duration=0.5, log=log, every=100)
+    >>> sk.open(log).q.shape
+    (6, 1)
     """
     return Trajectory(_LogFile(Path(path)))
 

@@ -54,7 +54,39 @@ class Assembly:
 
 
 def assemble(model: Model, q: ArrayLike, hold: Iterable[str] = ()) -> Assembly:
-    """The closed configuration that is nearest to q; joints in `hold` stay where they are."""
+    """The closed configuration that is nearest to q.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q : array_like, shape (nq,)
+        Where to begin: about the shape that is meant.
+    hold : iterable of str
+        Names of joints that stay where they are.
+
+    Returns
+    -------
+    assembly : Assembly
+        `q`, closed to rounding, and what its loops leave free: mobility, rank, redundant rows.
+
+    Raises
+    ------
+    StateError
+        The loops cannot be closed from here, or q is no state; the message says which.
+
+    See Also
+    --------
+    project_velocity : the same for velocities.
+    loop_error : how far loops are open.
+
+    Examples
+    --------
+    >>> model = sk.examples.four_bar()
+    >>> found = sk.assemble(model, [1.0, 0.0, 1.5], hold=["crank"])
+    >>> found.q.round(3), found.mobility
+    (array([ 1.   , -0.482,  1.651]), 1)
+    """
     held = _held(model, hold)
     found = model.check_q(q)
     if found.ndim != 1:

@@ -35,9 +35,34 @@ TOP_KEYS = (*SCHEMA[RunSettings], *SECTIONS, "sweep")
 
 
 def read_scenario(path: str | os.PathLike[str], *, of_sweep: bool = False) -> Scenario:
-    """The run described in a file; raises ScenarioError with every fault at once.
+    """The run that a scenario file describes.
 
-    of_sweep: the file may have a table [sweep]; it is left to the reader of sweeps.
+    Parameters
+    ----------
+    path : path
+        A TOML file; docs/scenarios.md has every key.
+    of_sweep : bool
+        The file may have a table ``[sweep]``; it is left to `sweep`.
+
+    Returns
+    -------
+    scenario : Scenario
+        Model, start, forces, integrator and output, checked.
+
+    Raises
+    ------
+    ScenarioError
+        Every fault of the file at once, each with its line.
+
+    See Also
+    --------
+    run : run it.
+
+    Examples
+    --------
+    >>> scenario = sk.read_scenario("scenarios/double_pendulum.toml")
+    >>> scenario.model.joint_names, scenario.duration
+    (('shoulder', 'elbow'), 10.0)
     """
     file = Path(path)
     return _scenario(TomlSource(file, ScenarioError), file.parent, file, of_sweep)

@@ -63,20 +63,74 @@ def simulate(
     resume: bool = False,
     **settings: float,
 ) -> Run:
-    """Simulate from (q0, v0) for `duration` seconds; rows go to an HDF5 log, or stay in memory.
+    """Simulate from a state; rows go to an HDF5 log, or stay in memory.
 
-    duration: a whole number of steps dt, as in scenario files.
-    integrator: semi_implicit_euler, rk4, implicit_midpoint with step dt, or dormand_prince, which
-    chooses its steps and writes rows at multiples of dt. every: a row after so many steps.
-    joints: passive forces by joint name; those that the model's file gives act on the other joints.
-    elements: servos, sinusoids, wrenches, springs, …
-    channels: what is logged besides t, q and v: names, functions f(t, q, v), `sk.channel(…)`, or
-    "file.py:name".
-    controller: f(t, q, v, params, tau), compiled if numba can; it adds its torques to tau
-    and returns nothing.
-    thermostat: draws all velocities anew from time to time, between two steps.
-    resume: go on with `log` from its last checkpoint, to the same bits, if the file exists.
-    settings: rtol, atol, tolerance, max_step, max_speed, … of IntegratorSettings.
+    Parameters
+    ----------
+    model : Model
+        The system.
+    q0 : array_like, shape (nq,)
+        Coordinates at the start.
+    v0 : array_like, shape (nv,)
+        Velocities at the start.
+    duration : float
+        Seconds, a whole number of steps dt.
+    dt : float
+        Step of fixed-step methods, s; of adaptive ones the interval between rows.
+    integrator : {"rk4", "semi_implicit_euler", "implicit_midpoint", "dormand_prince"} or str
+        dormand_prince chooses its steps; implicit_midpoint suits long conservative runs. All move
+        on the joints' manifolds. A method of your own goes by the name it was registered under.
+    log : path, optional
+        The HDF5 log to write; without it, rows stay in memory.
+    joints : dict of str to JointProperties, optional
+        Springs, damping, friction and stops by joint name; those that the model's file gives act on
+        the other joints.
+    elements : iterable
+        Servo, Sinusoid, TorqueTable, Wrench, PointSpring, FixmanForce, or elements of your own.
+    controller : callable, optional
+        ``f(t, q, v, params, tau)``, compiled if numba can; it adds its torques to tau and returns
+        nothing.
+    controller_parameters : iterable of float
+        What the controller gets as params.
+    thermostat : AndersenThermostat, optional
+        Draws all velocities anew from time to time, between two steps.
+    every : int
+        A row after this many steps.
+    channels : iterable
+        What to log beside t, q and v: names such as "energy", "tau", "poses", "momentum"; functions
+        f(t, q, v) of your own; what `channel` made of one; or "file.py:name".
+    overwrite : bool
+        Replace a log of that name.
+    resume : bool
+        Go on with `log` from its last checkpoint, to the same bits, if the file exists.
+    **settings
+        rtol, atol, tolerance, first_step, max_step, max_speed of the integrator.
+
+    Returns
+    -------
+    run : Run
+        `status`, `message`, `summary` with the energy error, and the `trajectory`.
+
+    Raises
+    ------
+    StateError
+        Every fault of the arguments at once.
+    LogError
+        The log exists, or cannot be written.
+
+    See Also
+    --------
+    run : the same from a scenario file.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(2)
+    >>> start = {"q0": [1.5, 0.0], "v0": [0.0, 0.0]}
+    >>> run = sk.simulate(model, **start, duration=2.0, every=10, channels=["energy"])
+    >>> run.status, run.trajectory["energy"].shape
+    ('finished', (201, 2))
+    >>> bool(abs(run.summary["energy_imbalance"]) < 1e-7)
+    True
     """
     if not isinstance(model, Model):
         raise StateError(

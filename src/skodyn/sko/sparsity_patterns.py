@@ -200,7 +200,31 @@ def _product(a: Flags, b: Flags) -> Flags:
 
 
 def sparsity(model: SKOModel | Model) -> Sparsity:
-    """The patterns of a model's operators, at any state of it."""
+    """Which entries of a model's operators are zero, at any state of it.
+
+    Parameters
+    ----------
+    model : SKOModel or Model
+        The system; only its tree and the sizes of its blocks matter.
+
+    Returns
+    -------
+    patterns : Sparsity
+        Patterns of ℰ, 𝔸, 𝓜 and others, by node, by serial segment and by number.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> patterns = sk.sparsity(sk.examples.pendulum(3))
+    >>> patterns.pattern("E").astype(int)    # a block for each edge of the tree
+    array([[0, 1, 0],
+           [0, 0, 1],
+           [0, 0, 0]])
+    """
     if isinstance(model, SKOModel):
         return Sparsity(model.tree, model.sizes, model.dofs)
     if not isinstance(model, Model):

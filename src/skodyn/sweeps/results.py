@@ -47,7 +47,35 @@ def _let_go(file: Any, temporary: Path | None) -> None:
 
 
 def open_sweep(path: str | os.PathLike[str]) -> Sweep:
-    """The results in an index, complete or not."""
+    """The results in the index of a sweep, complete or not.
+
+    Parameters
+    ----------
+    path : path
+        An HDF5 index that `sweep` or ``skodyn sweep run`` wrote.
+
+    Returns
+    -------
+    results : Sweep
+        Points, metrics and outcomes of all runs; those that are pending read as NaN.
+
+    Raises
+    ------
+    LogError
+        The file is no index of a sweep.
+
+    See Also
+    --------
+    sweep : run one.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> out = os.path.join(tempfile.mkdtemp(), "study.h5")
+    >>> _ = sk.sweep("scenarios/double_pendulum.toml", {"duration": [0.1, 0.2]}, out=out)
+    >>> sk.open_sweep(out).counts()
+    {'pending': 0, 'finished': 2, 'failed': 0, 'refused': 0, 'crashed': 0}
+    """
     return Sweep(Path(path))
 
 

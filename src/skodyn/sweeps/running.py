@@ -58,14 +58,57 @@ def sweep(
     progress: Progress | None = None,
     **more: Any,
 ) -> Sweep:
-    """Run a scenario for many values of its parameters; returns the results.
+    """Run a scenario for many values of its parameters.
 
-    parameters: paths with their values, a grid; or a table with a `kind`, as in [[sweep.designs]];
-    or a list of such tables, whose product is run. Left out, the file must have a table [sweep].
-    more: metrics, replicas, logs, sample_every, as in [sweep].
-    out: the index to write; without it, results live as long as the object returned.
-    engine: in-process, threads, processes or dask (with `scheduler`, on a cluster that exists).
-    resume: go on with `out` if it exists and holds this sweep.
+    Parameters
+    ----------
+    scenario : path or Scenario
+        A scenario file, or what `read_scenario` made of one.
+    parameters : mapping or sequence of mappings, optional
+        Paths with their values, a grid; or a table with a ``kind``, as in ``[[sweep.designs]]``; or
+        a list of such tables, whose product is run. Left out, the file must have a table
+        ``[sweep]``.
+    out : path, optional
+        The index to write; without it, results live as long as the object returned.
+    engine : {"threads", "in-process", "processes", "dask"}
+        Where runs go. Threads have the least overhead; processes survive a crash of one.
+    workers : int, optional
+        How many; one for each core by default.
+    scheduler : str, optional
+        Address of a dask cluster that exists, ``tcp://HOST:PORT``.
+    overwrite : bool
+        Replace an index of that name.
+    resume : bool
+        Go on with `out` if it exists and holds this sweep.
+    progress : callable, optional
+        Called with the tally of runs after each batch.
+    **more
+        metrics, replicas, logs, sample_every, as in the table ``[sweep]``.
+
+    Returns
+    -------
+    results : Sweep
+        The same bits on every engine, however runs are batched.
+
+    Raises
+    ------
+    ScenarioError
+        Every fault of the scenario, the parameters and the points, before anything runs.
+    LogError
+        The index exists, or cannot be written.
+
+    See Also
+    --------
+    open_sweep : results of an earlier sweep.
+    run : one run.
+
+    Examples
+    --------
+    >>> grid = {"initial.q.shoulder": [0.5, 1.0, 1.5]}
+    >>> metrics = {"fastest": {"kind": "max", "of": "v.elbow"}}
+    >>> results = sk.sweep("scenarios/double_pendulum.toml", grid, metrics=metrics)
+    >>> results.metric("fastest").round(3)
+    array([ 4.122, 10.202, 21.349])
     """
     plan = plan_sweep(scenario, parameters, **more)
     temporary = Path(tempfile.mkdtemp(prefix="skodyn-sweep-")) if out is None else None
