@@ -38,16 +38,18 @@ import loop_references  # noqa: E402
 import naive  # noqa: E402
 import skodyn as sk  # noqa: E402
 import test_bits  # noqa: E402
+import test_contact_geometry  # noqa: E402
 import test_fixman  # noqa: E402
 import test_mimic  # noqa: E402
 import test_sweep_lanes  # noqa: E402
 from skodyn import estimation  # noqa: E402
 from skodyn.algebra.block_algebra import identity_blocks  # noqa: E402
 from skodyn.algebra.identities import check_identities  # noqa: E402
-from skodyn.dynamics import driver, joint_columns  # noqa: E402
+from skodyn.dynamics import contact_functions, driver, joint_columns  # noqa: E402
 from skodyn.dynamics.inertias import INERTIAS  # noqa: E402
 from skodyn.jit.build import all_kernels  # noqa: E402
 from skodyn.kernels import body_inertias as inertia_rows  # noqa: E402
+from skodyn.model.contact_tables import pack_contacts  # noqa: E402
 from skodyn.scenario import parse_scenario  # noqa: E402
 from skodyn.simulation.elements import FixmanForce, Servo  # noqa: E402
 from skodyn.sweeps.lane_batch import LaneBatch  # noqa: E402
@@ -138,6 +140,21 @@ def loops():
         sk.simulate(model, q, v, duration=0.004, dt=2e-3, integrator=method)
 
 
+def contacts():
+    """Every pair of shapes, at both widths' entry points."""
+    rng = np.random.default_rng(5)
+    law = {"stiffness": 1e3, "friction": 0.5, "rolling_friction": 0.01, "torsional_friction": 0.01}
+    for first, second in test_contact_geometry.PAIRS:
+        model = test_contact_geometry.scene(rng, first, second)
+        q, v = model.random_state(rng)
+        q[4:7] = 0.0
+        sk.contact_forces(model, [sk.Contact("a2", "b2", **law)], q, v)
+        tables = pack_contacts(model, [sk.Contact("a2", "b2", **law)])
+        contact_functions.evaluate_contacts(
+            model, tables, q[None], v[None], np.zeros((1, tables.n_bristles)), wide=True
+        )
+
+
 def forces_of_all_kinds():
     chain, *_ = test_fixman.rigid_chain(3)
     joint = next(n for n, j in zip(chain.joint_names, chain.joints, strict=True) if j.nv == 1)
@@ -195,6 +212,7 @@ def missed() -> list[str]:
     front_door(test_mimic.gripper())
     side_by_side()
     loops()
+    contacts()
     forces_of_all_kinds()
     chains()
     algebra(small)

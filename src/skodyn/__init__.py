@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from skodyn.dynamics import (
         Assembly,
         BodyInertias,
+        ContactForces,
+        ContactGaps,
         HybridDerivatives,
         HybridDynamics,
         LoopForces,
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
         body_inertias,
         center_of_mass,
         christoffel_symbols,
+        contact_forces,
+        contact_gaps,
         coriolis_matrix,
         diagonal_bias,
         diagonal_dynamics,
@@ -84,6 +88,7 @@ if TYPE_CHECKING:
     )
     from skodyn.io import load
     from skodyn.io.trajectory import Trajectory, open
+    from skodyn.model.contacts import Contact
     from skodyn.model.description import ModelBuilder
     from skodyn.model.joints import (
         Cylindrical,
@@ -167,6 +172,8 @@ _HOME = {
         "BodyInertias",
         "HybridDerivatives",
         "HybridDynamics",
+        "ContactForces",
+        "ContactGaps",
         "LoopForces",
         "OperationalSpace",
         "assemble",
@@ -174,6 +181,8 @@ _HOME = {
         "body_inertias",
         "center_of_mass",
         "christoffel_symbols",
+        "contact_forces",
+        "contact_gaps",
         "coriolis_matrix",
         "diagonal_bias",
         "diagonal_dynamics",
@@ -231,6 +240,7 @@ _HOME = {
         "Trajectory",
         "open",
     ),
+    "skodyn.model.contacts": ("Contact",),
     "skodyn.model.description": ("ModelBuilder",),
     "skodyn.model.joints": (
         "Cylindrical",
@@ -353,6 +363,9 @@ __all__ = [
     "Channel",
     "ChannelError",
     "Collision",
+    "Contact",
+    "ContactForces",
+    "ContactGaps",
     "ControllerError",
     "Cylinder",
     "Cylindrical",
@@ -421,6 +434,8 @@ __all__ = [
     "center_of_mass",
     "channel",
     "christoffel_symbols",
+    "contact_forces",
+    "contact_gaps",
     "coriolis_matrix",
     "diagonal_bias",
     "diagonal_dynamics",

@@ -1,5 +1,11 @@
 """The front door to the dynamics: functions of a model and a state."""
 
+from skodyn.dynamics.contact_functions import (
+    ContactForces,
+    ContactGaps,
+    contact_forces,
+    contact_gaps,
+)
 from skodyn.dynamics.derivatives import (
     christoffel_symbols,
     coriolis_matrix,
@@ -67,6 +73,8 @@ from skodyn.model.assembly import Assembly, assemble
 __all__ = [
     "Assembly",
     "BodyInertias",
+    "ContactForces",
+    "ContactGaps",
     "HybridDerivatives",
     "HybridDynamics",
     "LoopForces",
@@ -76,6 +84,8 @@ __all__ = [
     "body_inertias",
     "center_of_mass",
     "christoffel_symbols",
+    "contact_forces",
+    "contact_gaps",
     "coriolis_matrix",
     "diagonal_bias",
     "diagonal_dynamics",

@@ -1,0 +1,159 @@
+"""Which shapes meet: patterns, bodies that never touch, and what is refused.
+
+A pattern names bodies (all their shapes), "body/shape", or shapes of the ground by their own names.
+Never do shapes of one body meet, nor shapes of the world among themselves, nor those of two bodies
+that a joint connects, unless `adjacent` asks for it. A body that a joint ties to the world may
+still touch the ground.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from skodyn.conventions import GROUND
+from skodyn.errors import ModelError
+from skodyn.model.columns import shown
+from skodyn.model.contacts import Contact, Law, described, law_of
+from skodyn.model.model import Model
+from skodyn.model.shapes import Collision
+from skodyn.topology.wording import Spelling
+
+__all__ = ["Pair", "Placed", "find_pairs"]
+
+MOST_PAIRS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A shape and the body it belongs to."""
+
+    body: str
+    collision: Collision
+
+    @property
+    def label(self) -> str:
+        """In messages and logs: its body, its own name on the ground."""
+        return self.collision.name if self.body == GROUND else self.body
+
+    @property
+    def words(self) -> str:
+        """In full, by body and shape."""
+        if self.body == GROUND:
+            return self.collision.name
+        return f"{self.body}/{self.collision.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two shapes that meet by a law; `contact` says in which of those given."""
+
+    a: Placed
+    b: Placed
+    law: Law
+    contact: int
+
+
+def find_pairs(model: Model, contacts: Sequence[Contact]) -> tuple[Pair, ...]:
+    """Every pair of shapes, in the order of contacts and shapes; all faults at once."""
+    placed = [Placed(body, one) for body, ones in model.collisions.items() for one in ones]
+    order = {name: k for k, name in enumerate((*model.body_names, GROUND))}
+    placed.sort(key=lambda x: order[x.body])
+    faults: list[str] = []
+    found: dict[frozenset[str], Pair] = {}
+    for number, given in enumerate(contacts):
+        if not isinstance(given, Contact):
+            faults.append(f"{shown(given)} is no contact; give Contact(a, b, stiffness=…).")
+            continue
+        start = described(given)
+        law, wrong = law_of(given)
+        faults += [f"{start}: {fault}" for fault in wrong]
+        sides = [_matching(placed, getattr(given, key), key, start, faults) for key in "ab"]
+        pairs, excluded = _meeting(model, sides, given)
+        if not pairs and all(sides):
+            faults.append(f"{start}: {excluded}")
+        for a, b in pairs:
+            key = frozenset((a.words, b.words))
+            if key in found:
+                other = described(contacts[found[key].contact])
+                faults.append(
+                    f"{start}: {other} has the pair {a.words} with {b.words} already; give each "
+                    "pair to one of them."
+                )
+            elif law is not None:
+                found[key] = Pair(a, b, law, number)
+    if len(found) > MOST_PAIRS:
+        faults.append(
+            f"{len(found)} pairs of shapes would be looked at in every step, and {MOST_PAIRS} are "
+            "the most; name fewer shapes in a and b."
+        )
+    if faults:
+        raise ModelError(faults)
+    return tuple(found.values())
+
+
+def _matching(
+    placed: Sequence[Placed], given: Any, key: str, start: str, faults: list[str]
+) -> list[Placed]:
+    """The shapes that one side of a contact names."""
+    patterns = [given] if isinstance(given, str) else given
+    if not isinstance(patterns, Sequence) or not patterns:
+        faults.append(
+            f"{start}: {key} is {shown(given)}; give a name, a pattern or a list of them."
+        )
+        return []
+    found: list[Placed] = []
+    for pattern in patterns:
+        if not isinstance(pattern, str) or not pattern:
+            faults.append(f"{start}: {key} has {shown(pattern)} in it; give names or patterns.")
+            continue
+        some = [x for x in placed if _fits(x, pattern)]
+        if not some:
+            names = {name for x in placed for name in (x.words, x.label)}
+            what = f"name a body with a shape, or a shape of the ground: {', '.join(sorted(names))}"
+            remedy = Spelling(names).remedy(pattern, what if names else "give bodies shapes")
+            faults.append(f"{start}: {key} {pattern!r} fits no shape; {remedy}")
+        found += [x for x in some if x not in found]
+    return found
+
+
+def _fits(placed: Placed, pattern: str) -> bool:
+    full = f"{placed.body}/{placed.collision.name}"
+    return fnmatchcase(placed.label, pattern) or fnmatchcase(full, pattern)
+
+
+def _meeting(
+    model: Model, sides: Sequence[Sequence[Placed]], given: Contact
+) -> tuple[list[tuple[Placed, Placed]], str]:
+    """The pairs that may meet, and why the others may not."""
+    pairs: list[tuple[Placed, Placed]] = []
+    reason = ""
+    seen: set[frozenset[str]] = set()
+    for a in sides[0]:
+        for b in sides[1]:
+            key = frozenset((a.words, b.words))
+            why = _apart(model, a, b, given.adjacent)
+            reason = reason or why
+            if not why and key not in seen:
+                seen.add(key)
+                pairs.append((a, b))
+    return pairs, reason
+
+
+def _apart(model: Model, a: Placed, b: Placed, adjacent: bool) -> str:
+    """Why two shapes never meet; empty if they may."""
+    if a.body == b.body == GROUND:
+        return f"{a.words!r} and {b.words!r} both belong to the ground; name a body that moves."
+    if a.body == b.body:
+        return f"{a.words!r} and {b.words!r} are on one body; name two that can move apart."
+    if GROUND in (a.body, b.body) or adjacent:
+        return ""
+    i, j = model.body_index(a.body), model.body_index(b.body)
+    if i == int(model.parent[j]) or j == int(model.parent[i]):
+        return (
+            f"{a.body!r} and {b.body!r} are connected by a joint, and their shapes may overlap "
+            "there; write adjacent = true to let them touch all the same."
+        )
+    return ""

@@ -1,0 +1,217 @@
+"""A contact as a person describes it: which shapes meet, and by what law; and its checks.
+
+Restitution and dissipation say the same thing at one speed: an impact at speed v with dissipation c
+leaves at e·v, where (Hunt and Crossley's law, any stiffness, exponent and mass)
+
+    (1 + e)·x = ln((1 + x)/(1 − e·x)),   x = c·v
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from skodyn.model.columns import LARGEST, as_floats, shown
+
+__all__ = ["Contact", "Law", "dissipation_for", "law_of", "restitution_of"]
+
+DAMPING_TIME = 2e-3
+"""Seconds: what is tangential_damping over tangential_stiffness if it is left out."""
+
+
+@dataclass(frozen=True)
+class Contact:
+    """Shapes a that touch shapes b, and the law by which they do.
+
+    a, b: bodies, "body/shape" or shapes of the ground; patterns (`*_foot`) and lists, too.
+    The normal force is N = stiffness·depth^exponent·(1 + dissipation·rate), never negative, with
+    exponent 1 or 1.5; in place of dissipation, a restitution at an impact_speed. Friction holds up
+    to friction·N, by a spring and a damper across the normal: tangential_stiffness (stiffness if
+    the exponent is 1) and tangential_damping (2 ms times that). At rest it is static_friction·N,
+    of whose surplus half is gone at slip_speed. torsional_friction and rolling_friction are
+    lengths: moments up to these times N.
+    adjacent: shapes of bodies that a joint connects touch as well.
+    """
+
+    a: str | Sequence[str]
+    b: str | Sequence[str]
+    stiffness: float
+    exponent: float = 1.0
+    dissipation: float | None = None
+    restitution: float | None = None
+    impact_speed: float | None = None
+    friction: float = 0.0
+    static_friction: float | None = None
+    slip_speed: float | None = None
+    tangential_stiffness: float | None = None
+    tangential_damping: float | None = None
+    torsional_friction: float = 0.0
+    rolling_friction: float = 0.0
+    adjacent: bool = False
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Law:
+    """The numbers that decide forces."""
+
+    stiffness: float
+    hertz: bool  # exponent 1.5
+    dissipation: float
+    friction: float
+    static_friction: float
+    slip_speed: float
+    tangential_stiffness: float
+    tangential_damping: float
+    torsion: float  # torsional friction over friction
+    rolling: float
+
+
+def restitution_of(dissipation: float, speed: float) -> float:
+    """How fast an impact leaves over how fast it came."""
+    x = dissipation * speed
+    if x < 1e-8:
+        return 1.0 - 2.0 * x / 3.0
+    low, high = 0.0, min(1.0, 1.0 / x)
+    for _ in range(80):
+        e = 0.5 * (low + high)
+        if e * x < 1.0 and (1.0 + e) * x - math.log1p(x) + math.log1p(-e * x) > 0.0:
+            low = e
+        else:
+            high = e
+    return 0.5 * (low + high)
+
+
+def dissipation_for(restitution: float, speed: float) -> float:
+    """The dissipation c with which an impact at this speed leaves at restitution · speed."""
+    if restitution >= 1.0:
+        return 0.0
+    low, high = 0.0, 1.0 / restitution  # x = c·v, for e·x < 1
+    for _ in range(200):
+        x = 0.5 * (low + high)
+        if restitution_of(x, 1.0) > restitution:
+            low = x
+        else:
+            high = x
+    return 0.5 * (low + high) / speed
+
+
+def law_of(given: Contact) -> tuple[Law | None, list[str]]:
+    """The law, or None and what is wrong."""
+    faults = _number_faults(given)
+    if faults:
+        return None, faults
+    faults = _normal_faults(given) + _friction_faults(given)
+    if faults:
+        return None, faults
+    c = given.dissipation or 0.0
+    if given.restitution is not None and given.impact_speed is not None:
+        c = dissipation_for(float(given.restitution), float(given.impact_speed))
+    kt = given.tangential_stiffness
+    kt = float(given.stiffness if kt is None else kt)
+    d = given.tangential_damping
+    mu = float(given.friction)
+    static = mu if given.static_friction is None else float(given.static_friction)
+    return (
+        Law(
+            float(given.stiffness),
+            given.exponent == 1.5,
+            float(c),
+            mu,
+            static,
+            math.inf if given.slip_speed is None else float(given.slip_speed),
+            kt if mu else 0.0,
+            float(DAMPING_TIME * kt if d is None else d) if mu else 0.0,
+            float(given.torsional_friction) / mu if mu else 0.0,
+            float(given.rolling_friction) / mu if mu else 0.0,
+        ),
+        [],
+    )
+
+
+_ABOVE_ZERO = (
+    "stiffness", "exponent", "restitution", "impact_speed", "slip_speed", "tangential_stiffness",
+    "tangential_damping",
+)  # fmt: skip
+
+
+def _number_faults(given: Contact) -> list[str]:
+    faults = []
+    for f in fields(Contact):
+        value = getattr(given, f.name)
+        if f.name in ("a", "b", "name") or (value is None and "None" in str(f.type)):
+            continue
+        if f.name == "adjacent":
+            if not isinstance(value, bool):
+                faults.append(f"adjacent is {shown(value)}; give True or False.")
+            continue
+        number = as_floats(value)
+        if number is None or number.ndim or not abs(number) <= LARGEST:
+            faults.append(f"{f.name} is {shown(value)}; give a finite number.")
+        elif f.name in _ABOVE_ZERO and not number > 0.0:
+            faults.append(f"{f.name} is {shown(value)}; give a number above 0.")
+        elif number < 0.0:
+            faults.append(f"{f.name} is {shown(value)}; give a number from 0.")
+    return faults
+
+
+def _normal_faults(given: Contact) -> list[str]:
+    faults = []
+    if given.exponent not in (1.0, 1.5):
+        faults.append(
+            f"exponent is {given.exponent!r}; give 1 (stiffness in N/m) or 1.5 (in N/m^1.5)."
+        )
+    e, c, speed = given.restitution, given.dissipation, given.impact_speed
+    if e is not None and e > 1.0:
+        faults.append(f"restitution is {e!r}; give a number above 0, up to 1.")
+    if e is not None and c is not None:
+        faults.append(
+            f"restitution {e!r} and dissipation {c!r} say the same thing; give one of them."
+        )
+    if e is not None and speed is None:
+        faults.append(
+            f"restitution {e!r} holds at one speed of impact; give impact_speed in m/s, too."
+        )
+    if e is None and speed is not None:
+        faults.append(f"impact_speed {speed!r} has no effect without restitution; give both.")
+    return faults
+
+
+def _friction_faults(given: Contact) -> list[str]:
+    faults = []
+    mu, static, slip = given.friction, given.static_friction, given.slip_speed
+    if static is not None and static < mu:
+        faults.append(
+            f"static_friction {static!r} is below friction {mu!r}; give at least as much, or leave "
+            "it out."
+        )
+    if static is not None and slip is None:
+        faults.append(
+            f"static_friction {static!r} falls to friction with speed; give slip_speed in m/s, at "
+            "which half of the surplus is gone."
+        )
+    if static is None and slip is not None:
+        faults.append(f"slip_speed {slip!r} has no effect without static_friction; give both.")
+    if not mu:
+        keys = ("static_friction", "tangential_stiffness", "tangential_damping")
+        idle = [key for key in keys if getattr(given, key) is not None]
+        idle += [k for k in ("torsional_friction", "rolling_friction") if getattr(given, k)]
+        faults += [
+            f"{key} {getattr(given, key)!r} has no effect without friction; give friction, too."
+            for key in idle
+        ]
+    elif given.exponent == 1.5 and given.tangential_stiffness is None:
+        faults.append(
+            "friction with exponent 1.5 needs tangential_stiffness in N/m; stiffness is in N/m^1.5."
+        )
+    return faults
+
+
+def described(given: Any) -> str:
+    """How messages call a contact."""
+    name = getattr(given, "name", "")
+    if name:
+        return f"Contact {name!r}"
+    return f"Contact of {shown(getattr(given, 'a', None))} with {shown(getattr(given, 'b', None))}"
