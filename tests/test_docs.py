@@ -88,6 +88,11 @@ def test_pages_build_as_html_without_a_warning(tmp_path):
     sphinx = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs", "."]
     done = subprocess.run([*sphinx, tmp_path], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    reference = (tmp_path / "docs" / "api.html").read_text()
+    for name in set(skodyn.__all__) - {"__version__"}:
+        assert f'id="skodyn.{name}"' in reference or f">sk.{name}<" in reference, name
+    assert "articulated body algorithm (ABA)" in reference
+    assert "forward_dynamics" in (tmp_path / "searchindex.js").read_text()
     for page in PAGES:
         html = (tmp_path / page.relative_to(ROOT)).with_suffix(".html").read_text()
         assert page.read_text().partition("\n")[0].removeprefix("# ") in html
