@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 import numpy as np
 
 from skodyn.errors import DynamicsError
 from skodyn.jit import FLOATS, INTS, RESULT, kernel
 from skodyn.sko.blocks import BLOCKS, BLOCKS_TO_WRITE, Blocks, Floats, Ints, block_of
 from skodyn.sko.small import add_product
-from skodyn.topology import Tree
 
 __all__ = ["identity_blocks", "invert", "multiply", "transpose"]
 
@@ -39,14 +40,14 @@ def identity_blocks(sizes: Ints) -> Blocks:
     return C
 
 
-def invert(A: Blocks, tree: Tree, what: str) -> Blocks:
+def invert(A: Blocks, names: Sequence[Hashable], what: str) -> Blocks:
     """A⁻¹(k) for every k; a DynamicsError names a node whose block has none."""
     C = Blocks.zeros(A.cols, A.rows)
     oblong = np.flatnonzero(A.rows != A.cols)
     if len(oblong):
         k = int(oblong[0])
         raise DynamicsError(
-            f"The block of {what} at {tree.names[k]!r} is {A.rows[k]} × {A.cols[k]}; only square "
+            f"The block of {what} at {names[k]!r} is {A.rows[k]} × {A.cols[k]}; only square "
             "blocks can be inverted."
         )
     for size in np.unique(A.rows[A.rows > 0]).tolist():
@@ -62,7 +63,7 @@ def invert(A: Blocks, tree: Tree, what: str) -> Blocks:
             reciprocal = 1.0 / (norm * np.abs(inverse).sum(axis=2).max(axis=1))
         bad = np.flatnonzero(~(reciprocal > SINGULAR))
         if len(bad):
-            name = tree.names[int(nodes[bad[0]])]
+            name = names[int(nodes[bad[0]])]
             raise DynamicsError(
                 f"The block of {what} at {name!r} is singular and has no inverse; only operators "
                 "with regular blocks can be inverted."

@@ -10,9 +10,10 @@ from __future__ import annotations
 from skodyn.algebra.composite import Identity, Sum, Transposed
 from skodyn.algebra.expression import Operator
 from skodyn.algebra.leaves import Inverted, Leaf
-from skodyn.algebra.structure import factors_of, number_of, terms_of
+from skodyn.algebra.lyapunov import Lyapunov
+from skodyn.algebra.structure import expanded, factors_of, number_of, terms_of
 
-__all__ = ["canonical"]
+__all__ = ["canonical", "canonical_terms"]
 
 Words = tuple[str, ...]
 
@@ -34,10 +35,22 @@ def canonical(operator: Operator) -> Words:
     return _fold(tuple(word for factor in factors_of(operator) for word in _words(factor)))
 
 
+def canonical_terms(operator: Operator) -> dict[Words, float]:
+    """The terms of an expression multiplied out, by their names, and the number before each."""
+    found: dict[Words, float] = {}
+    for term in expanded(operator):
+        words = () if isinstance(term, Identity) else canonical(term)
+        found[words] = found.get(words, 0.0) + number_of(term)
+    return {words: number for words, number in found.items() if number}
+
+
 def _words(factor: Operator) -> Words:
     if isinstance(factor, Inverted):
         inner = canonical(factor.inner)
         return (f"1/{inner[0]}",) if len(inner) == 1 else (_unique(factor),)
+    if isinstance(factor, Lyapunov) and not factor.backward:
+        of = canonical(factor.edges), canonical(factor.right)
+        return ("R",) if of == (("E_phi",), ("M",)) else (factor.name,)  # eq. 20
     if isinstance(factor, Leaf):
         return (factor.name,)
     if isinstance(factor, Sum):

@@ -20,20 +20,26 @@ ALL = slice(None)
 
 
 class NamedBlock(np.ndarray[Any, np.dtype[np.float64]]):
-    """`phi["hand"]`: an array, which says so if a second name is asked of it."""
+    """`phi["hand"]`: an array, of which a second name is the column, `phi["hand"]["upper"]`."""
 
-    words = ""
+    operator: Operator | None = None
+    key: Any = None
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str) and self.words:
-            raise StateError(f"{self.words} give both names at once, as in [row, {key!r}].")
-        return super().__getitem__(key)
+        if not isinstance(key, str) or self.operator is None:
+            return super().__getitem__(key)
+        if isinstance(self.key, tuple):
+            raise StateError(
+                f"{self.operator.text()}[{_typed(self.key)}] is an array and has no names; "
+                "give row and column, as in [row, column] or [row][column]."
+            )
+        return element(self.operator, (self.key, key))
 
 
 def element(operator: Operator, key: Any) -> Floats:
     """operator[row, column], operator[row, :], operator[:, column], or operator[body] for both."""
     found = _element(operator, key).view(NamedBlock)
-    found.words = f"{operator.text()}[{_typed(key)}] is an array and has no names;"
+    found.operator, found.key = operator, key
     return found
 
 
@@ -78,7 +84,7 @@ def _block(operator: Operator, i: int, j: int) -> Floats:
 
 def _along_the_path(operator: Propagator, i: int, j: int) -> Floats:
     """φ(i, j) = φ(i, ·)…φ(·, j) for an ancestor i of j, zero for others; φ̃(i, i) = 0."""
-    tree, sizes = operator.bench.tree, operator.bench.node_space.sizes
+    tree, sizes = operator.spaces[0].forest, operator.spaces[0].sizes
     if i != j and not tree.holds(i, j):
         return np.zeros((int(sizes[i]), int(sizes[j])))
     value = np.eye(int(sizes[j])) if i != j or not operator.strict else np.zeros((sizes[j],) * 2)

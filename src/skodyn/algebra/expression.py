@@ -18,6 +18,8 @@ from skodyn.errors import StateError
 from skodyn.sko.blocks import Floats
 
 if TYPE_CHECKING:
+    from skodyn.algebra.leaves import Diagonal
+    from skodyn.algebra.tables import BlockTable
     from skodyn.algebra.workbench import Workbench
 
 __all__ = ["Operator"]
@@ -58,6 +60,11 @@ class Operator(ABC):
         from skodyn.algebra.composite import Transposed  # it derives from this class
 
         return Transposed(self)
+
+    @property
+    def star(self) -> Operator:
+        """The transpose under the papers' name."""
+        return self.T
 
     @overload
     def __matmul__(self, other: Operator) -> Operator: ...
@@ -123,6 +130,17 @@ class Operator(ABC):
 
         return inverse(self)
 
+    def lyapunov_recursion(self, X: Operator) -> Diagonal:
+        """The Y of X = Y − ℰYℰ*, by a tips-to-base gather, for this ℰ (Jain 2011-II Lemma 3).
+
+        ℰ is E_phi, E_psi or what is made of one of them and block-diagonal operators, as
+        `E_phi @ tau_bar`. Of its transpose: X = Y − diagOf{ℰ*Yℰ}, by a base-to-tips scatter
+        (Lemma 5).
+        """
+        from skodyn.algebra.lyapunov import lyapunov_recursion  # it reads the classes of this file
+
+        return lyapunov_recursion(self, X)
+
     # ---- numbers ----------------------------------------------------------------------------
 
     @property
@@ -164,11 +182,45 @@ class Operator(ABC):
         shape = (into.size, *np.shape(x)[1:])
         return StackedVector(y.reshape(shape), self.bench, into)
 
-    def dense(self) -> Floats:
-        """The matrix written out; warns when it is large."""
-        from skodyn.algebra.materialise import dense  # it reads the classes of this file
+    def dense(self, order: str = "base first") -> Floats:
+        """The matrix written out; warns when it is large.
 
-        return dense(self)
+        order: "base first", as all stacked vectors are, or "tips first", as the papers print.
+        """
+        from skodyn.algebra.materialise import dense, entries_in  # they read the classes here
+
+        places = [entries_in(space, order) for space in self.spaces]
+        return dense(self) if places[0] is None else dense(self)[np.ix_(*places)]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """`np.asarray(operator)` is its matrix."""
+        if copy is False:
+            raise ValueError("An operator is no array; a matrix must be made of it.")
+        return np.asarray(self.dense(), dtype=dtype)
+
+    def table(self, order: str = "base first") -> BlockTable:
+        """The blocks under the names of their bodies, to be printed or shown in a notebook."""
+        from skodyn.algebra.tables import BlockTable
+
+        return BlockTable(self, order)
+
+    def trace(self) -> float:
+        """The sum of the diagonal, where a recursion gives it."""
+        from skodyn.algebra.determinants import trace
+
+        return trace(self)
+
+    def log_det(self) -> float:
+        """log det, where a recursion gives it; refused if the determinant is not positive."""
+        from skodyn.algebra.determinants import log_det
+
+        return log_det(self)
+
+    def det(self) -> float:
+        """The determinant, where a recursion gives it; it may overflow where `log_det` does not."""
+        from skodyn.algebra.determinants import det
+
+        return det(self)
 
     def __getitem__(self, key: Any) -> Floats:
         """A block by names, `phi["hand", "upper"]`; `M["hand"]` on the diagonal; rows and columns

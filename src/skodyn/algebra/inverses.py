@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import reduce
 
 from skodyn.algebra.block_algebra import invert
-from skodyn.algebra.canonical import canonical
+from skodyn.algebra.canonical import canonical, canonical_terms
 from skodyn.algebra.composite import Identity, Product, Scaled, Transposed, product
 from skodyn.algebra.expression import Operator
 from skodyn.algebra.leaves import Diagonal, Edges, Inverted, Named, Propagator
@@ -22,14 +22,16 @@ from skodyn.algebra.structure import (
     factors_of,
     is_block_diagonal,
     is_on_edges,
+    is_on_outward_edges,
     number_of,
+    starred,
     terms_of,
 )
 from skodyn.algebra.workbench import Workbench
 from skodyn.errors import StateError
 from skodyn.sko.blocks import Blocks
 
-__all__ = ["inverse"]
+__all__ = ["inverse", "is_mass_matrix"]
 
 RESOLVENTS = (
     (("H", "phi", "K"), ("H", "psi", "K")),  # eq. 50
@@ -42,6 +44,12 @@ REGULAR = (("M",), ("R",), ("P",), ("D",))
 """Sums of inertias, of which no rounding can be all that is left."""
 
 NEWTON_EULER = ("H", "phi", "M", "phi.T", "H.T")
+COMPOSITE = {
+    ("H", "R", "H.T"): 1.0,
+    ("H", "phi_tilde", "R", "H.T"): 1.0,
+    ("H", "R", "phi_tilde.T", "H.T"): 1.0,
+}
+"""𝓜 = H[R + φ̃R + Rφ̃*]H* (eq. 19), multiplied out."""
 
 
 def inverse(operator: Operator) -> Operator:
@@ -50,10 +58,11 @@ def inverse(operator: Operator) -> Operator:
     if found is None:
         raise StateError(
             f"{operator.text()} has no inverse that skodyn knows. What can be inverted: "
-            "block-diagonal operators with square blocks, phi, psi and Id - E_phi, the factors "
-            "Id + H @ phi @ K and Id - H @ psi @ K, the mass matrix H @ phi @ M @ phi.T @ H.T, "
-            "operators between picked-off points such as B.T @ Omega @ B, "
-            "and products of these."
+            "block-diagonal operators with square blocks, phi, psi, Id - E_phi and their "
+            "transposes, the factors Id + H @ phi @ K, H @ phi @ G and Id - H @ psi @ K, the mass "
+            "matrix H @ phi @ M @ phi.T @ H.T or from composite inertias, "
+            "H @ psi @ M @ psi.T @ H.T, operators between picked-off points such as "
+            "B.T @ Omega @ B, and products of these."
         )
     return found
 
@@ -94,7 +103,7 @@ def _inverted(operator: Operator) -> Operator | None:
 
     def make(bench: Workbench) -> Blocks:
         blocks = diagonal_blocks(operator.on(bench))
-        inverses = invert(blocks, bench.tree, name)
+        inverses = invert(blocks, rows.forest.names, name)
         if checked and bench.samples:
             refuse_rounding(operator.on(bench), inverses)
         return inverses
@@ -107,9 +116,14 @@ def _inverted(operator: Operator) -> Operator | None:
 
 def _inverse_of_product(operator: Product) -> Operator | None:
     bench = operator.bench
-    if canonical(operator) == NEWTON_EULER:
-        factor = bench.Id - bench.H @ bench.psi @ bench.K
-        return product(product(factor.T, bench.D.inverse()), factor)
+    words, number = canonical(operator), number_of(operator)
+    factor = bench.Id - bench.H @ bench.psi @ bench.K
+    if words in (("H", "phi", "G"), ("G.T", "phi.T", "H.T")):  # eq. 40: HφG = I + HφK
+        return (factor if words[0] == "H" else factor.T) / number
+    if words == ("H", "psi", "M", "psi.T", "H.T"):  # eq. 48: it is D
+        return bench.D.inverse() / number
+    if is_mass_matrix(operator):
+        return product(product(factor.T, bench.D.inverse()), factor) / number
     if acts_on_points(operator):
         return PointInverse(operator)
     inner = [_inverse(factor) for factor in reversed(factors_of(operator))]
@@ -117,15 +131,29 @@ def _inverse_of_product(operator: Product) -> Operator | None:
     return reduce(product, parts) if len(parts) == len(inner) else None
 
 
+def is_mass_matrix(operator: Operator) -> bool:
+    """Is it 𝓜 of the model, as eq. 3 or eq. 19 writes it?"""
+    if canonical(operator) == NEWTON_EULER and number_of(operator) == 1.0:
+        return True
+    return canonical_terms(operator) == COMPOSITE
+
+
 def _inverse_of_sum(operator: Operator) -> Operator | None:
     """(I + X)⁻¹ for the X that are known."""
     bench, terms = operator.bench, terms_of(operator)
     ones = [term for term in terms if isinstance(term, Identity)]
     rest = [term for term in terms if not isinstance(term, Identity)]
+    if is_mass_matrix(operator):
+        factor = bench.Id - bench.H @ bench.psi @ bench.K
+        return product(product(factor.T, bench.D.inverse()), factor)
     if len(ones) != 1 or not rest:
         return None
-    if all(is_on_edges(term) for term in rest) and operator.spaces[0].kind == "node":
+    if not operator.spaces[0].same(operator.spaces[1]) or operator.spaces[0].tree is None:
+        return None
+    if all(is_on_edges(term) for term in rest):
         return _resolvent(rest)
+    if all(is_on_outward_edges(term) for term in rest):
+        return _resolvent([starred(term) for term in rest]).T
     if len(rest) != 1:
         return None
     sign, words = number_of(rest[0]), canonical(rest[0])
@@ -148,7 +176,7 @@ def _resolvent(negative: list[Operator]) -> Operator:
     bench, words = edges.bench, canonical(edges)
     if number_of(edges) == 1.0 and words in (("E_phi",), ("E_psi",)):
         return bench.phi if words == ("E_phi",) else bench.psi
-    space = bench.node_space
+    space = edges.spaces[0]
     name = f"(Id - {edges.text()}).inverse()"
     symbol = rf"[\mathbf{{I}} - {edges.latex()}]^{{-1}}"
     make = lambda b: edge_blocks(edges.on(b))  # noqa: E731

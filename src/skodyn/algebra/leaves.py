@@ -21,7 +21,7 @@ from skodyn.sko.blocks import Blocks, Floats, Ints
 if TYPE_CHECKING:
     from skodyn.algebra.workbench import Workbench
 
-__all__ = ["Diagonal", "Edges", "Inverted", "Leaf", "Named", "Pickoff", "Propagator"]
+__all__ = ["Diagonal", "Edges", "Inverted", "Leaf", "Named", "Pickoff", "Placed", "Propagator"]
 
 
 class Leaf(Operator):
@@ -103,27 +103,8 @@ class Edges(Leaf):
     """ℰ_φ, ℰ_ψ and K: a block from every node to its parent."""
 
     def run(self, x: Floats, transpose: bool) -> Floats:
-        bench = self.bench
-        return apply_edges(bench.tree, self.blocks, x, bench.node_space.starts, transpose)
-
-    def lyapunov_recursion(self, X: Operator) -> Diagonal:
-        """The Y of X = Y − ℰYℰ*, by a tips-to-base gather (Jain 2011-II Lemma 3); ℰ.T has the
-        recursion of the backward equation."""
-        return self.bench.lyapunov(self, X, backward=False)
-
-    @cached_property
-    def _transposed(self) -> Operator:
-        return TransposedEdges(self)
-
-
-class TransposedEdges(Transposed):
-    """ℰ*, with the backward Lyapunov equation."""
-
-    inner: Edges
-
-    def lyapunov_recursion(self, X: Operator) -> Diagonal:
-        """The Y of X = Y − diagOf{ℰ*Yℰ}, by a base-to-tips scatter (Jain 2011-II Lemma 5)."""
-        return self.bench.lyapunov(self.inner, X, backward=True)
+        rows = self.spaces[0]
+        return apply_edges(rows.forest, self.blocks, x, rows.starts, transpose)
 
 
 class Propagator(Leaf):
@@ -132,7 +113,7 @@ class Propagator(Leaf):
     def __init__(
         self, name: str, symbol: str, edges: Edges, plain: Propagator | None = None
     ) -> None:
-        space = edges.bench.node_space
+        space = edges.spaces[0]
         super().__init__(edges.bench, name, symbol, space, space, lambda _: edges.blocks)
         self.edges, self.strict = edges, plain is not None
 
@@ -142,7 +123,7 @@ class Propagator(Leaf):
         return Propagator(self.name, self.symbol, edges, self if self.strict else None)
 
     def run(self, x: Floats, transpose: bool) -> Floats:
-        return propagate(self.bench.tree, self.blocks, x, self.strict, transpose)
+        return propagate(self.spaces[0].forest, self.blocks, x, self.strict, transpose)
 
 
 class Named(Operator):
@@ -162,6 +143,39 @@ class Named(Operator):
 
     def run(self, x: Floats, transpose: bool) -> Floats:
         return self.definition.run(x, transpose)
+
+
+class Placed(Leaf):
+    """Blocks at some places of a matrix, zero elsewhere: what picks a part out, or joins two."""
+
+    def __init__(
+        self,
+        bench: Workbench,
+        words: tuple[str, str],  # name and symbol
+        spaces: tuple[Space, Space],
+        places: tuple[Ints, Ints],  # of each block: which part of the rows, which of the columns
+        make: Callable[[Workbench], Blocks],
+    ) -> None:
+        super().__init__(bench, *words, *spaces, make)
+        self.places = places
+        self._rows, self._cols = (
+            _entries(space, at) for space, at in zip(spaces, places, strict=True)
+        )
+
+    def moved(self, bench: Workbench) -> Operator:
+        return Placed(bench, (self.name, self.symbol), self.spaces, self.places, self._make)
+
+    def run(self, x: Floats, transpose: bool) -> Floats:
+        here, there = (self._rows, self._cols) if transpose else (self._cols, self._rows)
+        y = np.zeros((self.spaces[1 if transpose else 0].size, x.shape[1]))
+        np.add.at(y, there, apply_diagonal(self.blocks, np.ascontiguousarray(x[here]), transpose))
+        return y
+
+
+def _entries(space: Space, at: Ints) -> Ints:
+    """Where these parts of a stacked vector lie, one after the other."""
+    pieces = [np.arange(space.starts[k], space.starts[k + 1]) for k in at.tolist()]
+    return np.concatenate([*pieces, np.zeros(0, dtype=np.int64)])
 
 
 class Pickoff(Leaf):

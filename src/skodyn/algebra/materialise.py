@@ -16,15 +16,28 @@ from skodyn import sko
 from skodyn.algebra.composite import Identity, Product, Scaled, Sum, Transposed
 from skodyn.algebra.expression import Operator
 from skodyn.algebra.leaves import Edges, Named, Propagator
+from skodyn.algebra.spaces import Space
 from skodyn.algebra.structure import diagonal_blocks, factors_of, is_block_diagonal
+from skodyn.errors import StateError
 from skodyn.sko import SKOModel
-from skodyn.sko.blocks import Blocks, Floats
+from skodyn.sko.blocks import Blocks, Floats, Ints
 from skodyn.topology import Tree
+from skodyn.topology.wording import listed
 
-__all__ = ["LARGE", "LargeMatrixWarning", "dense", "dense_rule", "written_out"]
+__all__ = [
+    "LARGE",
+    "ORDERS",
+    "LargeMatrixWarning",
+    "dense",
+    "dense_rule",
+    "entries_in",
+    "written_out",
+]
 
 LARGE = 64e6
 """Bytes from which on a matrix is called large."""
+
+ORDERS = ("base first", "tips first")
 
 COLUMNS = 256
 """So many columns are swept at a time, which bounds what lies between the factors."""
@@ -45,6 +58,17 @@ def dense(operator: Operator) -> Floats:
             stacklevel=3,
         )
     return _dense(operator)
+
+
+def entries_in(space: Space, order: str) -> Ints | None:
+    """Where the entries of a space lie if its parts are told in this order; None: as they are."""
+    if order not in ORDERS:
+        raise StateError(f"order is {order!r}; give one of {listed(ORDERS)}.")
+    if order == ORDERS[0]:
+        return None
+    parts = range(len(space.sizes)) if space.tree is None else space.tree.canonical_order().tolist()
+    pieces = [np.arange(space.starts[k], space.starts[k + 1]) for k in parts]
+    return np.concatenate([*pieces, np.zeros(0, dtype=np.int64)])
 
 
 def _dense(operator: Operator) -> Floats:
@@ -126,10 +150,11 @@ def _sandwich(operator: Operator) -> tuple[Tree, Blocks, Blocks, Blocks]:
     """(tree, weights of A, X, weights of B) of A X B* or A* X B."""
     factors, bench = factors_of(operator), operator.bench
     outer = [f.inner if isinstance(f, Transposed) else f for f in (factors[0], factors[-1])]
-    inner = tuple(factors[1:-1]) or (Identity(bench, bench.node_space),)
+    space = outer[0].spaces[0]
+    inner = tuple(factors[1:-1]) or (Identity(bench, space),)
     X = diagonal_blocks(inner[0] if len(inner) == 1 else Product(inner))
     weights = [f.blocks for f in outer if isinstance(f, Propagator)]
-    return bench.tree, weights[0], X, weights[1]
+    return space.forest, weights[0], X, weights[1]
 
 
 def _forward(tree: Tree, A: Blocks, X: Blocks, B: Blocks) -> Floats:
@@ -165,11 +190,13 @@ def _mass_matrix(operator: Operator) -> Floats:
     left, first, middle, *_ = factors_of(operator)
     assert isinstance(first, Propagator)
     maps, inertias = diagonal_blocks(left), diagonal_blocks(middle)
-    return sko.mass_matrix(SKOModel.from_packed(operator.bench.tree, first.blocks, maps, inertias))
+    return sko.mass_matrix(
+        SKOModel.from_packed(first.spaces[0].forest, first.blocks, maps, inertias)
+    )
 
 
 def _dense_edges(operator: Edges) -> Floats:
-    full, tree = np.zeros(operator.shape), operator.bench.tree
+    full, tree = np.zeros(operator.shape), operator.spaces[0].forest
     rows, cols = (space.starts for space in operator.spaces)
     for k, p in enumerate(tree.parent.tolist()):
         if p >= 0:

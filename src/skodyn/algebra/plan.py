@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from skodyn.algebra.composite import Identity, Scaled, Sum, Transposed
 from skodyn.algebra.expression import Operator
-from skodyn.algebra.leaves import Edges, Inverted, Leaf, Named, Pickoff, Propagator
+from skodyn.algebra.leaves import Edges, Inverted, Leaf, Named, Pickoff, Placed, Propagator
 from skodyn.algebra.materialise import dense_rule
 from skodyn.algebra.structure import FROM_RICCATI, factors_of, leaves_of
 
@@ -106,5 +106,7 @@ def _leaf_step(leaf: Leaf, transpose: bool) -> Step:
         return Step(what, how, cost)
     if isinstance(leaf, Pickoff):
         return Step(what, "at the picked-off points", cost)
+    if isinstance(leaf, Placed):
+        return Step(what, "from one part to another", cost)
     inverted = isinstance(leaf, Inverted)
     return Step(what, "block by block" + (", inverses kept" if inverted else ""), cost)

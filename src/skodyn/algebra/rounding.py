@@ -28,8 +28,9 @@ def refuse_rounding(operator: Operator, inverses: Blocks) -> None:
     reach = _norms(Blocks(rounding, inverses.cols, inverses.rows)) * _norms(inverses)
     bad = np.flatnonzero(~(reach < 1.0))
     if len(bad):
+        where = operator.spaces[0].label(int(bad[0]))
         raise DynamicsError(
-            f"The block of {operator.text()} at {bench.tree.names[int(bad[0])]!r} is singular but "
+            f"The block of {operator.text()} at {where} is singular but "
             "for rounding and has no inverse; only operators with regular blocks can be inverted."
         )
 

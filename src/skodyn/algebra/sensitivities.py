@@ -21,7 +21,8 @@ import numpy as np
 
 from skodyn.algebra.direction import Direction
 from skodyn.algebra.expression import Operator
-from skodyn.algebra.leaves import Diagonal
+from skodyn.algebra.leaves import Diagonal, Pickoff, Placed
+from skodyn.algebra.workbench import Workbench
 from skodyn.forks import cached_property
 from skodyn.sko.blocks import Blocks
 
@@ -183,6 +184,30 @@ class Derivative(Direction):
                 gain = gain - P[i] @ psi.T @ Upsilon[parent] @ K
             total += 2.0 * np.trace(self.bracket.blocks[i] @ gain)
         return float(total)
+
+    def of(self, expression: Operator) -> Operator:
+        """The derivative of any expression, by the rules of sums, products and inverses.
+
+        Of your own operators it is what they were given as `derivative=`.
+        """
+        from skodyn.algebra.differentiate import derivative_of
+
+        return derivative_of(self, expression)
+
+    def pickoff(self, points: Pickoff) -> Operator:
+        """Of 𝔅: Ũ𝔅 − 𝔅Ũ at the points of bodies that the direction turns by Ũ = diag(ũ, ũ)."""
+
+        def make(bench: Workbench) -> Blocks:
+            U, blocks = self._in(bench)._turned(self.node), bench.given(points.blocks)
+            return Blocks.of(
+                U[k] @ B - B @ U[k][:6, :6]
+                for k, B in zip(points.nodes.tolist(), blocks, strict=True)
+            )
+
+        rows, cols = points.spaces
+        places = points.nodes, np.arange(len(points.nodes))
+        words = f"{self.name}.pickoff(B)", rf"[\mathfrak{{B}}]_{{{self.place}}}"
+        return Placed(self.bench, words, (rows, cols), places, make)
 
     # ---- inside -------------------------------------------------------------------------------
 

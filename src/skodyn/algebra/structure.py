@@ -5,10 +5,21 @@ Recognised by structure alone, never by looking at numbers.
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from skodyn.algebra.block_algebra import identity_blocks, multiply, transpose
-from skodyn.algebra.composite import Identity, Product, Scaled, Sum, Transposed
+from skodyn.algebra.composite import (
+    Identity,
+    Product,
+    Scaled,
+    Sum,
+    Transposed,
+    product,
+    scaled,
+    summed,
+)
 from skodyn.algebra.expression import Operator
 from skodyn.algebra.leaves import Diagonal, Edges, Inverted, Leaf, Named
 from skodyn.sko.blocks import Blocks
@@ -17,11 +28,14 @@ __all__ = [
     "FROM_RICCATI",
     "diagonal_blocks",
     "edge_blocks",
+    "expanded",
     "factors_of",
     "is_block_diagonal",
     "is_on_edges",
+    "is_on_outward_edges",
     "leaves_of",
     "number_of",
+    "starred",
     "terms_of",
 ]
 
@@ -116,8 +130,65 @@ def edge_blocks(operator: Operator) -> Blocks:
     for factor in operator.factors[at + 1 :]:
         blocks = multiply(blocks, diagonal_blocks(factor))
     for factor in reversed(operator.factors[:at]):  # X(℘(k))·E(k)
-        blocks = multiply(diagonal_blocks(factor), blocks, operator.bench.tree.parent)
+        blocks = multiply(diagonal_blocks(factor), blocks, operator.spaces[0].forest.parent)
     return blocks
+
+
+def starred(operator: Operator) -> Operator:
+    """The transpose, with stars at the leaves alone: (A @ B).T as B.T @ A.T."""
+    if isinstance(operator, Transposed):
+        return operator.inner
+    if isinstance(operator, Scaled):
+        return scaled(operator.number, starred(operator.inner))
+    if isinstance(operator, Sum):
+        return reduce(summed, (starred(term) for term in operator.terms))
+    if isinstance(operator, Product):
+        return reduce(product, (starred(factor) for factor in reversed(operator.factors)))
+    return operator.T
+
+
+MANY = 256
+"""So many terms an expression may have when it is multiplied out."""
+
+
+def expanded(operator: Operator) -> list[Operator]:
+    """The terms of an expression multiplied out: A @ (B + C) as A @ B and A @ C.
+
+    Block-diagonal sums stay whole. Beyond MANY terms the expression is left as it is.
+    """
+    terms = _expanded(operator)
+    return [operator] if terms is None else terms
+
+
+def _expanded(operator: Operator) -> list[Operator] | None:
+    if is_block_diagonal(operator):
+        return [operator]
+    if isinstance(operator, Named):
+        return _expanded(operator.definition)
+    if isinstance(operator, Scaled):
+        inner = _expanded(operator.inner)
+        return None if inner is None else [scaled(operator.number, term) for term in inner]
+    if isinstance(operator, Transposed):
+        inner = _expanded(operator.inner)
+        return None if inner is None else [starred(term) for term in inner]
+    if isinstance(operator, Sum):
+        parts = [_expanded(term) for term in operator.terms]
+        known = [part for part in parts if part is not None]
+        return [term for part in known for term in part] if len(known) == len(parts) else None
+    if not isinstance(operator, Product):
+        return [operator]
+    terms: list[Operator] = []
+    for at, factor in enumerate(operator.factors):
+        inner = _expanded(factor)
+        if inner is None or max(1, len(terms)) * len(inner) > MANY:
+            return None
+        terms = [product(a, b) for a in terms for b in inner] if at else inner
+    return terms
+
+
+def is_on_outward_edges(operator: Operator) -> bool:
+    """Has it blocks from nodes to their children alone, as ℰ_φ* has?"""
+    return not isinstance(operator, Identity) and is_on_edges(starred(operator))
 
 
 def _times(number: float, blocks: Blocks) -> Blocks:

@@ -20,7 +20,6 @@ from skodyn.algebra.composite import Identity, product
 from skodyn.algebra.expression import Operator
 from skodyn.algebra.leaves import Diagonal, Edges, Named, Pickoff, Propagator
 from skodyn.algebra.spaces import Space
-from skodyn.algebra.structure import diagonal_blocks, edge_blocks, is_block_diagonal
 from skodyn.algebra.vectors import StackedVector
 from skodyn.conventions import JointKind
 from skodyn.errors import StateError
@@ -30,6 +29,8 @@ from skodyn.sko.blocks import Blocks, Floats
 from skodyn.topology import Tree
 
 if TYPE_CHECKING:
+    from skodyn.algebra.given_derivative import GivenDerivative
+    from skodyn.algebra.parts import Parts
     from skodyn.algebra.sensitivities import Derivative
 
 __all__ = ["Origin", "Workbench"]
@@ -57,8 +58,8 @@ class Workbench:
         self.model, self.origin, self.rates = model, origin, rates
         self.notes: dict[str, float] = {}  # numbers worth keeping, such as the condition number
         find = model.tree.resolve
-        self.node_space = Space("node", "N", model.sizes, find)
-        self.joint_space = Space("joint", "nv", model.dofs, find)
+        self.node_space = Space("node", "N", model.sizes, find, tree=model.tree)
+        self.joint_space = Space("joint", "nv", model.dofs, find, tree=model.tree)
 
     # ---- what was given -----------------------------------------------------------------------
 
@@ -200,33 +201,68 @@ class Workbench:
 
         return Derivative(self, *locate(self, joint, dof))
 
-    def lyapunov(self, edges: Edges, X: Operator, *, backward: bool) -> Diagonal:
-        """The Y of a Lyapunov equation with a block-diagonal right side X."""
-        if not isinstance(X, Operator):
-            raise StateError(
-                f"X is {type(X).__name__}; give a block-diagonal operator, such as M or "
-                "H.T @ D.inverse() @ H."
-            )
-        self.check_compatible(X.bench, edges, X)
-        if not is_block_diagonal(X) or X.rows is None or X.rows.kind != "node":
-            raise StateError(
-                f"{X.text()} is not block-diagonal over the nodes; a Lyapunov recursion needs an "
-                "X that is, such as M or H.T @ D.inverse() @ H."
-            )
-        if edges.cols is None or edges.cols.kind != "node":
-            raise StateError(f"{edges.text()} maps joints to nodes; give E_phi or E_psi.")
-        solve = sko.backward_lyapunov if backward else sko.forward_lyapunov
-        star, latex_star = (".T", "^*") if backward else ("", "")
-        name = f"{edges.text()}{star}.lyapunov_recursion({X.text()})"
-        symbol = rf"\mathrm{{lyap}}({edges.latex()}{latex_star},\,{X.latex()})"
+    def block_diagonal(
+        self,
+        name: str,
+        blocks: Any,
+        *,
+        rows: str = "node",
+        cols: str = "node",
+        symbol: str | None = None,
+        derivative: Any = None,
+    ) -> Diagonal:
+        """A block-diagonal operator of your own, which expressions take as any other.
 
-        def make(bench: Workbench) -> Blocks:
-            weights = edge_blocks(edges.on(bench))
-            return solve(bench.tree, weights, diagonal_blocks(X.on(bench)))
+        blocks: a function of a body's name, a dict by name (others zero), a list, one matrix for
+        all, or a number. rows, cols: "node" or "joint". derivative: how it changes along a
+        direction, for `ops.derivative(…).of`: 0 if it does not, or a function that is given
+        `ops.derivative(…)` and says the blocks.
+        """
+        from skodyn.algebra.own import block_diagonal
 
-        solution = self._square(name, symbol, make)
-        solution.made_from = (edges, X)
-        return solution
+        return block_diagonal(self, name, blocks, (rows, cols), symbol, derivative)
+
+    def kernel(
+        self, name: str, weights: Any, *, symbol: str | None = None, derivative: Any = None
+    ) -> Edges:
+        """An SKO operator ℰ of your own, from weights 𝔸(℘(k), k) given as for `block_diagonal`.
+
+        Its SPO operator 𝔸 is `ops.propagator(name, kernel)`, or (Id - kernel).inverse().
+        """
+        from skodyn.algebra.own import kernel
+
+        return kernel(self, name, weights, symbol, derivative)
+
+    def propagator(self, name: str, kernel: Operator, *, symbol: str | None = None) -> Propagator:
+        """The SPO operator (I − ℰ)⁻¹ of an ℰ such as `kernel` makes, or `E_phi @ tau_bar`."""
+        from skodyn.algebra.own import propagator
+
+        return propagator(self, name, kernel, symbol)
+
+    def segments(self) -> Parts:
+        """ℰ, 𝔸, H, M and 𝓜 by serial segments, as operators (Jain 2011-II eqs. 61 to 63)."""
+        from skodyn.algebra.parts import segments_of
+
+        return segments_of(self)
+
+    def partition(self, nodes: Any) -> Parts:
+        """The same by the parts that a path-induced set of nodes makes (Jain 2012-I eqs. 22–27)."""
+        from skodyn.algebra.parts import partition_of
+
+        return partition_of(self, nodes)
+
+    def given_derivative(
+        self, A: Any = None, H: Any = None, M: Any = None, *, name: str = "s"
+    ) -> GivenDerivative:
+        """Derivatives of all operators by a number s, from those of the model's blocks.
+
+        A, H, M: d𝔸(℘(k), k)/ds, dH(k)/ds and dM(k)/ds, given as for `block_diagonal`; what is left
+        out does not change. For SKO models, which do not say how they change, and for masses,
+        lengths and other parameters.
+        """
+        from skodyn.algebra.given_derivative import GivenDerivative
+
+        return GivenDerivative(self, A, H, M, name)
 
     def stacked_vector(self, values: ArrayLike | Mapping[Hashable, Any] = 0.0) -> StackedVector:
         """A vector over the nodes: of an array, one number, or parts by name (others zero)."""
