@@ -94,11 +94,11 @@ def in_lanes(name):
 def short_of_a_stage(way, method):
     """Memory for one stage less: k of the last goes behind."""
     stages = int(method.numbers(IntegratorSettings(method.name))[0])
-    METHODS[method.name] = replace(method, memory=stage_memory(stages - 1))
+    METHODS._own[method.name] = replace(method, memory=stage_memory(stages - 1))
     try:
         way(method.name)
     finally:
-        METHODS[method.name] = method
+        METHODS._own[method.name] = method
 
 
 def seen():

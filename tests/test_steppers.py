@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -182,3 +184,17 @@ def test_a_wrong_setting_is_named_with_its_value(numbers, words):
     with pytest.raises(sk.StateError) as error:
         IntegratorSettings(**numbers)
     assert all(word in str(error.value) for word in words)
+
+
+def test_settings_are_those_of_the_methods_and_cannot_be_set():
+    settings = IntegratorSettings("dormand_prince", dt=0.1, rtol=1e-6)
+    assert (settings.rtol, settings.atol, settings.tolerance) == (1e-6, 1e-9, 1e-14)
+    assert settings == settings.changed(rtol=1e-6) != settings.changed(rtol=1e-7)
+    assert pickle.loads(pickle.dumps(settings)) == settings
+    assert len({settings, settings.changed(dt=0.1), settings.changed(method="rk4")}) == 2
+    with pytest.raises(AttributeError, match="rtol cannot be set"):
+        settings.rtol = 1.0
+    with pytest.raises(AttributeError, match="has no 'heat'"):
+        _ = settings.heat
+    with pytest.raises(sk.StateError, match="heat is no setting of an integrator; give rtol, atol"):
+        IntegratorSettings(heat=1.0)

@@ -48,7 +48,8 @@ def read_thermostat(
     before = len(tables.faults)
     values = tables.values(AndersenThermostat, tables.table(top, *at), at)
     if integrator.adaptive:
-        what = "thermostat acts between steps of equal length, which 'dormand_prince' does not take"
+        what = "thermostat acts between steps of equal length, which "
+        what += f"{integrator.method!r} does not take"
         tables.fault(at, f"{what}; use another method, or leave it out.")
     elif "rate" in values and (why := rate_fault(values["rate"], integrator.dt, "thermostat.rate")):
         tables.fault((*at, "rate"), why)

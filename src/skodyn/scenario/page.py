@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from skodyn.scenario.description import (
     OutputSettings,
     RunSettings,
 )
-from skodyn.scenario.schema import CONTROLLERS, FORCES, SCHEMA
+from skodyn.scenario.schema import CONTROLLERS, FORCES, SCHEMA, default_of
 from skodyn.simulation.elements import JointProperties
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat
@@ -60,10 +60,9 @@ def _section(title: str, cls: type) -> str:
         "| key | value | if left out | meaning |",
         "| --- | --- | --- | --- |",
     ]
-    for f in (f for f in fields(cls) if f.name in SCHEMA[cls]):
-        key = SCHEMA[cls][f.name]
+    for name, key in SCHEMA[cls].items():
         form = key.kind.form.removesuffix(", or leave it out for no limit")
-        rows.append(f"| `{f.name}` | {form} | {_default(f.default)} | {key.meaning} |")
+        rows.append(f"| `{name}` | {form} | {_default(default_of(cls, name))} | {key.meaning} |")
     return "\n".join(rows)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 from skodyn.errors import ScenarioError
@@ -105,7 +104,7 @@ def _scenario(
         q0=start[0],
         v0=start[1],
         forces=forces,
-        integrator=replace(integrator, max_speed=bounds.max_speed),
+        integrator=integrator.changed(max_speed=bounds.max_speed),
         duration=settings.duration,
         output=output,
         seed=settings.seed,

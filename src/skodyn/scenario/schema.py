@@ -7,6 +7,7 @@ needs a line here, and nothing else.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from skodyn.channels.entry import CHANNELS, loggable
@@ -38,7 +39,6 @@ from skodyn.simulation.keys import (
     POSITIVE,
     POSITIVE_LIMIT,
     SEED,
-    SMALL,
     STEPS,
     TIMES,
     TITLE,
@@ -52,7 +52,7 @@ from skodyn.simulation.methods import METHODS
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat
 
-__all__ = ["CONTROLLERS", "FORCES", "METHOD_KEYS", "SCHEMA", "Key", "Kind", "numbers"]
+__all__ = ["CONTROLLERS", "FORCES", "SCHEMA", "Key", "Kind", "default_of", "numbers"]
 
 
 def _channels(value: Any) -> tuple[str, ...] | None:
@@ -73,6 +73,13 @@ _CHANNELS = Kind(
     _channels,
     loggable,
 )
+
+_METHOD = Kind(
+    lambda: f"one of {METHODS.listed()}",
+    lambda value: value if isinstance(value, str) and value in METHODS else None,
+    lambda: tuple(METHODS),
+)
+_ADAPTIVE = ", ".join(f"`{name}`" for name, one in METHODS.built_in.items() if one.adaptive)
 
 # ---- tables -------------------------------------------------------------------------------------
 
@@ -159,17 +166,17 @@ SCHEMA: dict[type, dict[str, Key]] = {
         "rate": Key(POSITIVE, "how often all velocities are drawn anew, 1/s"),
     },
     IntegratorSettings: {
-        "method": Key(one_of(*METHODS), "how time advances"),
-        "dt": Key(POSITIVE, "step, s; not for `dormand_prince`, which chooses its own"),
-        "tolerance": Key(SMALL, "of the implicit equations; `implicit_midpoint` only"),
-        "rtol": Key(SMALL, "relative error allowed in a step; `dormand_prince` only"),
-        "atol": Key(POSITIVE, "absolute error allowed in a step; `dormand_prince` only"),
-        "first_step": Key(POSITIVE, "length of the first step, s; `dormand_prince` only"),
-        "max_step": Key(POSITIVE_LIMIT, "longest step, s; `dormand_prince` only"),
+        "method": Key(_METHOD, "how time advances"),
+        "dt": Key(POSITIVE, f"step, s; not for {_ADAPTIVE}, which chooses its own"),
+        **{
+            setting.name: Key(setting.kind, f"{setting.meaning}; `{name}` only")
+            for name, method in METHODS.built_in.items()
+            for setting in method.settings
+        },
     },
     OutputSettings: {
-        "every": Key(STEPS, "steps from one row of the log to the next; not `dormand_prince`"),
-        "interval": Key(POSITIVE, "seconds from one row to the next; `dormand_prince` only"),
+        "every": Key(STEPS, f"steps from one row of the log to the next; not {_ADAPTIVE}"),
+        "interval": Key(POSITIVE, f"seconds from one row to the next; {_ADAPTIVE} only"),
         "channels": Key(_CHANNELS, "what is logged besides time, q and v"),
     },
     Bounds: {
@@ -177,10 +184,12 @@ SCHEMA: dict[type, dict[str, Key]] = {
     },
 }
 
-METHOD_KEYS: dict[str, tuple[str, ...]] = {
-    name: method.settings for name, method in METHODS.items()
-}
-"""The settings that each method takes."""
-
 CONTROLLERS: dict[str, type] = {"servo": Servo, "sinusoid": Sinusoid, "torque_table": TorqueTable}
 FORCES: dict[str, type] = {"wrench": Wrench, "point_spring": PointSpring, "fixman": FixmanForce}
+
+
+def default_of(cls: type, key: str) -> Any:
+    """What a key is if it is left out; MISSING if it must be given."""
+    if cls is IntegratorSettings:
+        return getattr(IntegratorSettings(), key)
+    return next(f.default for f in fields(cls) if f.name == key)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from typing import Any
 
 import numpy as np
 
 from skodyn.io.toml_source import TomlSource
 from skodyn.model.columns import LARGEST, as_floats, shown
-from skodyn.scenario.schema import SCHEMA, Kind
+from skodyn.scenario.schema import SCHEMA, Kind, default_of
 from skodyn.topology.wording import Spelling
 
 __all__ = ["At", "Tables", "Values", "dotted"]
@@ -53,10 +53,10 @@ class Tables:
                     self.fault((*at, key), f"{dotted(*at, key)} is {shown(value)}; {remedy}")
                 else:
                     values[key] = found
-        for f in (f for f in fields(cls) if f.name in schema):
-            if f.default is MISSING and f.name not in values.given:
-                whose, form = dotted(*at) if at else "The scenario", schema[f.name].kind.form
-                self.fault(at, f"{whose} has no {f.name}; give {form}.")
+        for key in schema:
+            if default_of(cls, key) is MISSING and key not in values.given:
+                whose, form = dotted(*at) if at else "The scenario", schema[key].kind.form
+                self.fault(at, f"{whose} has no {key}; give {form}.")
         return values
 
     def known(self, table: dict[str, Any], keys: Collection[str], at: At) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from skodyn.channels.entry import CHANNELS
 from skodyn.channels.files import fault_of, names_function
 from skodyn.model.model import Model
 from skodyn.scenario.description import OutputSettings
-from skodyn.scenario.schema import METHOD_KEYS
 from skodyn.scenario.tables import Tables, Values
 from skodyn.simulation.duration import division_fault, every_fault
+from skodyn.simulation.methods import METHODS
 from skodyn.simulation.settings import IntegratorSettings
 
 __all__ = ["check_channels", "read_timing"]
@@ -55,10 +55,10 @@ def check_channels(
 def _check_keys(
     tables: Tables, given: Values, wanted: Values, integrator: IntegratorSettings
 ) -> None:
-    method = integrator.method
-    for key in sorted(given.given - {"method", *METHOD_KEYS[method]}):
+    method, keys = integrator.method, METHODS[integrator.method].keys
+    for key in sorted(given.given - {"method", *keys}):
         what = f"integrator.{key} is not for method {method!r}"
-        remedy = f"leave it out; the method takes {', '.join(METHOD_KEYS[method])}"
+        remedy = f"leave it out; the method takes {', '.join(keys)}"
         tables.fault(("integrator", key), f"{what}; {remedy}.")
     right, wrong = ("interval", "every") if integrator.adaptive else ("every", "interval")
     if wrong in wanted.given:

@@ -1,4 +1,4 @@
-"""The loop of the adaptive method: one chunk of attempted steps.
+"""The loop of methods that choose their steps: one chunk of attempted steps.
 
 Rows for the log come from dense output at multiples of the interval, so that logging does not
 change the sequence of steps, unless one of them would fill all rows of a chunk. `clock` holds what
@@ -8,9 +8,10 @@ taken, steps rejected, rows written so far.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from skodyn.jit import COUNT, NUMBER, RESULT, Group, helper, kernel
+from skodyn.kernels.entries import named_like
 from skodyn.kernels.status import LOOP_OPEN, NOT_FINITE, OK, STEP_TOO_SMALL, code_of
 from skodyn.lanes import WIDTH_1, Rows, pointer
 from skodyn.simulation.fixed_step import (
@@ -21,15 +22,6 @@ from skodyn.simulation.fixed_step import (
     states_of,
 )
 from skodyn.simulation.steppers import explicit
-from skodyn.simulation.steppers.dormand_prince import (
-    MEMORY,
-    SHRINK_MOST,
-    TABLEAU,
-    dense_output,
-    next_step,
-    scaled_error,
-)
-from skodyn.simulation.steppers.method import Method
 from skodyn.simulation.structures import SYSTEM_ARRAYS, State, opened
 from skodyn.simulation.system import close
 
@@ -71,7 +63,7 @@ class RowsOfStep(NamedTuple):
 
 
 @helper
-def write_rows(work, system, clock, dt, state, new, log):
+def write_rows(dense_output, work, system, clock, dt, state, new, log):
     """Rows of the log that lie in the step from clock[TIME]; how many there are."""
     interval, after, first = log.interval, log.after, log.row
     row = first
@@ -86,53 +78,55 @@ def write_rows(work, system, clock, dt, state, new, log):
     return row - first
 
 
-@kernel(SYSTEM_ARRAYS, STATE_ARRAYS, RESULT, SCHEDULE, LOG_ROWS)
-def dormand_prince_run(arrays, states, clock, schedule, log):
-    """(attempts made, rows written, status); stops early at `end` or when the rows are full."""
-    work, system = opened(WIDTH_1, arrays)
-    state, new = states_of(system, states, 0)
-    capacity, end = log.q.size // max(state.q.stride, 1), schedule.end
-    row, trouble = 0, OK
-    for tried in range(schedule.attempts):
-        time = clock[TIME]
-        if time >= end:
-            return tried, row, OK
-        dt = length_of_step(clock, schedule, capacity)
-        if row + int(dt / schedule.interval) + 2 > capacity:
-            return tried, row, OK
-        if time + 1e-3 * dt == time or dt < 1e-18 * end:  # the second is for time 0
-            return tried, row, STEP_TOO_SMALL if trouble == OK else trouble
-        status = explicit.step(work, system, time, dt, state, new)
-        if status != OK and code_of(status) not in (NOT_FINITE, LOOP_OPEN):
-            return tried, row, status
-        trouble = status if code_of(status) == LOOP_OPEN else OK
-        error = scaled_error(system, dt, schedule.rtol, schedule.atol, state, new)
-        grow, shrink = next_step(error, clock[PREVIOUS_ERROR])
-        if not (status == OK and error <= 1.0):
-            clock[STEP_LENGTH] = dt * (shrink if trouble == OK else SHRINK_MOST)
-            clock[REJECTED] += 1
-            continue
-        status = check_velocities(work, system, new.y, schedule.max_speed)
-        if status != OK:
-            return tried, row, status
-        after = end if dt == end - time else time + dt
-        rows = RowsOfStep(pointer(log.q), pointer(log.y), row, after, schedule.interval)
-        row += write_rows(work, system, clock, dt, state, new, rows)
-        copy_state(work, state, new)
-        clock[TIME] = after
-        clock[STEPS] += 1
-        clock[PREVIOUS_ERROR] = max(error, 1e-4)
-        clock[STEP_LENGTH] = (
-            dt * grow if dt == clock[STEP_LENGTH] else max(dt * grow, clock[STEP_LENGTH])
-        )
-    return schedule.attempts, row, OK
+def adaptive_steps(
+    name: str, scaled_error: Any, next_step: Any, dense_output: Any, shrink_most: float
+) -> Any:
+    """The kernel of an explicit method with error control: (attempts made, rows written, status).
 
+    It stops early at `end` or when the rows are full. scaled_error: of a step, good below 1.
+    next_step: factors for the next step and for another try. dense_output: the state inside a step.
+    shrink_most: the factor after a step in which loops came open.
+    """
 
-METHOD = Method(
-    "dormand_prince",
-    MEMORY,
-    dormand_prince_run,
-    numbers=lambda settings: TABLEAU,
-    settings=("rtol", "atol", "first_step", "max_step"),
-    adaptive=True,
-)
+    def entry(arrays, states, clock, schedule, log):
+        work, system = opened(WIDTH_1, arrays)
+        state, new = states_of(system, states, 0)
+        capacity, end = log.q.size // max(state.q.stride, 1), schedule.end
+        row, trouble = 0, OK
+        for tried in range(schedule.attempts):
+            time = clock[TIME]
+            if time >= end:
+                return tried, row, OK
+            dt = length_of_step(clock, schedule, capacity)
+            if row + int(dt / schedule.interval) + 2 > capacity:
+                return tried, row, OK
+            if time + 1e-3 * dt == time or dt < 1e-18 * end:  # the second is for time 0
+                return tried, row, STEP_TOO_SMALL if trouble == OK else trouble
+            status = explicit.step(work, system, time, dt, state, new)
+            if status != OK and code_of(status) not in (NOT_FINITE, LOOP_OPEN):
+                return tried, row, status
+            trouble = status if code_of(status) == LOOP_OPEN else OK
+            error = scaled_error(system, dt, schedule.rtol, schedule.atol, state, new)
+            grow, shrink = next_step(error, clock[PREVIOUS_ERROR])
+            if not (status == OK and error <= 1.0):
+                clock[STEP_LENGTH] = dt * (shrink if trouble == OK else shrink_most)
+                clock[REJECTED] += 1
+                continue
+            status = check_velocities(work, system, new.y, schedule.max_speed)
+            if status != OK:
+                return tried, row, status
+            after = end if dt == end - time else time + dt
+            rows = RowsOfStep(pointer(log.q), pointer(log.y), row, after, schedule.interval)
+            row += write_rows(dense_output, work, system, clock, dt, state, new, rows)
+            copy_state(work, state, new)
+            clock[TIME] = after
+            clock[STEPS] += 1
+            clock[PREVIOUS_ERROR] = max(error, 1e-4)
+            clock[STEP_LENGTH] = (
+                dt * grow if dt == clock[STEP_LENGTH] else max(dt * grow, clock[STEP_LENGTH])
+            )
+        return schedule.attempts, row, OK
+
+    return kernel(SYSTEM_ARRAYS, STATE_ARRAYS, RESULT, SCHEDULE, LOG_ROWS)(
+        named_like(entry, name, scaled_error)
+    )

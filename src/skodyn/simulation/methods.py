@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from skodyn.errors import StateError
-from skodyn.simulation import adaptive_step
-from skodyn.simulation.steppers import implicit_midpoint, rk4, semi_implicit_euler
-from skodyn.simulation.steppers.method import Method
+from skodyn.registry import register
+from skodyn.simulation.steppers.method import METHODS, Method
 
-__all__ = ["METHODS", "method_named", "register"]
-
-METHODS: dict[str, Method] = {
-    stepper.METHOD.name: stepper.METHOD
-    for stepper in (semi_implicit_euler, rk4, implicit_midpoint, adaptive_step)
-}
-
-
-def register(method: Method) -> None:
-    """Make a method known: one file, inside the package or outside, is all that it takes."""
-    if METHODS.get(method.name, method) is not method:
-        raise StateError(f"There is an integrator {method.name!r} already; give another name.")
-    METHODS[method.name] = method
+__all__ = ["METHODS", "fixed_step_methods", "method_named", "register"]
 
 
 def method_named(name: str) -> Method:
-    if name not in METHODS:
-        raise StateError(f"The integrator {name!r} is unknown; give {', '.join(METHODS)}.")
-    return METHODS[name]
+    found = METHODS.get(name)
+    if found is None:
+        raise StateError(f"The integrator {name!r} is unknown; give {METHODS.listed()}.")
+    return found
+
+
+def fixed_step_methods() -> str:
+    """Those whose steps are all of the same length, for a sentence."""
+    return ", ".join(name for name, method in METHODS.items() if not method.adaptive)

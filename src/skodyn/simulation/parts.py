@@ -18,6 +18,7 @@ from skodyn.simulation import forces as f
 from skodyn.simulation.coupled_system import evaluate_coupled
 from skodyn.simulation.element_forces import apply_elements, apply_fixman, compensate_gravity
 from skodyn.simulation.looped_system import close_loops, evaluate_looped
+from skodyn.simulation.methods import method_named
 from skodyn.simulation.steppers.looped_midpoint import step_looped
 from skodyn.simulation.structures import EFFECTS, ROWS, STATE, SYSTEM
 
@@ -60,7 +61,7 @@ def addresses(
         codes[f.FIXMAN] > 0,
         tree[LOOPS] > 0,
         tree[LOOPS] > 0,
-        tree[LOOPS] > 0 and method == "implicit_midpoint",
+        tree[LOOPS] > 0 and method_named(method).closes_loops,
     )
     found = [part.address(width) if used else 0 for part, used in zip(OWN, needed, strict=True)] + [
         part.address(width) for part in brought

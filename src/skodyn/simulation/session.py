@@ -23,6 +23,7 @@ from skodyn.simulation.fingerprint import fingerprint
 from skodyn.simulation.identity import channel_identity
 from skodyn.simulation.loop import Outcome, Progress, drive
 from skodyn.simulation.loop_start import start_fault
+from skodyn.simulation.methods import fixed_step_methods
 from skodyn.simulation.monitors import Snapshot, snapshot
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat, rate_fault
@@ -57,7 +58,7 @@ class Plan:
         if self.thermostat is not None and self.settings.adaptive:
             faults.append(
                 f"A thermostat acts between steps of equal length, which {self.settings.method} "
-                "does not take; use rk4, implicit_midpoint or semi_implicit_euler."
+                f"does not take; use one of {fixed_step_methods()}."
             )
         elif self.thermostat is not None:
             sentence = rate_fault(self.thermostat.rate, self.settings.dt, "The thermostat's rate")
@@ -127,7 +128,7 @@ class Plan:
 
         return provenance.collect(
             self.model, self.scenario_text, seed=self.seed, integrator=self.settings.method,
-            integrator_settings=asdict(self.settings), dt=self.settings.dt,
+            integrator_settings=self.settings.plain(), dt=self.settings.dt,
             duration=self.duration, every=self.every, identity=self.identity(),
             scenario_folder=self.scenario_folder,
         )  # fmt: skip

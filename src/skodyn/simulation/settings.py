@@ -3,41 +3,93 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import Any
 
 from skodyn.errors import StateError
-from skodyn.simulation.methods import METHODS
+from skodyn.simulation.keys import POSITIVE, POSITIVE_LIMIT, Kind
+from skodyn.simulation.steppers.method import METHODS, Setting
 
 __all__ = ["IntegratorSettings"]
 
 
-@dataclass(frozen=True)
 class IntegratorSettings:
-    """dt is the step of fixed-step methods, and the interval between rows of dormand_prince."""
+    """The method, and its numbers, each by its name: `settings.rtol`.
 
-    method: str = "rk4"
-    dt: float = 1e-3
-    tolerance: float = 1e-14  # implicit_midpoint: when its iteration has come to rest
-    rtol: float = 1e-9  # dormand_prince
-    atol: float = 1e-9
-    first_step: float = 1e-4
-    max_step: float = math.inf
-    max_speed: float = math.inf  # stop when a velocity leaves this bound
+    dt is the step of fixed-step methods, and the interval between rows of those that choose their
+    steps. A velocity beyond max_speed stops a run. The others are those of the methods, which say
+    what they take: tolerance, rtol, atol, first_step, max_step, …
+    """
 
-    def __post_init__(self) -> None:
-        faults = []
-        if self.method not in METHODS:
-            faults.append(f"The integrator {self.method!r} is unknown; give {', '.join(METHODS)}.")
-        for name in ("dt", "tolerance", "rtol", "atol", "first_step"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0.0):
-                faults.append(f"{name} is {value!r}; give a finite number above 0.")
-        for name in ("max_step", "max_speed"):
-            if not getattr(self, name) > 0.0:
-                faults.append(f"{name} is {getattr(self, name)!r}; give a number above 0.")
+    def __init__(
+        self,
+        method: str = "rk4",
+        dt: float = 1e-3,
+        *,
+        max_speed: float = math.inf,
+        **own: float,
+    ) -> None:
+        known = _known_settings(method)
+        numbers = {name: own.get(name, setting.default) for name, setting in known.items()}
+        vars(self).update(method=method, dt=dt, max_speed=max_speed, own=numbers)
+        faults = [f"The integrator {method!r} is unknown; give {METHODS.listed()}."] * (
+            method not in METHODS
+        )
+        for name in sorted(own.keys() - known.keys()):
+            faults.append(f"{name} is no setting of an integrator; give {', '.join(known)}.")
+        kinds = {name: setting.kind for name, setting in known.items()}
+        for name, kind in {"dt": POSITIVE, "max_speed": POSITIVE_LIMIT, **kinds}.items():
+            if not _fits(kind, value := getattr(self, name)):
+                faults.append(f"{name} is {value!r}; give {kind.form}.")
         if faults:
             raise StateError(faults)
+
+    method: str
+    dt: float
+    max_speed: float
+    own: dict[str, float]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name} cannot be set; settings.changed({name}=…) makes others.")
+
+    def __getattr__(self, name: str) -> float:
+        try:
+            found: float = self.__dict__["own"][name]
+        except KeyError:
+            raise AttributeError(f"IntegratorSettings has no {name!r}.") from None
+        return found
 
     @property
     def adaptive(self) -> bool:
         return METHODS[self.method].adaptive
+
+    def plain(self) -> dict[str, Any]:
+        """Every number by its name."""
+        return {"method": self.method, "dt": self.dt, **self.own, "max_speed": self.max_speed}
+
+    def changed(self, **settings: Any) -> IntegratorSettings:
+        """The same with other numbers."""
+        return IntegratorSettings(**{**self.plain(), **settings})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IntegratorSettings) and self.plain() == other.plain()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.plain().items()))
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{name}={value!r}" for name, value in self.plain().items())
+        return f"IntegratorSettings({words})"
+
+
+def _known_settings(method: str) -> dict[str, Setting]:
+    """The settings of the package's methods and of this one: whoever tries several methods gives
+    them all."""
+    chosen = METHODS.get(method)
+    methods = [*METHODS.built_in.values(), *([chosen] if chosen else [])]
+    return {setting.name: setting for one in methods for setting in one.settings}
+
+
+def _fits(kind: Kind, value: Any) -> bool:
+    """Whether a kind takes a value; what limits something may be infinite in Python."""
+    unlimited = kind is POSITIVE_LIMIT and isinstance(value, float) and value == math.inf
+    return unlimited or kind.read(value) is not None

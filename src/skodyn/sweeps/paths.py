@@ -21,8 +21,9 @@ from skodyn.model import places as model_paths
 from skodyn.model.places import Places, model_places, place_vector, set_places
 from skodyn.scenario import Scenario
 from skodyn.scenario.description import Bounds, RunSettings
-from skodyn.scenario.schema import CONTROLLERS, FORCES, METHOD_KEYS, SCHEMA
+from skodyn.scenario.schema import CONTROLLERS, FORCES, SCHEMA
 from skodyn.simulation.elements import JointProperties
+from skodyn.simulation.methods import METHODS
 from skodyn.simulation.thermostat import AndersenThermostat
 from skodyn.sweeps.scenario_data import Data
 
@@ -86,8 +87,8 @@ def _acting(scenario: Scenario, data: Data) -> Iterator[tuple[Any, ...]]:
 def _run(data: Data) -> Iterator[tuple[Any, ...]]:
     for key in (key for key in SCHEMA[RunSettings] if key != "title"):
         yield key, (key,)
-    method = data.get("integrator", {}).get("method", "rk4")
-    for key in ("method", *METHOD_KEYS[method]):
+    method = METHODS[data.get("integrator", {}).get("method", "rk4")]
+    for key in ("method", *method.keys):
         yield f"integrator.{key}", ("integrator", key)
     for key in SCHEMA[Bounds]:
         yield f"bounds.{key}", ("bounds", key)
@@ -95,7 +96,7 @@ def _run(data: Data) -> Iterator[tuple[Any, ...]]:
         yield f"thermostat.{key}", ("thermostat", key)
     yield (
         ("output.interval", ("output", "interval"))
-        if method == "dormand_prince"
+        if method.adaptive
         else ("output.every", ("output", "every"))
     )
 

@@ -8,10 +8,15 @@ way u, and of y.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from skodyn.jit import helper
 from skodyn.model.layout import NV
+from skodyn.registry import register
+from skodyn.simulation.adaptive_step import adaptive_steps
+from skodyn.simulation.keys import POSITIVE, POSITIVE_LIMIT, SMALL
 from skodyn.simulation.lie import move_coordinates
 from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.explicit import (
@@ -23,6 +28,7 @@ from skodyn.simulation.steppers.explicit import (
     stage_memory,
     tableau,
 )
+from skodyn.simulation.steppers.method import Method, Setting
 from skodyn.simulation.steppers.tables import clear
 from skodyn.simulation.structures import start_of, table
 
@@ -117,3 +123,20 @@ def dense_output(work, system, part, dt, state, new, out):
     interpolate(ny, part, dt, zero, way, m, start_of(partly))
     interpolate(ny, part, dt, start_of(state.y), start_of(new.y), k, start_of(out.y))
     move_coordinates(work, system.model, state.q, partly, 1.0, out.q)
+
+
+METHOD = register(
+    Method(
+        "dormand_prince",
+        MEMORY,
+        adaptive_steps("dormand_prince_run", scaled_error, next_step, dense_output, SHRINK_MOST),
+        numbers=lambda settings: TABLEAU,
+        settings=(
+            Setting("rtol", 1e-9, SMALL, "relative error allowed in a step"),
+            Setting("atol", 1e-9, POSITIVE, "absolute error allowed in a step"),
+            Setting("first_step", 1e-4, POSITIVE, "length of the first step, s"),
+            Setting("max_step", math.inf, POSITIVE_LIMIT, "longest step, s"),
+        ),
+        adaptive=True,
+    )
+)

@@ -16,11 +16,13 @@ from skodyn.jit import call_part, helper
 from skodyn.kernels.loop_table import has_loops
 from skodyn.kernels.status import NOT_CONVERGED, OK
 from skodyn.lanes import fma, states
+from skodyn.registry import register
 from skodyn.simulation.fixed_step import fixed_steps
+from skodyn.simulation.keys import SMALL
 from skodyn.simulation.lane_loop import lane_steps
 from skodyn.simulation.lie import move_coordinates
 from skodyn.simulation.memory import Sections
-from skodyn.simulation.steppers.method import Method
+from skodyn.simulation.steppers.method import Method, Setting
 from skodyn.simulation.steppers.tables import copy
 from skodyn.simulation.structures import MIDPOINT, State, size_of, start_of, table
 from skodyn.simulation.system import SYSTEM_MEMORY, evaluate
@@ -102,11 +104,14 @@ def step(work, system, t, dt, state, new):
     return NOT_CONVERGED
 
 
-METHOD = Method(
-    "implicit_midpoint",
-    MEMORY,
-    fixed_steps("midpoint_run", step),
-    lane_steps("midpoint_sweep", step),
-    numbers=lambda settings: np.array([settings.tolerance]),
-    settings=("dt", "tolerance"),
+METHOD = register(
+    Method(
+        "implicit_midpoint",
+        MEMORY,
+        fixed_steps("midpoint_run", step),
+        lane_steps("midpoint_sweep", step),
+        numbers=lambda settings: np.array([settings.tolerance]),
+        settings=(Setting("tolerance", 1e-14, SMALL, "of the implicit equations"),),
+        closes_loops=True,
+    )
 )

@@ -1,26 +1,38 @@
-"""What the package must know of an integration method."""
+"""What the package must know of an integration method, and all methods by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from skodyn.registry import Registry
+from skodyn.simulation.keys import Kind
 from skodyn.simulation.memory import Sections
 
-__all__ = ["Method"]
+__all__ = ["METHODS", "Method", "Setting"]
+
+
+class Setting(NamedTuple):
+    """A number that a method takes besides dt: which values, and what it means."""
+
+    name: str
+    default: float
+    kind: Kind
+    meaning: str
 
 
 @dataclass(frozen=True, eq=False)
 class Method:
     """One way to advance time.
 
-    memory: what its steps keep. loop: the kernel that runs it for one state (fixed_step.py, or for
-    an adaptive method one like adaptive_step.py). lane_loop: that for runs side by side
-    (lane_loop.py), if there is one. numbers: what its kernels read of the settings.
-    settings: the keys of a scenario's integrator that it takes.
+    memory: what its steps keep. loop: the kernel that runs it for one state (`fixed_steps`, or for
+    a method that chooses its steps `adaptive_steps`). lane_loop: that for runs side by side
+    (`lane_steps`), if there is one. numbers: what its kernels read of the settings.
+    settings: its own, besides dt. adaptive: it chooses its steps. closes_loops: with loops its
+    steps are another part of the loop (parts.py).
 
     Steppers are compiled from this file and all it imports, so it knows IntegratorSettings by name
     alone.
@@ -31,5 +43,20 @@ class Method:
     loop: Any
     lane_loop: Any = None
     numbers: Callable[[Any], Any] = lambda settings: np.zeros(1)
-    settings: tuple[str, ...] = ("dt",)
+    settings: tuple[Setting, ...] = ()
     adaptive: bool = False
+    closes_loops: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of a scenario's integrator that it takes."""
+        return (*(() if self.adaptive else ("dt",)), *(setting.name for setting in self.settings))
+
+
+METHODS: Registry[Method] = Registry(
+    "an integrator",
+    lambda thing: isinstance(thing, Method),
+    lambda method: method.name,
+    "skodyn.simulation.steppers",
+)
+"""Every method by its name; those of the package lie beside this file, one each."""

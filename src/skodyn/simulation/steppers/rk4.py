@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from skodyn.registry import register
 from skodyn.simulation.steppers.explicit import explicit_method
 
-METHOD = explicit_method(
-    "rk4",
-    rows=[[], [1 / 2], [0, 1 / 2], [0, 0, 1]],
-    weights=[1 / 6, 1 / 3, 1 / 3, 1 / 6],
-    nodes=[0, 1 / 2, 1 / 2, 1],
+METHOD = register(
+    explicit_method(
+        "rk4",
+        rows=[[], [1 / 2], [0, 1 / 2], [0, 0, 1]],
+        weights=[1 / 6, 1 / 3, 1 / 3, 1 / 6],
+        nodes=[0, 1 / 2, 1 / 2, 1],
+    )
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from skodyn.jit import helper
 from skodyn.kernels.status import OK
+from skodyn.registry import register
 from skodyn.simulation.fixed_step import fixed_steps
 from skodyn.simulation.lane_loop import lane_steps
 from skodyn.simulation.lie import move_coordinates
@@ -32,9 +33,11 @@ def step(work, system, t, dt, state, new):
     return status if status != OK else closed
 
 
-METHOD = Method(
-    "semi_implicit_euler",
-    MEMORY,
-    fixed_steps("euler_run", step),
-    lane_steps("euler_sweep", step),
+METHOD = register(
+    Method(
+        "semi_implicit_euler",
+        MEMORY,
+        fixed_steps("euler_run", step),
+        lane_steps("euler_sweep", step),
+    )
 )
