@@ -46,10 +46,12 @@ from skodyn import estimation  # noqa: E402
 from skodyn.algebra.block_algebra import identity_blocks  # noqa: E402
 from skodyn.algebra.identities import check_identities  # noqa: E402
 from skodyn.dynamics import contact_functions, driver, joint_columns  # noqa: E402
+from skodyn.dynamics.hybrid import BOTH  # noqa: E402
 from skodyn.dynamics.inertias import INERTIAS  # noqa: E402
 from skodyn.jit.build import all_kernels  # noqa: E402
 from skodyn.kernels import body_inertias as inertia_rows  # noqa: E402
 from skodyn.model.contact_tables import pack_contacts  # noqa: E402
+from skodyn.model.prescription import find_prescription  # noqa: E402
 from skodyn.scenario import parse_scenario  # noqa: E402
 from skodyn.simulation.elements import FixmanForce, Servo  # noqa: E402
 from skodyn.sweeps.lane_batch import LaneBatch  # noqa: E402
@@ -68,6 +70,13 @@ def moving_joint(model):
     return next(n for n, j in zip(model.joint_names, model.joints, strict=True) if j.nv)
 
 
+def hybrid_in_one_call(model, q):
+    """The way that arrays go where there is a compiler."""
+    chosen = find_prescription(model, [moving_joint(model)])
+    none, out = np.zeros(model.nv), np.empty((2, model.nv))
+    assert BOTH.ready(driver.first_block(chosen.model), q, none, none, none, np.zeros(0), out) == 0
+
+
 def front_door(model):
     """Every function for one state and for a batch, and every stepper."""
     rng, chosen = np.random.default_rng(2), driver.Algorithm.goes_one_by_one
@@ -84,6 +93,10 @@ def front_door(model):
             sk.sample_velocity(model, at, 1.0, rng)
             rates = np.zeros((count, model.nv)) if count > 1 else np.zeros(model.nv)
             sk.hybrid_dynamics(model, at, rates, prescribed=[moving_joint(model)])
+            hybrid_in_one_call(model, q[0])
+            sk.cut(model, model.joint_names[2:4]).forward_dynamics(
+                q[0], np.zeros(model.nv), np.zeros(model.nv)
+            )
             sk.diagonal_velocity(model, at, rates)
             sk.force_from_diagonal(model, at, sk.diagonal_force(model, at, rates))
             sk.diagonal_dynamics(model, at, rates, rates)

@@ -57,6 +57,7 @@ from skodyn.dynamics.mass_matrices import (
     mass_matrix_solve,
     operational_space_compliance,
 )
+from skodyn.dynamics.parts import Parts, cut
 from skodyn.dynamics.rigid_sko_model import sko_model
 from skodyn.dynamics.statistical import (
     fixman_potential,
@@ -79,6 +80,7 @@ __all__ = [
     "HybridDynamics",
     "LoopForces",
     "OperationalSpace",
+    "Parts",
     "assemble",
     "bias_force",
     "body_inertias",
@@ -87,6 +89,7 @@ __all__ = [
     "contact_forces",
     "contact_gaps",
     "coriolis_matrix",
+    "cut",
     "diagonal_bias",
     "diagonal_dynamics",
     "diagonal_force",

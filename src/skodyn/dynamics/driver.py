@@ -319,7 +319,7 @@ def _run_lanes(
                 return done
             done.append(work(*todo))
 
-    helpers = [_executor(workers).submit(drain) for _ in range(min(workers, len(ranges)) - 1)]
+    helpers = [executor(workers).submit(drain) for _ in range(min(workers, len(ranges)) - 1)]
     answers = drain()  # this thread works too, which saves waking another one
     for helper in helpers:
         answers += helper.result()
@@ -357,8 +357,8 @@ def _split(rows: int, bodies: int, threads: int) -> list[tuple[int, int]]:
 
 
 @cache
-def _executor(threads: int) -> ThreadPoolExecutor:
+def executor(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="skodyn")
 
 
-on_fork(in_child=_executor.cache_clear)  # the child has none of its parent's threads
+on_fork(in_child=executor.cache_clear)  # the child has none of its parent's threads

@@ -39,6 +39,8 @@ HYBRID = Algorithm(
     _hybrid.hybrid_dynamics, _hybrid.hybrid_dynamics_batch, "vxf", "tau or vdot", dimensions=2
 )
 
+BOTH = _hybrid.hybrid_dynamics_of_both
+
 INDEPENDENT = 1e-10
 """Accelerations whose compliance, scaled to a unit diagonal, is nearer to singular are tied."""
 
@@ -120,16 +122,12 @@ def hybrid_dynamics(
     forces = choice.zeros if tau is None else tau
     rates = choice.zeros if vdot is None else vdot
     if threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
-        known, blocks = choice.known, choice.blocks
+        result = np.empty((2, model.nv)) if out is None else out
+        block = choice.blocks[0] if choice.blocks else first_block(choice.model)
+        pushed = NOTHING if f_ext is None else flat_forces(model, f_ext)
         try:
-            if not (rates.shape == forces.shape == known.shape):  # type: ignore[union-attr]
-                raise ValueError
-            x = np.where(known, rates, forces)
-            result = np.empty((2, known.size)) if out is None else out
-            block = blocks[0] if blocks else first_block(choice.model)
-            pushed = NOTHING if f_ext is None else flat_forces(model, f_ext)
-            status = HYBRID.ready(block, q, v, x, pushed, result)
-        except (AttributeError, TypeError, ValueError):  # not what kernels take: see below
+            status = BOTH.ready(block, q, v, forces, rates, pushed, result)
+        except TypeError:  # not contiguous float64 arrays of the right number of axes
             status = TURNED_AWAY
         if status == 0:
             return HybridDynamics(*result)

@@ -12,13 +12,13 @@ result is v̇ and then 𝒯 of all.
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import brief_kernel, helper
 from skodyn.kernels.articulated_inertia import (
     gathered_inertia,
     joint_trouble,
     pass_inertia_inward,
 )
-from skodyn.kernels.entries import batch, one_state
+from skodyn.kernels.entries import Given, batch, one_state, one_state_signature, row_of
 from skodyn.kernels.forward_dynamics import add_outer_force, turn_freely, yield_loaded_joint
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia, ground_acceleration, scatter_rates
@@ -28,7 +28,16 @@ from skodyn.kernels.residuals import (
     pass_force_inward,
     passed_force,
 )
-from skodyn.kernels.status import NOT_FINITE, OK, failure, first_trouble
+from skodyn.kernels.status import (
+    BAD_INPUT,
+    NOT_FINITE,
+    OK,
+    coordinates_fit,
+    failure,
+    first_trouble,
+    forces_fit,
+    velocities_fit,
+)
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
@@ -45,9 +54,19 @@ from skodyn.kernels.workspace import (
     load6,
     load_matrix,
     store6,
+    unpack,
     velocity_count,
 )
-from skodyn.lanes import absolute, all_lanes, load, load_rows, store, store_rows
+from skodyn.lanes import (
+    Rows,
+    absolute,
+    all_lanes,
+    load,
+    load_rows,
+    pointer,
+    store,
+    store_rows,
+)
 from skodyn.model.layout import KIND, N_DOF, PARENT, V_START
 from skodyn.model.prescribed_layout import PRESCRIBED
 from skodyn.spatial.articulated import add_applied_articulated, apply_articulated
@@ -202,6 +221,35 @@ def shape(model, count):
     """A row of v̇ and a row of 𝒯."""
     nv = velocity_count(model)
     return (2, nv) if count == nv else (-1, 1)
+
+
+@helper
+def choose_known(model, tau, vdot, out):
+    """x into the second row of `out`, which is read before it is written; is it finite?"""
+    nv, sound = velocity_count(model), True
+    for k in range(body_count(model)):
+        given = vdot if is_prescribed(model, k) else tau
+        for i in range(entry(model, k, N_DOF)):
+            dof = entry(model, k, V_START) + i
+            out[nv + dof] = given[dof]
+            sound &= abs(given[dof]) < _INFINITY
+    return sound
+
+
+@brief_kernel(*one_state_signature(4, dimensions=2))
+def hybrid_dynamics_of_both(block, q, v, tau, vdot, f_ext, out):
+    """One state with 𝒯 and v̇ in arrays of their own: mixing them in Python costs as much as
+    ten bodies."""
+    work, model = unpack(block)
+    nv = velocity_count(model)
+    sound = coordinates_fit(model, q) and velocities_fit(model, v) and forces_fit(model, f_ext)
+    sizes = tau.size == nv and vdot.size == nv and out.shape[0] == 2 and out.size == 2 * nv
+    if not (sound and sizes):
+        return BAD_INPUT
+    if not choose_known(model, pointer(tau), pointer(vdot), pointer(out)):
+        return BAD_INPUT
+    x, forces = Rows(pointer(out), nv, 1), Rows(pointer(f_ext), 0, f_ext.size)
+    return sweep(work, model, Given(row_of(q), row_of(v), x, forces), row_of(out))
 
 
 hybrid_dynamics = one_state("hybrid_dynamics", sweep, shape, "q v x f", dimensions=2)
