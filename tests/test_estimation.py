@@ -97,6 +97,44 @@ def test_covariances_on_the_slide_of_key_quantities(case):
     close(to_innovations @ twin.mass @ to_innovations.T, twin.D, size, kappa)
 
 
+def test_whole_covariances_and_what_the_slides_call_by_symbols(case):
+    twin, T, S_x = data(case)
+    found, model = estimation.smooth(case.model, T), case.model
+    size, kappa = np.abs(S_x).max() * np.abs(twin.psi).max() ** 2, twin.kappa
+    expected = {
+        "x": S_x,
+        "T": twin.mass,
+        "z": twin.A @ twin.K @ twin.D @ twin.K.T @ twin.A.T,
+        "z_error": twin.psi @ twin.M @ twin.psi.T,
+        "epsilon": twin.D,
+        "nu": np.linalg.inv(twin.D),
+    }
+    ops = sk.operators(model)
+    for name, matrix in expected.items():
+        close(estimation.covariance(model, name), matrix, size, kappa)
+        close(getattr(ops.covariances, name).dense(), matrix, size, kappa)
+    for k, (part, freedoms) in enumerate(zip(twin.nodes, twin.dofs, strict=True)):
+        close(found.z_covariances[k], expected["z"][part, part], size, kappa)
+        close(found.nu_covariances[k], expected["nu"][freedoms, freedoms], size, kappa)
+    pairs = [
+        (found.z, found.predicted), (found.z_plus, found.filtered), (found.f, found.smoothed),
+        (found.epsilon, found.innovations), (found.alpha, found.costate),
+    ]  # fmt: skip
+    for one, other in pairs:
+        assert one is other
+    close(found.nu, np.linalg.solve(twin.D, found.epsilon), 1.0, kappa)
+    other_form = found.z_plus + found.solution.P_plus.apply(found.alpha_plus)
+    close(found.f, other_form, np.abs(S_x).max(), kappa)
+    estimators = ops.covariances
+    for name in ("z", "z_plus", "epsilon", "nu", "alpha", "f"):
+        close(getattr(estimators, f"to_{name}") @ T, getattr(found, name), size, kappa)
+
+
+def test_covariances_of_other_things_are_refused():
+    with pytest.raises(sk.StateError, match="of is 'w'; give one of 'x', 'T', 'z'"):
+        estimation.covariance(case_of(9).model, "w")
+
+
 def test_the_printed_covariance_of_the_estimate_is_wrong():
     case = next(case_of(s) for s in SEEDS if case_of(s).model.n_nodes > 5 and s % 4 == 0)
     twin = case.twin

@@ -28,13 +28,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skodyn.errors import StateError
 from skodyn.sko import Blocks, Riccati, SKOModel, forward_lyapunov, mass_matrix
 from skodyn.sko.blocks import Floats, stacked_columns
 from skodyn.sko.compliances import node_compliances
 from skodyn.sko.riccati_equation import solution_of
-from skodyn.sko.sweeps import gather, pass_inward, scatter
+from skodyn.sko.sweeps import gather, pass_inward, pass_outward, scatter
+from skodyn.topology.wording import listed
 
-__all__ = ["Estimate", "output_covariance", "sample", "smooth", "state_covariances"]
+__all__ = ["Estimate", "covariance", "output_covariance", "sample", "smooth", "state_covariances"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +50,48 @@ class Estimate:
     smoothed: Floats  # f: E[x(k) | all T]
     innovations: Floats  # ε, independent of each other, covariance D(k)
     costate: Floats  # α
+    nu: Floats  # ν = D⁻¹ε, independent of each other, covariance D(k)⁻¹
+
+    @property
+    def z(self) -> Floats:
+        """𝔷, the prediction, under the slides' symbol."""
+        return self.predicted
+
+    @property
+    def z_plus(self) -> Floats:
+        """𝔷⁺, the filter's estimate."""
+        return self.filtered
+
+    @property
+    def epsilon(self) -> Floats:
+        """ε, the innovations."""
+        return self.innovations
+
+    @property
+    def alpha(self) -> Floats:
+        """α, the co-state."""
+        return self.costate
+
+    @property
+    def alpha_plus(self) -> Floats:
+        """α⁺ = 𝔸*α: f = 𝔷⁺ + P⁺α⁺ as well."""
+        return pass_outward(self.model.tree, self.model.weights, self.costate)
+
+    @property
+    def f(self) -> Floats:
+        """f, the smoothed estimate."""
+        return self.smoothed
+
+    @property
+    def z_covariances(self) -> Blocks:
+        """R − P: of 𝔷 itself, node by node; what of x the outboard outputs tell."""
+        R, P = state_covariances(self.model), self.solution.P
+        return Blocks(R.data - P.data, P.rows.copy(), P.cols.copy()).freeze()
+
+    @property
+    def nu_covariances(self) -> Blocks:
+        """D⁻¹: of ν, node by node."""
+        return Blocks.of(np.linalg.inv(block) for block in self.solution.D).freeze()
 
     @property
     def predicted_covariances(self) -> Blocks:
@@ -97,7 +141,7 @@ def smooth(model: SKOModel, T: ArrayLike, solution: Riccati | None = None) -> Es
 
     return Estimate(
         model, solution, shaped(predicted), shaped(filtered), shaped(smoothed),
-        shaped(innovations), shaped(costate),
+        shaped(innovations), shaped(costate), shaped(nu),
     )  # fmt: skip
 
 
@@ -109,6 +153,38 @@ def state_covariances(model: SKOModel) -> Blocks:
 def output_covariance(model: SKOModel) -> Floats:
     """cov[T] = H𝔸M𝔸*H*: the mass matrix, dense."""
     return mass_matrix(model)
+
+
+OF = ("x", "T", "z", "z_error", "epsilon", "nu")
+
+
+def covariance(model: SKOModel, of: str, solution: Riccati | None = None) -> Floats:
+    """The whole covariance, dense: what two nodes have to do with each other as well.
+
+    of: "x" (𝔸M𝔸*), "T" (𝓜), "z" (𝔸̃τPτ*𝔸̃*), "z_error" (of x − 𝔷, ψMψ*), "epsilon" (D), "nu" (D⁻¹),
+    the slide "Key covariance quantities". By sweeps, so that it costs what filling it does.
+    `sk.operators(model).covariances` has the same as operators, which fill nothing.
+    """
+    if of not in OF:
+        raise StateError(f"of is {of!r}; give one of {listed(OF)}.")
+    if of == "x":
+        return _spread(model, model.weights, state_covariances(model))
+    if of == "T":
+        return mass_matrix(model)
+    solution = solution_of(model, solution)
+    if of == "z_error":
+        return _spread(model, solution.psi, solution.P)
+    if of == "z":
+        R, P = state_covariances(model), solution.P
+        return _spread(model, model.weights, Blocks(R.data - P.data, P.rows, P.cols))
+    return solution.D.dense() if of == "epsilon" else solution.solve_D(np.eye(model.nv))
+
+
+def _spread(model: SKOModel, weights: Blocks, Y: Blocks) -> Floats:
+    """Y + 𝔸̃Y + Y𝔸̃* (Jain 2011-II Lemma 3)."""
+    whole = Y.dense()
+    inward = gather(model.tree, weights, whole, strict=True)
+    return whole + inward + inward.T
 
 
 def sample(model: SKOModel, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:

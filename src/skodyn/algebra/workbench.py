@@ -29,6 +29,7 @@ from skodyn.sko.blocks import Blocks, Floats
 from skodyn.topology import Tree
 
 if TYPE_CHECKING:
+    from skodyn.algebra.covariances import Covariances
     from skodyn.algebra.given_derivative import GivenDerivative
     from skodyn.algebra.parts import Parts
     from skodyn.algebra.sensitivities import Derivative
@@ -178,6 +179,13 @@ class Workbench:
         """ψ*H*D⁻¹Hψ, the extended operational space compliance."""
         whole = self.psi.T @ self.H.T @ self.D.inverse() @ self.H @ self.psi
         return Named("Omega", r"\Omega", whole, symmetric=True)
+
+    @property
+    def covariances(self) -> Covariances:
+        """Covariances and estimators of x = φw, T = Hx with cov w = M, as operators."""
+        from skodyn.algebra.covariances import Covariances
+
+        return Covariances(self)
 
     # ---- made on request ------------------------------------------------------------------------
 
