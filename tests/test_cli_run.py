@@ -102,10 +102,10 @@ def test_run_writes_the_log_and_says_how_it_went(scenario, tmp_path, capsys):
     assert err == ""
     lines = out.splitlines()
     assert lines[0] == "finished: t = 0.5 s after 500 steps"
-    assert re.search(r"^speed +[\d,]+ steps/s", lines[1])
+    assert re.search(r"^speed: +[\d,]+ steps/s", lines[1])
     assert lines[2].startswith("energy")
     assert "work of forces" in out
-    assert lines[-1] == f"log      {target}"
+    assert lines[-1] == f"log:      {target}"
     run = open_trajectory(target)
     assert (run.status, len(run)) == ("finished", 51)
     assert run.scenario_text == scenario.read_text()
@@ -257,7 +257,7 @@ def test_a_failed_run_ends_with_1_and_says_why(unstable, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert out.startswith("failed: t = ")
     reason = err.splitlines()[-1]  # a slow machine shows progress before it
-    assert reason.startswith("failed: joint 'pivot' left the finite numbers at t = ")
+    assert reason.startswith("failed: joint 'pivot' became NaN or infinite at t = ")
     run = open_trajectory(tmp_path / "out.h5")
     assert (run.status, run.message) == ("failed", reason.removeprefix("failed: "))
     assert np.isfinite(run.q).all()
@@ -413,11 +413,11 @@ def test_info_describes_a_log(log, capsys):
     assert err == ""
     lines = out.splitlines()
     assert lines[0] == f"{log}: finished"
-    assert lines[1] == "rows     51, t = 0 … 0.5 s"
-    assert lines[2] == "channels t, step, q, v, energy"
-    assert lines[3].startswith("model    rod ")
-    assert lines[4] == "method   rk4, dt = 0.001"
-    assert lines[5].startswith("energy   imbalance ")
+    assert lines[1] == "rows:     51, t = 0 … 0.5 s"
+    assert lines[2] == "channels: t, step, q, v, energy"
+    assert lines[3].startswith("model:    rod ")
+    assert lines[4] == "method:   rk4, dt = 0.001"
+    assert lines[5].startswith("energy:   error ")
 
 
 def test_info_as_json_is_data(log, capsys):
@@ -439,7 +439,7 @@ def test_info_reads_a_log_that_is_being_written(tmp_path, capsys):
         assert main(["info", str(log)]) == 0
         out = capsys.readouterr().out
         assert out.startswith(f"{log}: running")
-        assert "energy   not balanced yet" in out
+        assert "energy:   not checked yet" in out
         said = refused(capsys, "run", scenario, "-o", log, "--overwrite")
         assert "in use" in said
     finally:

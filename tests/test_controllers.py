@@ -218,9 +218,7 @@ def test_torques_that_are_no_numbers_end_the_run():
 
     ended = run(broken)
     assert ended.status == "failed"
-    assert re.search(
-        r"joint '\w+' left the finite numbers at t = 0\.\d+ s, step 5\d", ended.message
-    )
+    assert re.search(r"joint '\w+' became NaN or infinite at t = 0\.\d+ s, step 5\d", ended.message)
     assert np.isfinite(ended.v).all()
 
 

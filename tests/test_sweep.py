@@ -245,7 +245,7 @@ def test_37_poisoned_runs_among_5000_are_found_and_touch_nobody(tmp_path):
         assert (sound[name][others] == found[name][others]).all(), name
     sweep = sk.open_sweep(tmp_path / "poisoned.h5")
     assert [run for run, _, _ in sweep.failures()] == poisoned.tolist()
-    assert "left the finite numbers at t" in sweep.reason(int(poisoned[0]))
+    assert "became NaN or infinite at t" in sweep.reason(int(poisoned[0]))
     assert len(list((tmp_path / "poisoned-runs").iterdir())) == 37
 
 

@@ -6,7 +6,7 @@ What NumPy cannot check these names say: they stand in signatures, docstrings an
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,7 @@ __all__ = [
     "Positions",
     "Root",
     "Rotations",
+    "RunSummary",
     "SpatialArray",
     "SpatialVector",
     "Vector",
@@ -102,3 +103,25 @@ PointJacobian: TypeAlias = NDArray[np.float64]
 
 Compliance: TypeAlias = NDArray[np.float64]
 """Shape ([…,] 6k, 6k): from forces [moment; force] at k points to their accelerations."""
+
+
+class RunSummary(TypedDict, total=False):
+    """What a run says of itself at its end; docs/hdf5-schema.md has the meaning of each key."""
+
+    t: float
+    steps: int
+    steps_this_run: int
+    steps_rejected: int
+    wall_seconds: float
+    steps_per_second: float
+    energy_start: float
+    energy_end: float
+    work_of_forces: float
+    energy_imbalance: float
+    linear_momentum_imbalance: float | None
+    angular_momentum_imbalance: float | None
+    momentum_note: str
+    loop_error_max: float
+    loop_condition_min: float
+    loop_condition_time: float
+    loop_rank_changes: int

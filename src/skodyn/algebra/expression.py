@@ -7,10 +7,11 @@ nothing. `A @ x` runs the recursions, one per factor; neither φ nor ψ is forme
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from skodyn.algebra.spaces import Space
 from skodyn.algebra.vectors import StackedVector
@@ -70,7 +71,7 @@ class Operator(ABC):
     def __matmul__(self, other: Operator) -> Operator: ...
 
     @overload
-    def __matmul__(self, other: Any) -> Any: ...
+    def __matmul__(self, other: ArrayLike) -> StackedVector: ...
 
     def __matmul__(self, other: Any) -> Any:
         if not isinstance(other, Operator):
@@ -79,10 +80,11 @@ class Operator(ABC):
 
         return product(self, other)
 
-    def __rmatmul__(self, other: Any) -> Any:
+    def __rmatmul__(self, other: NDArray[Any] | Sequence[Any]) -> Floats:
         """Rows from the left: x @ A is (A.T @ x.T).T, a plain array."""
         rows = np.asarray(other)
-        return np.asarray(self._times(rows.T, True)).T
+        result: Floats = np.asarray(self._times(rows.T, True)).T
+        return result
 
     def __add__(self, other: Any) -> Operator:
         from skodyn.algebra.composite import operand, summed

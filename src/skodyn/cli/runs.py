@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -104,25 +105,26 @@ def _finite(value: Any) -> Any:
 def _in_words(data: dict[str, Any]) -> str:
     lines = [
         f"{data['status']}: t = {data['t']:.6g} s after {data['steps']} steps",
-        f"speed    {data['steps_per_second']:,.0f} steps/s, {data['wall_seconds']:.2f} s",
-        f"energy   {data['energy_start']:.9g} J -> {data['energy_end']:.9g} J, "
+        f"speed:    {data['steps_per_second']:,.0f} steps/s, {data['wall_seconds']:.2f} s",
+        f"energy:   {data['energy_start']:.9g} J -> {data['energy_end']:.9g} J, "
         f"work of forces {data['work_of_forces']:.6g} J, "
-        f"imbalance {data['energy_imbalance']:.2e} of the largest",
-        f"momentum {_momentum_in_words(data)}",
-        f"log      {data['log']}",
+        f"error {data['energy_imbalance']:.2e} (relative to max|E|)",
+        f"momentum: {_momentum_in_words(data)}",
+        f"log:      {data['log']}",
     ]
     if "steps_rejected" in data:
-        lines.insert(1, f"rejected {data['steps_rejected']} attempts")
+        lines.insert(1, f"rejected: {data['steps_rejected']} attempts")
     return "\n".join(lines)
 
 
-def _momentum_in_words(summary: dict[str, Any]) -> str:
+def _momentum_in_words(summary: Mapping[str, Any]) -> str:
     linear, angular = (summary[f"{kind}_momentum_imbalance"] for kind in ("linear", "angular"))
-    reason = f"not conserved: {summary['momentum_note']}"
+    reason = f"not checked ({summary['momentum_note']})"
     if linear is None:
         return reason
-    turning = f"{reason}" if angular is None else f"imbalance {angular:.2e} of the largest"
-    return f"linear: imbalance {linear:.2e} of the largest, angular: {turning}"
+    scale = "(relative to the largest possible)"
+    turning = reason if angular is None else f"error {angular:.2e} {scale}"
+    return f"linear: error {linear:.2e} {scale}, angular: {turning}"
 
 
 # ---- info and check ---------------------------------------------------------------------------
@@ -150,17 +152,19 @@ def log_info(path: str, as_json: bool) -> str:
     drift = log.summary.get("energy_imbalance")
     lines = [
         f"{path}: {log.status}{', ' + log.message if log.message else ''}",
-        f"rows     {len(log)}" + (f", t = {span[0]:g} … {span[1]:g} s" if span else ""),
-        f"channels {', '.join(log.channels)}",
-        f"model    {source['model']['name']} {source['model']['hash'][:12]}",
-        f"method   {source['integrator']}, dt = {source['dt']}",
-        f"energy   imbalance {drift:.2e}" if drift is not None else "energy   not balanced yet",
+        f"rows:     {len(log)}" + (f", t = {span[0]:g} … {span[1]:g} s" if span else ""),
+        f"channels: {', '.join(log.channels)}",
+        f"model:    {source['model']['name']} {source['model']['hash'][:12]}",
+        f"method:   {source['integrator']}, dt = {source['dt']}",
+        f"energy:   error {drift:.2e} (relative to max|E|)"
+        if drift is not None
+        else "energy:   not checked yet",
         *(
-            [f"momentum {_momentum_in_words(log.summary)}"]
+            [f"momentum: {_momentum_in_words(log.summary)}"]
             if "momentum_note" in log.summary
             else []
         ),
-        f"written  {source['started']} by skodyn {source['versions']['skodyn']}",
+        f"written:  {source['started']} by skodyn {source['versions']['skodyn']}",
     ]
     return "\n".join(lines)
 

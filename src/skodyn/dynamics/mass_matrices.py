@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -222,6 +222,18 @@ def _axes(value: Any) -> int:
         return -1
 
 
+@overload
+def mass_matrix_logdet(
+    model: Model, q: Sequence[float], *, threads: int | None = None
+) -> float: ...
+@overload
+def mass_matrix_logdet(
+    model: Model, q: Sequence[Sequence[float]], *, threads: int | None = None
+) -> Floats: ...
+@overload
+def mass_matrix_logdet(
+    model: Model, q: Coordinates, *, threads: int | None = None
+) -> float | Floats: ...
 def mass_matrix_logdet(
     model: Model, q: Coordinates, *, threads: int | None = None
 ) -> float | Floats:

@@ -13,6 +13,7 @@ from skodyn.io.robots.options import LoadOptions
 from skodyn.io.urdf import UrdfFile
 from skodyn.io.xml_source import XmlSource
 from skodyn.model.model import Model
+from skodyn.typing import MimicRule, Root
 
 __all__ = ["load"]
 
@@ -25,11 +26,11 @@ _OF_URDF = ("root", *_OF_MJCF)
 def load(
     path: str | os.PathLike[str],
     *,
-    root: str = "fixed",
+    root: Root = "fixed",
     merge_fixed: bool = True,
     search_paths: Sequence[str | os.PathLike[str]] = (),
     stops: bool = False,
-    mimic: str = "exact",
+    mimic: MimicRule = "exact",
     ignore: Sequence[str] = (),
     repair_inertia: bool = False,
 ) -> Model:

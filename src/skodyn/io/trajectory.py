@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Protocol, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,10 @@ from skodyn.io.log_reading import OpenLog, open_log
 from skodyn.io.model_record import read_model
 from skodyn.io.schema import Names, chosen_data
 from skodyn.model.model import Model
+from skodyn.typing import RunSummary
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["Trajectory", "open"]
 
@@ -127,7 +131,9 @@ class Trajectory:
         return self["v"]
 
     @overload
-    def __getitem__(self, what: str) -> NDArray[Any]: ...
+    def __getitem__(self, what: Literal["step"]) -> NDArray[np.int64]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __getitem__(self, what: str) -> NDArray[np.float64]: ...
     @overload
     def __getitem__(self, what: slice) -> Self: ...
     def __getitem__(self, what: str | slice) -> NDArray[Any] | Self:
@@ -200,9 +206,9 @@ class Trajectory:
         return str(self._source.about()["message"])
 
     @property
-    def summary(self) -> dict[str, Any]:
-        """What the run said of itself at its end."""
-        return dict(self._source.about()["summary"])
+    def summary(self) -> RunSummary:
+        """What the run said of itself at its end; empty before."""
+        return cast(RunSummary, dict(self._source.about()["summary"]))
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -215,7 +221,7 @@ class Trajectory:
 
     # ---- other packages ---------------------------------------------------------------------
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> xarray.Dataset:
         """All rows as an xarray.Dataset in memory, with named dimensions and coordinates.
 
         To leave them on disk, use `xarray.open_dataset(path, engine="h5netcdf")`.

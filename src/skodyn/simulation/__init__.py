@@ -27,6 +27,7 @@ from skodyn.simulation.session import resume as _resume
 from skodyn.simulation.session import run as _run
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat
+from skodyn.typing import IntegratorName
 
 __all__ = [
     "AndersenThermostat",
@@ -50,7 +51,7 @@ def simulate(
     *,
     duration: float,
     dt: float = 1e-3,
-    integrator: str = "rk4",
+    integrator: IntegratorName | str = "rk4",
     log: str | Path | None = None,
     joints: dict[str, JointProperties] | None = None,
     elements: Iterable[Any] = (),

@@ -152,7 +152,7 @@ def explain(engine: Engine, status: int) -> str:
         return f"joint {name!r} moves against no inertia {when}; give it mass or inertia"
     if code == NOT_FINITE:
         name = _fastest_joint(engine)
-        return f"joint {name!r} left the finite numbers {when}; use a smaller dt or more damping"
+        return f"joint {name!r} became NaN or infinite {when}; use a smaller dt or more damping"
     return f"joint {name!r} has a quaternion that is not of unit length {when}"
 
 

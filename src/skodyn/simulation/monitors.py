@@ -76,7 +76,7 @@ def momentum_obstacle(model: Model, forces: Forces) -> str:
     for k in np.flatnonzero(model.parent < 0):
         name = model.joint_names[k]
         if model.joints[k].kind != JointKind.FREE:
-            return f"joint {name!r} holds it to the world"
+            return f"joint {name!r} is fixed to the world"
         if forces.joints.get(name, JointProperties()) != JointProperties():
             return f"joint {name!r} to the world has forces of its own"
         if model.joints[k].armature > 0.0:

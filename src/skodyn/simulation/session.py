@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -28,6 +28,10 @@ from skodyn.simulation.monitors import Snapshot, snapshot
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat, rate_fault
 from skodyn.sources import dependency_hash
+from skodyn.typing import RunSummary
+
+if TYPE_CHECKING:
+    from skodyn.io.trajectory import Trajectory
 
 __all__ = ["Plan", "Run", "checkpoint_path", "resume", "run"]
 
@@ -139,7 +143,7 @@ class Run:
     """A run that has ended: how, and where its rows are."""
 
     outcome: Outcome
-    trajectory: Any
+    trajectory: Trajectory
     log: Path | None = None
 
     @property
@@ -151,8 +155,9 @@ class Run:
         return self.outcome.message
 
     @property
-    def summary(self) -> dict[str, Any]:
-        return self.outcome.summary
+    def summary(self) -> RunSummary:
+        """Steps, speed, and how far energy and momentum were kept."""
+        return cast(RunSummary, self.outcome.summary)
 
     @property
     def t(self) -> Floats:

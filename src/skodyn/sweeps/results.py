@@ -8,7 +8,7 @@ import shutil
 import weakref
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from skodyn.sweeps.index import Index, open_index
 from skodyn.sweeps.packing import Packer
 from skodyn.sweeps.scenario_data import to_toml
 from skodyn.sweeps.stored_study import stored_study
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["STATUS_WORDS", "Sweep", "logs_folder", "open_sweep"]
 
@@ -209,7 +212,7 @@ class Sweep:
     def dimensions(self) -> list[tuple[str, tuple[str, ...], int]]:
         return [(n, tuple(p), c) for n, p, c in json.loads(self._index.text("dimensions"))]
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> xarray.Dataset:
         """Parameters as coordinates, metrics and final states as variables.
 
         Each axis of a grid is a dimension; points of a list or a sample are one dimension with

@@ -106,7 +106,7 @@ class Given:
 
     @cached_property
     def nu(self) -> StackedVector:
-        return self.Dinv @ self.epsilon  # type: ignore[no-any-return]
+        return self.Dinv @ self.epsilon
 
     @cached_property
     def alpha(self) -> StackedVector:
