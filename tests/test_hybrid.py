@@ -290,7 +290,7 @@ def test_all_faults_of_the_arguments_are_told_at_once():
         sk.hybrid_dynamics(
             arm(), [0.0], [0.0, np.nan], [1.0, np.inf], [1.0, 2.0, 3.0], prescribed=["upper"]
         )
-    told = " ".join(caught.value.faults)
+    told = " ".join(map(str, caught.value.faults))
     assert len(caught.value.faults) == 4
     for said in ("q has shape (1,)", "v[1] is nan", "tau[1] is inf", "vdot has shape (3,)"):
         assert said in told

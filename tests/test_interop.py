@@ -249,8 +249,8 @@ def test_joints_missing_on_either_side_are_all_named():
     with pytest.raises(sk.ModelError) as caught:
         interop.to_pinocchio_state(hinge(), theirs, [0.0], [0.0])
     assert len(caught.value.faults) == 2
-    assert "'hinge'" in caught.value.faults[0]
-    assert "'elbow'" in caught.value.faults[1]
+    assert "'hinge'" in str(caught.value.faults[0])
+    assert "'elbow'" in str(caught.value.faults[1])
 
 
 def test_names_that_differ_can_be_given():

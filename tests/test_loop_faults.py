@@ -43,7 +43,7 @@ def robot() -> sk.ModelBuilder:
 def faults_of(builder: sk.ModelBuilder) -> tuple[str, ...]:
     with pytest.raises(sk.ModelError) as caught:
         builder.build()
-    return caught.value.faults
+    return tuple(map(str, caught.value.faults))
 
 
 def loop(**changes: Any) -> Callable[[], tuple[str, ...]]:
@@ -482,7 +482,7 @@ def faults_in(tmp_path: Path, *changes: tuple[str, str]) -> list[str]:
     path.write_text(text)
     with pytest.raises(sk.ModelError) as caught:
         sk.load(path)
-    return [fault.removeprefix(f"{tmp_path}{os.sep}") for fault in caught.value.faults]
+    return [fault.removeprefix(f"{tmp_path}{os.sep}") for fault in map(str, caught.value.faults)]
 
 
 EXAMPLE = 'write for example joint = { type = "revolute", axis = [0, 0, 1] }.'

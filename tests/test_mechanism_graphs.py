@@ -694,7 +694,7 @@ def arm_alone() -> sk.ModelBuilder:
 def faults_of(b: sk.ModelBuilder, cut: Any = ()) -> tuple[str, ...]:
     with pytest.raises(sk.ModelError) as caught:
         b.build(cut=cut)
-    return caught.value.faults
+    return tuple(map(str, caught.value.faults))
 
 
 @pytest.mark.parametrize(("made", "cut", "sentences"), FAULTS)
@@ -719,7 +719,7 @@ def test_all_faults_are_said_at_once():
         "Body 'hand': mass is 'heavy'; give a number.",
         "Body 'c': mass is -1, which is negative; give its mass in kilograms.",
         "Body 'c': inertia violates the triangle inequality: principal moments (1, 1, 5), but "
-        "1 + 1 < 5; correct it, or build with repair_inertia=True to take the nearest valid one.",
+        "1 + 1 < 5; correct it, or give repair_inertia=True to take the nearest valid one.",
         "Frame 'tip': there is no body 'd' to fix it in; name a body of the model, or 'world'.",
         "Loop 'rope', rod joint: length is 0; give a length greater than zero, in metres.",
     )
@@ -752,5 +752,5 @@ def built_or_faults(b: sk.ModelBuilder, cut: Any) -> tuple[str, ...]:
     try:
         assert np.isfinite(b.build(cut=cut).parameters).all()
     except sk.ModelError as error:
-        return error.faults or ("none",)
+        return tuple(map(str, error.faults)) or ("none",)
     return ()

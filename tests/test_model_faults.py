@@ -35,7 +35,7 @@ def faults_of(*bodies: dict[str, Any], frames: Any = (), **options: Any) -> tupl
         builder.add_frame(**entries)
     with pytest.raises(sk.ModelError) as caught:
         builder.build()
-    return caught.value.faults
+    return tuple(map(str, caught.value.faults))
 
 
 def one(**changes: Any) -> Callable[[], tuple[str, ...]]:
@@ -435,7 +435,7 @@ def built_or_refused(builder: sk.ModelBuilder, repair: bool = False) -> bool:
     try:
         model = builder.build(repair_inertia=repair)
     except sk.ModelError as error:
-        return len(error.faults) > 0 and all(f.endswith((".", "?")) for f in error.faults)
+        return len(error.faults) > 0 and all(str(f).endswith((".", "?")) for f in error.faults)
     return bool(np.isfinite(model.parameters).all()) and len(model.content_hash) == 64
 
 

@@ -137,7 +137,7 @@ def write(tmp_path: Path) -> Any:
 def faults_of(text: str) -> list[str]:
     with pytest.raises(ScenarioError) as caught:
         parse_scenario(text, FOLDER)
-    return list(caught.value.faults)
+    return list(map(str, caught.value.faults))
 
 
 def line_of(text: str) -> int:
@@ -417,7 +417,7 @@ def test_faults_of_a_model_file_are_told_with_its_lines(write: Any, tmp_path: Pa
     bad = write('[bodies.a]\nparent = "wold"\nmass = -1', "bad.toml")
     with pytest.raises(ScenarioError) as caught:
         read_scenario(write('duration = 1\nsede = 1\n\n[model]\nfile = "bad.toml"'))
-    starts = [fault.removeprefix(f"{tmp_path}{os.sep}") for fault in caught.value.faults]
+    starts = [fault.removeprefix(f"{tmp_path}{os.sep}") for fault in map(str, caught.value.faults)]
     assert [start.split(": ")[0] for start in starts] == ["s.toml:2", "s.toml:5", "s.toml:5"]
     assert f"at fault: {bad}:2: " in starts[1]
     assert f"at fault: {bad}:3: " in starts[2]
@@ -497,5 +497,5 @@ def test_any_text_is_a_scenario_or_a_scenario_error(edits: list[tuple[int, str, 
     try:
         faults = () if parse_scenario(mutated(edits), FOLDER).rows else ("empty",)
     except ScenarioError as error:
-        faults = error.faults
+        faults = tuple(map(str, error.faults))
     assert all(fault.startswith("scenario") for fault in faults)

@@ -174,7 +174,7 @@ def test_orders_that_are_none_are_refused_with_all_faults():
     assert digraph.canonical_order() == ("c", "b", "a")
     with pytest.raises(TopologyError) as caught:
         digraph.is_canonical_order("aab")
-    assert caught.value.faults == (
+    assert tuple(map(str, caught.value.faults)) == (
         "The order holds 'a' more than once; give each node once.",
         "The order does not hold 'c'; give each node once.",
     )
@@ -325,7 +325,7 @@ def test_edge_contraction_keeps_a_tree_a_tree_and_node_contraction_need_not():
 def test_malformed_digraphs_are_refused_with_all_faults_at_once(nodes, edges, faults):
     with pytest.raises(TopologyError) as caught:
         Digraph(nodes, edges)
-    assert list(caught.value.faults) == faults
+    assert list(map(str, caught.value.faults)) == faults
 
 
 def test_questions_about_unknown_nodes_are_refused_with_a_guess():

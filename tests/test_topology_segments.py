@@ -107,7 +107,7 @@ def test_a_star_of_200_000_nodes():
 def test_a_ring_of_200_000_nodes_is_named_in_full():
     with pytest.raises(TopologyError) as caught:
         Tree.from_parents([LARGE - 1, *range(LARGE - 1)])
-    assert caught.value.faults[0].count("→") == LARGE
+    assert str(caught.value.faults[0]).count("→") == LARGE
 
 
 def test_a_line_with_an_edge_back_from_every_node_is_searched_in_linear_time():
@@ -125,4 +125,4 @@ def test_many_misspelt_parents_are_all_reported():
     with pytest.raises(TopologyError) as caught:
         Tree.from_named_parents(names, ["world"] + [f"boby{k}" for k in range(n - 1)])
     assert len(caught.value.faults) == n - 1
-    assert caught.value.faults[0].endswith("did you mean 'body0'?")
+    assert str(caught.value.faults[0]).endswith("did you mean 'body0'?")

@@ -341,7 +341,7 @@ OWN = "give each node a name of its own."
 def test_malformed_trees_are_refused_with_all_faults_at_once(build, faults):
     with pytest.raises(TopologyError) as caught:
         build()
-    assert list(caught.value.faults) == faults
+    assert list(map(str, caught.value.faults)) == faults
 
 
 @quick
@@ -360,7 +360,7 @@ def test_every_cycle_and_every_node_that_hangs_from_one_is_named(parents):
     hanging = lost - set().union(*cycles)
     with pytest.raises(TopologyError) as caught:
         Tree.from_parents(parents)
-    faults = caught.value.faults
+    faults = tuple(map(str, caught.value.faults))
     assert len(faults) == len(cycles) + len(hanging)
     for cycle in cycles:
         turned = cycle[cycle.index(min(cycle)) :] + cycle[: cycle.index(min(cycle))]
@@ -397,7 +397,7 @@ def test_every_cycle_and_every_node_that_hangs_from_one_is_named(parents):
 def test_wrong_questions_are_refused_with_a_remedy(ask, fault):
     with pytest.raises(TopologyError) as caught:
         ask(arm())
-    assert caught.value.faults == (fault,)
+    assert tuple(map(str, caught.value.faults)) == (fault,)
 
 
 def test_several_unknown_nodes_are_named_at_once():

@@ -366,7 +366,9 @@ def test_a_faulty_loop_is_refused_with_its_line(write, case):
         line = path.read_text()[: path.read_text().index("<coupling/>")].count("\n") + 2 - start
     with pytest.raises(sk.ModelError) as caught:
         sk.load(path)
-    found = [fault.removeprefix(f"{path.parent}{os.sep}") for fault in caught.value.faults]
+    found = [
+        fault.removeprefix(f"{path.parent}{os.sep}") for fault in map(str, caught.value.faults)
+    ]
     assert found == [f"r.urdf:{start + line - 1}: {sentence.format(start)}"]
 
 

@@ -413,7 +413,7 @@ def complaint(kind: str, path: Path) -> str:
         with time_limit(MOST_SECONDS):
             read_as(kind, path)
     except SkodynError as error:
-        faults = error.faults if isinstance(error, FaultsError) else (str(error),)
+        faults = [str(f) for f in error.faults] if isinstance(error, FaultsError) else [str(error)]
         nameless = [fault for fault in faults if path.name not in fault]
         return f"the file is not named: {nameless[0][:300]}" if nameless else ""
     except BaseException as error:

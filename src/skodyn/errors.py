@@ -1,16 +1,19 @@
 """Every exception of the package.
 
 Errors that come from something a person wrote (a model, a scenario, a state) collect *all*
-faults before they are raised, so that one look is enough to mend the input. Each fault is one
-sentence that names the culprit, its value and the remedy.
+faults before they are raised, so that one look is enough to correct the input. Each is a `Fault`:
+where it is, what was found, what is wrong with it and what to do; `str` makes one sentence of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from skodyn.faults import Fault
+
 __all__ = [
     "DynamicsError",
+    "Fault",
     "FaultsError",
     "LogError",
     "ModelError",
@@ -26,21 +29,29 @@ class SkodynError(Exception):
 
 
 class FaultsError(SkodynError):
-    """An error that carries every fault found, one sentence each, in `faults`."""
+    """An error that carries every fault found, in `faults`.
+
+    Raised with one problem and its remedy, or with all faults; a sentence is a fault, too.
+    """
 
     what = "input"
 
-    def __init__(self, faults: str | Iterable[str]) -> None:
-        self.faults: tuple[str, ...] = (faults,) if isinstance(faults, str) else tuple(faults)
+    def __init__(self, faults: str | Fault | Iterable[str | Fault], remedy: str = "") -> None:
+        if isinstance(faults, str):
+            faults = Fault(faults, remedy)
+        given = (faults,) if isinstance(faults, Fault) else faults
+        self.faults: tuple[Fault, ...] = tuple(
+            one if isinstance(one, Fault) else Fault(one) for one in given
+        )
         super().__init__(self._message())
 
     def _message(self) -> str:
         if len(self.faults) == 1:
-            return self.faults[0]
+            return str(self.faults[0])
         listed = "\n".join(f"  - {fault}" for fault in self.faults)
         return f"{len(self.faults)} faults in this {self.what}:\n{listed}"
 
-    def __reduce__(self) -> tuple[type, tuple[tuple[str, ...]]]:
+    def __reduce__(self) -> tuple[type, tuple[tuple[Fault, ...]]]:
         return type(self), (self.faults,)
 
 

@@ -166,7 +166,7 @@ def covariance(model: SKOModel, of: str, solution: Riccati | None = None) -> Flo
     `sk.operators(model).covariances` has the same as operators, which fill nothing.
     """
     if of not in OF:
-        raise StateError(f"of is {of!r}; give one of {listed(OF)}.")
+        raise StateError(f"of is {of!r}", f"give one of {listed(OF)}.")
     if of == "x":
         return _spread(model, model.weights, state_covariances(model))
     if of == "T":

@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.errors import ModelError, StateError
+from skodyn.faults import Fault
 from skodyn.io.mjcf.names import joint_names
 from skodyn.model.columns import Floats
 from skodyn.model.joints import Joint
@@ -395,8 +396,11 @@ class _Pairing:
             if wrong.any():
                 where = np.unravel_index(np.argmax(wrong), wrong.shape)
                 faults.append(
-                    f"Joint {joint!r} mimics {mimic.source!r}, and its {name} should be "
-                    f"{wants[where]:.9g}; the {self.peer} state has {has[where]:.9g}."
+                    Fault(
+                        f"Joint {joint!r} mimics {mimic.source!r}, and its {name} should be "
+                        f"{wants[where]:.9g}",
+                        f"the {self.peer} state has {has[where]:.9g}.",
+                    )
                 )
         if faults:
             raise StateError(faults)
@@ -480,10 +484,10 @@ def _checked(values: ArrayLike, size: int, name: str, owner: str) -> Floats:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise StateError(f"{name} is not an array of numbers; give {size} floats.") from None
+        raise StateError(f"{name} is not an array of numbers", f"give {size} floats.") from None
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise StateError(
-            f"{name} has shape {array.shape}; {owner} needs ({size},) or (batch, {size})."
+            f"{name} has shape {array.shape}", f"{owner} needs ({size},) or (batch, {size})."
         )
     return array
 
@@ -491,8 +495,8 @@ def _checked(values: ArrayLike, size: int, name: str, owner: str) -> Floats:
 def _same_batch(q: Floats, x: Floats) -> None:
     if q.shape[:-1] != x.shape[:-1]:
         raise StateError(
-            f"q has batch shape {q.shape[:-1]} and the vectors that go with it {x.shape[:-1]}; "
-            "give both the same number of states."
+            f"q has batch shape {q.shape[:-1]} and the vectors that go with it {x.shape[:-1]}",
+            "give both the same number of states.",
         )
 
 
@@ -509,7 +513,10 @@ def _link_all(
     """`found`: name -> (start in q, length, start in v, length, what `choose` wants to see)."""
     given = dict(names or {})
     unknown = sorted(set(given) - set(model.joint_names))
-    faults = [f"`names` mentions {name!r}, which model {model.name!r} lacks." for name in unknown]
+    faults = [
+        Fault(f"`names` mentions {name!r}, which model {model.name!r} lacks", "leave it out.")
+        for name in unknown
+    ]
     links, left, unbounded = [], dict(found), set()
     for k, name in enumerate(model.joint_names):
         if model.joints[k].nv == 0:
@@ -517,14 +524,16 @@ def _link_all(
         theirs = given.get(name, name)
         if theirs not in left:
             faults.append(
-                f"Joint {name!r}: the {peer} model has no joint {theirs!r} to pair it with; "
-                "give it that name, or say the other one in `names`."
+                Fault(
+                    f"Joint {name!r}: the {peer} model has no joint {theirs!r} to pair it with",
+                    "give it that name, or say the other one in `names`.",
+                )
             )
             continue
         q_start, q_length, v_start, v_length, seen = left.pop(theirs)
         rule = choose(k, seen)
         if isinstance(rule, str):
-            faults.append(f"Joint {name!r} is {model.joints[k].type_name}; {rule}.")
+            faults.append(Fault(f"Joint {name!r} is {model.joints[k].type_name}", f"{rule}."))
             continue
         if isinstance(rule, _Unbounded):
             unbounded.add(name)
@@ -538,7 +547,11 @@ def _link_all(
             )
         )
     faults += [
-        f"Joint {name!r} of the {peer} model: model {model.name!r} has no such joint that moves."
+        Fault(
+            f"Joint {name!r} of the {peer} model: model {model.name!r} has no such joint that "
+            "moves",
+            "say in `names` which one it is.",
+        )
         for name in left
     ]
     if faults:

@@ -291,7 +291,7 @@ def judge(path: Path, rng: random.Random) -> str:
     try:
         model = sk.load(path, mimic="independent", search_paths=[SITE])
     except sk.ModelError as error:
-        files.check_words(error.faults, path)
+        files.check_words(tuple(map(str, error.faults)), path)
         return "refused"
     with quiet():
         peer = mujoco.MjModel.from_xml_path(str(path))

@@ -147,7 +147,7 @@ def judge(path: Path, rng: random.Random) -> str:
     try:
         model = sk.load(path, root=root, mimic="independent")
     except sk.ModelError as error:
-        files.check_words(error.faults, path)
+        files.check_words(tuple(map(str, error.faults)), path)
         return "refused"
     peer = read_by_pinocchio(path, root)
     if peer is None or _has_tilted_plane(model):

@@ -76,15 +76,15 @@ def operators(
     if isinstance(model, Model):
         return _rigid(model, q, v, bodies)
     if not isinstance(model, SKOModel):
-        raise StateError(f"model is {type(model).__name__}; give a Model or an SKOModel.")
+        raise StateError(f"model is {type(model).__name__}", "give a Model or an SKOModel.")
     if q is not None:
-        raise StateError("An SKOModel is already of one state; leave out q.")
+        raise StateError("An SKOModel is already of one state", "leave out q.")
     return _general(model, v, bodies)
 
 
 def _rigid(model: Model, q: Any, v: Any, bodies: Iterable[Hashable] | None) -> Workbench:
     if q is None:
-        raise StateError("A rigid model needs a state; give q, for example model.neutral().")
+        raise StateError("A rigid model needs a state", "give q, for example model.neutral().")
     model.refuse_mimics("operators")
     model.refuse_loops("operators")
     rates = np.zeros(model.nv) if v is None else _rates(v, model.nv)
@@ -129,9 +129,9 @@ def _rates(v: Any, nv: int) -> Floats:
     try:
         rates = np.array(v, dtype=np.float64)
     except (TypeError, ValueError):
-        raise StateError(f"v is not an array of real numbers; give shape ({nv},).") from None
+        raise StateError("v is not an array of real numbers", f"give shape ({nv},).") from None
     if rates.shape != (nv,) or not np.isfinite(rates).all():
-        raise StateError(f"v has shape {rates.shape}; give ({nv},), finite numbers.")
+        raise StateError(f"v has shape {rates.shape}", f"give ({nv},), finite numbers.")
     return rates
 
 

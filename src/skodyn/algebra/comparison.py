@@ -88,7 +88,7 @@ def is_identity(operator: Operator, rtol: float = 0.0) -> bool:
 
 def _vanish(terms: list[Operator], rtol: float) -> bool:
     if isinstance(rtol, bool) or not isinstance(rtol, Real) or not float(rtol) >= 0.0:
-        raise StateError(f"rtol is {rtol!r}; give a number, zero or more.")
+        raise StateError(f"rtol is {rtol!r}", "give a number, zero or more.")
     bench = terms[0].bench
     space = next((term.cols for term in terms if term.cols is not None), bench.node_space)
     placed = [term.placed(space) for term in terms]

@@ -137,7 +137,8 @@ def product(left: Operator, right: Operator) -> Operator:
     if left.cols is not None and right.rows is not None and not left.cols.same(right.rows):
         raise StateError(
             f"{left.text()} takes a {left.cols.kind} vector ({left.cols}), but {right.text()} "
-            f"gives a {right.rows.kind} vector ({right.rows}); check the order, or a .T."
+            f"gives a {right.rows.kind} vector ({right.rows})",
+            "check the order, or a .T.",
         )
     number = 1.0
     factors: list[Operator] = []
@@ -156,15 +157,15 @@ def summed(left: Operator, right: Operator) -> Operator:
         if known.rows is not None and known.cols is not None and other.rows is None:
             if not known.rows.same(known.cols):
                 raise StateError(
-                    f"{known.text()} is {known.rows.symbol} × {known.cols.symbol}, not square; Id "
-                    "cannot be added to it."
+                    f"{known.text()} is {known.rows.symbol} × {known.cols.symbol}, not square",
+                    "Id cannot be added to it.",
                 )
             left, right = left.placed(known.rows), right.placed(known.rows)
     for a, b in ((left.rows, right.rows), (left.cols, right.cols)):
         if a is not None and b is not None and not a.same(b):
             raise StateError(
-                f"{left.text()} is {_shape(left)} and {right.text()} is {_shape(right)}; only "
-                "operators between the same spaces can be added."
+                f"{left.text()} is {_shape(left)} and {right.text()} is {_shape(right)}",
+                "only operators between the same spaces can be added.",
             )
     terms: list[Operator] = []
     for operator in (left, right):
@@ -187,9 +188,11 @@ def scaled(number: float, inner: Operator) -> Operator:
 
 def number_given(value: Any) -> float:
     if isinstance(value, Operator):
-        raise StateError("Operators are multiplied with @, as in H @ phi; * is for numbers.")
+        raise StateError("Operators are multiplied with @, as in H @ phi", "* is for numbers.")
     if not isinstance(value, Real) or not np.isfinite(float(value)):
-        raise StateError(f"An operator is multiplied by {value!r}; give a finite number, or use @.")
+        raise StateError(
+            f"An operator is multiplied by {value!r}", "give a finite number, or use @."
+        )
     return float(value)
 
 
@@ -198,6 +201,6 @@ def operand(value: Any, sign: str) -> Operator:
         return value
     what = "an array" if isinstance(value, np.ndarray) else repr(value)
     raise StateError(
-        f"An operator {sign} {what} is not defined; add operators (a number c as c * Id), or add "
-        "arrays to .dense()."
+        f"An operator {sign} {what} is not defined",
+        "add operators (a number c as c * Id), or add arrays to .dense().",
     )

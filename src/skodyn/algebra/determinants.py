@@ -77,9 +77,9 @@ def _sign_and_log(operator: Operator) -> tuple[float, float]:
         return _sign_and_log(factors[0].inner)
     raise StateError(
         f"No recursion gives the determinant of {operator.text()}. What has one: triangular "
-        "expressions of phi, psi, E_phi, K and block-diagonal operators, the mass matrix "
-        "H @ phi @ M @ phi.T @ H.T and its like, products of these; "
-        "np.linalg.slogdet(A.dense()) takes any."
+        "expressions of phi, psi, E_phi, K and block-diagonal operators, the mass matrix H @ "
+        "phi @ M @ phi.T @ H.T and its like, products of these",
+        "np.linalg.slogdet(A.dense()) takes any.",
     )
 
 
@@ -146,8 +146,9 @@ def _diagonal(factors: list[Operator], whole: Operator) -> Blocks:
     if sandwich is None:
         raise StateError(
             f"No recursion gives the diagonal of {whole.text()}: it has one where products run "
-            "one way, or inward and then outward as in phi @ X @ phi.T, or outward and then inward "
-            "as in psi.T @ X @ psi; np.trace(A.dense()) takes any."
+            "one way, or inward and then outward as in phi @ X @ phi.T, or outward and then "
+            "inward as in psi.T @ X @ psi",
+            "np.trace(A.dense()) takes any.",
         )
     return sandwich
 
@@ -227,6 +228,6 @@ def _check_square(operator: Operator) -> None:
     if not _square(operator):
         rows, cols = operator.spaces
         raise StateError(
-            f"{operator.text()} is {rows.symbol} × {cols.symbol}, not square; traces and "
-            "determinants are of square operators."
+            f"{operator.text()} is {rows.symbol} × {cols.symbol}, not square",
+            "traces and determinants are of square operators.",
         )

@@ -48,8 +48,8 @@ def derivative_of(direction: Any, expression: Operator) -> Operator:
     """Along a direction: what `ops.derivative(…)` or `ops.given_derivative(…)` gave."""
     if not isinstance(expression, Operator):
         raise StateError(
-            f"The derivative of {type(expression).__name__} is asked for; give an expression of "
-            "operators."
+            f"The derivative of {type(expression).__name__} is asked for",
+            "give an expression of operators.",
         )
     bench = direction.bench
     bench.check_compatible(expression.bench, direction.name, expression)
@@ -119,8 +119,9 @@ def _of_leaf(d: Any, x: Leaf) -> Operator | None:
         right = bench.H.T @ bench.D.inverse() @ bench.H
         return _of_lyapunov(d, bench.E_psi, right, bench.Upsilon, True)
     raise StateError(
-        f"How {x.text()} changes along {d.name} is not known; derivatives are of the operators of "
-        "the papers, of your own with derivative=, and of what is made of them."
+        f"How {x.text()} changes along {d.name} is not known",
+        "derivatives are of the operators of the papers, of your own with derivative=, and of "
+        "what is made of them.",
     )
 
 
@@ -136,8 +137,9 @@ def _plain(x: Propagator) -> Propagator:
 def _of_own(d: Any, x: OwnDiagonal | OwnEdges) -> Operator | None:
     if x.changes is None:
         raise StateError(
-            f"How {x.name} changes is not known; give derivative= when you make it: 0 if it does "
-            "not change, or a function of the direction that says the blocks."
+            f"How {x.name} changes is not known",
+            "give derivative= when you make it: 0 if it does not change, or a function of the "
+            "direction that says the blocks.",
         )
     given = x.changes(d) if callable(x.changes) else x.changes
     if not callable(given) and np.ndim(given) == 0 and not given:

@@ -136,7 +136,8 @@ def locate(bench: Workbench, joint: Hashable, dof: int | None) -> tuple[int, int
     if not bench.origin.joint_kinds:
         raise StateError(
             f"There are no derivatives of {bench.origin.title}: such a model does not say how it "
-            "changes with its state; give sk.operators a Model and q."
+            "changes with its state",
+            "give sk.operators a Model and q.",
         )
     node = _node_of(bench, joint)
     count = int(bench.joint_space.sizes[node])
@@ -144,15 +145,15 @@ def locate(bench: Workbench, joint: Hashable, dof: int | None) -> tuple[int, int
         raise StateError(f"The joint of {joint!r} has no degree of freedom to differentiate along.")
     if dof is None and count > 1:
         raise StateError(
-            f"The joint of {joint!r} has {count} degrees of freedom; say which, as in "
-            f"derivative({joint!r}, 0)."
+            f"The joint of {joint!r} has {count} degrees of freedom",
+            f"say which, as in derivative({joint!r}, 0).",
         )
     number = 0 if dof is None else dof
     whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
     if not whole or not 0 <= number < count:
         raise StateError(
-            f"The joint of {joint!r} has no degree of freedom {number!r}; give a number from 0 to "
-            f"{count - 1}."
+            f"The joint of {joint!r} has no degree of freedom {number!r}",
+            f"give a number from 0 to {count - 1}.",
         )
     return node, int(number)
 
@@ -165,7 +166,7 @@ def _node_of(bench: Workbench, joint: Hashable) -> int:
     node = names.index(joint)
     if joint in bench.bodies and bench.bodies[node] != joint:
         raise StateError(
-            f"{joint!r} is the joint of body {bench.bodies[node]!r} and also another body; give "
-            f"the body's number in ops.bodies, {node} or {bench.tree.resolve(joint)}."
+            f"{joint!r} is the joint of body {bench.bodies[node]!r} and also another body",
+            f"give the body's number in ops.bodies, {node} or {bench.tree.resolve(joint)}.",
         )
     return node

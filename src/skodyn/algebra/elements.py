@@ -30,8 +30,8 @@ class NamedBlock(np.ndarray[Any, np.dtype[np.float64]]):
             return super().__getitem__(key)
         if isinstance(self.key, tuple):
             raise StateError(
-                f"{self.operator.text()}[{_typed(self.key)}] is an array and has no names; "
-                "give row and column, as in [row, column] or [row][column]."
+                f"{self.operator.text()}[{_typed(self.key)}] is an array and has no names",
+                "give row and column, as in [row, column] or [row][column].",
             )
         return element(self.operator, (self.key, key))
 
@@ -52,7 +52,7 @@ def _element(operator: Operator, key: Any) -> Floats:
     row, column = key if isinstance(key, tuple) and len(key) == 2 else (key, key)
     for part in (row, column):
         if isinstance(part, slice) and part != ALL:
-            raise StateError(f"{part} is no body; give a name, or : for all rows or columns.")
+            raise StateError(f"{part} is no body", "give a name, or : for all rows or columns.")
     rows, cols = operator.spaces
     if isinstance(row, slice) and isinstance(column, slice):
         return operator.dense()

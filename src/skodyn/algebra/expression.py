@@ -123,7 +123,7 @@ class Operator(ABC):
         from skodyn.algebra.composite import number_given, scaled
 
         if not number_given(number):
-            raise StateError("An operator is divided by zero; give another number.")
+            raise StateError("An operator is divided by zero", "give another number.")
         return scaled(1.0 / number_given(number), self)
 
     def inverse(self) -> Operator:
@@ -155,8 +155,8 @@ class Operator(ABC):
         """(rows, columns), or a StateError for an Id that stands alone."""
         if self.rows is None or self.cols is None:
             raise StateError(
-                f"{self.text()} stands alone and has no size yet; add it to another operator or "
-                "multiply it by one, which gives it a space."
+                f"{self.text()} stands alone and has no size yet",
+                "add it to another operator or multiply it by one, which gives it a space.",
             )
         return self.rows, self.cols
 
@@ -176,8 +176,8 @@ class Operator(ABC):
             self.bench.check_compatible(x.bench, self, "the vector")
             if not x.space.same(taken):
                 raise StateError(
-                    f"{self.text()} takes a {taken.kind} vector ({taken}); this is a "
-                    f"{x.space.kind} vector ({x.space})."
+                    f"{self.text()} takes a {taken.kind} vector ({taken})",
+                    f"this is a {x.space.kind} vector ({x.space}).",
                 )
         columns = _columns(self, x, taken)
         y = self.run(columns, transpose)
@@ -287,17 +287,18 @@ def _columns(operator: Operator, x: Any, space: Space) -> Floats:
     except (TypeError, ValueError):
         raise StateError(
             f"{operator.text()} is applied to {type(x).__name__}, which is no array of real "
-            f"numbers; give shape ({space.size},) or ({space.size}, columns)."
+            "numbers",
+            f"give shape ({space.size},) or ({space.size}, columns).",
         ) from None
     if given.ndim not in (1, 2) or len(given) != space.size:
         raise StateError(
-            f"{operator.text()} takes {space.kind} vectors ({space}); x has shape {given.shape}, "
-            f"give ({space.size},) or ({space.size}, columns)."
+            f"{operator.text()} takes {space.kind} vectors ({space})",
+            f"x has shape {given.shape}, give ({space.size},) or ({space.size}, columns).",
         )
     table = np.ascontiguousarray(given.view(np.ndarray), dtype=np.float64)
     if not _finite(table):
         where = np.argwhere(~np.isfinite(table))[0]
-        raise StateError(f"x{where.tolist()} is {table[tuple(where)]}; give finite numbers.")
+        raise StateError(f"x{where.tolist()} is {table[tuple(where)]}", "give finite numbers.")
     return table.reshape(space.size, 1) if table.ndim == 1 else table
 
 

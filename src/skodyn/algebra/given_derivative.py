@@ -36,7 +36,7 @@ class GivenDerivative:
 
     def __init__(self, bench: Workbench, A: Any, H: Any, M: Any, name: str) -> None:
         if not isinstance(name, str) or not name:
-            raise StateError(f"The name is {name!r}; give a word, as it will be printed.")
+            raise StateError(f"The name is {name!r}", "give a word, as it will be printed.")
         self.bench, self.name, self.place = bench, f"given_derivative({name})", name
         node, joint = bench.node_space, bench.joint_space
         self.E_phi: Edges = self._leaf("E_phi", A, node, node, Edges)
@@ -135,8 +135,8 @@ class GivenDerivative:
     def pickoff(self, points: Pickoff) -> Operator:
         """Refused: how points move was not said."""
         raise StateError(
-            f"How {points.text()} changes along {self.name} is not known; write the pick-off as an "
-            "operator of your own, with derivative=."
+            f"How {points.text()} changes along {self.name} is not known",
+            "write the pick-off as an operator of your own, with derivative=.",
         )
 
     def _leaf(self, name: str, given: Any, rows: Space, cols: Space, kind: type[Kind]) -> Kind:

@@ -55,21 +55,21 @@ def _bracketed(text: str) -> str:
 def _check(edges: Operator, X: Operator) -> None:
     if not is_on_edges(edges) and not is_on_outward_edges(edges):
         raise StateError(
-            f"{edges.text()} has blocks elsewhere than between parents and children; a Lyapunov "
-            "recursion runs along E_phi, E_psi or what is made of one of them and block-diagonal "
-            "operators."
+            f"{edges.text()} has blocks elsewhere than between parents and children",
+            "a Lyapunov recursion runs along E_phi, E_psi or what is made of one of them and "
+            "block-diagonal operators.",
         )
     if not isinstance(X, Operator):
         raise StateError(
-            f"X is {type(X).__name__}; give a block-diagonal operator, such as M or "
-            "H.T @ D.inverse() @ H."
+            f"X is {type(X).__name__}",
+            "give a block-diagonal operator, such as M or H.T @ D.inverse() @ H.",
         )
     edges.bench.check_compatible(X.bench, edges, X)
     rows, cols = edges.spaces
     if not rows.same(cols):
-        raise StateError(f"{edges.text()} maps joints to nodes; give E_phi or E_psi.")
+        raise StateError(f"{edges.text()} maps joints to nodes", "give E_phi or E_psi.")
     if not is_block_diagonal(X) or X.rows is None or not X.rows.same(rows):
         raise StateError(
-            f"{X.text()} is not block-diagonal over the nodes; a Lyapunov recursion needs an "
-            "X that is, such as M or H.T @ D.inverse() @ H."
+            f"{X.text()} is not block-diagonal over the nodes",
+            "a Lyapunov recursion needs an X that is, such as M or H.T @ D.inverse() @ H.",
         )

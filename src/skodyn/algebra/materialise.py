@@ -63,7 +63,7 @@ def dense(operator: Operator) -> Floats:
 def entries_in(space: Space, order: str) -> Ints | None:
     """Where the entries of a space lie if its parts are told in this order; None: as they are."""
     if order not in ORDERS:
-        raise StateError(f"order is {order!r}; give one of {listed(ORDERS)}.")
+        raise StateError(f"order is {order!r}", f"give one of {listed(ORDERS)}.")
     if order == ORDERS[0]:
         return None
     parts = range(len(space.sizes)) if space.tree is None else space.tree.canonical_order().tolist()

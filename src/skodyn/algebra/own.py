@@ -13,6 +13,7 @@ from skodyn.algebra.spaces import Space
 from skodyn.algebra.structure import edge_blocks, is_on_edges
 from skodyn.algebra.workbench import Workbench
 from skodyn.errors import StateError
+from skodyn.faults import Fault
 from skodyn.sko.blocks import Blocks, Floats
 from skodyn.topology.wording import listed
 
@@ -70,8 +71,9 @@ def propagator(bench: Workbench, name: str, edges: Operator, symbol: str | None)
     if not isinstance(edges, Operator) or not is_on_edges(edges) or edges.rows is not edges.cols:
         what = edges.text() if isinstance(edges, Operator) else type(edges).__name__
         raise StateError(
-            f"The kernel of {name!r} is {what}; give an operator with a block from each node to "
-            "its parent, such as E_phi, E_phi @ tau_bar or one that ops.kernel made."
+            f"The kernel of {name!r} is {what}",
+            "give an operator with a block from each node to its parent, such as E_phi, E_phi @ "
+            "tau_bar or one that ops.kernel made.",
         )
     bench.check_compatible(edges.bench, name, edges)
     space = edges.spaces[0]
@@ -90,7 +92,7 @@ def read_blocks(
     bench: Workbench, name: str, given: Any, rows: Space, cols: Space, on_edges: bool = False
 ) -> Blocks:
     """Blocks in packed order, or a StateError with every fault."""
-    faults: list[str] = []
+    faults: list[Fault] = []
     matrices = []
     above = bench.tree.parent.tolist()
     for k, block in enumerate(_each(bench, name, given)):
@@ -118,8 +120,9 @@ def _each(bench: Workbench, name: str, given: Any) -> Iterator[Any]:
         return (given for _ in range(bench.tree.n))
     if len(given) != bench.tree.n:
         raise StateError(
-            f"{name} has {len(given)} blocks; give {bench.tree.n}, one for each of ops.bodies, a "
-            "dict by name, a function of the name, one matrix, or a number."
+            f"{name} has {len(given)} blocks",
+            f"give {bench.tree.n}, one for each of ops.bodies, a dict by name, a function of the "
+            "name, one matrix, or a number.",
         )
     return iter(given)
 
@@ -129,7 +132,7 @@ def _is_matrix(given: Sequence[Any]) -> bool:
     return all(np.ndim(row) == 1 and not isinstance(row, str) for row in given) and bool(len(given))
 
 
-def _matrix(block: Any, size: tuple[int, int], what: str, faults: list[str]) -> Floats:
+def _matrix(block: Any, size: tuple[int, int], what: str, faults: list[Fault]) -> Floats:
     zero = np.zeros(size)
     if block is None:
         return zero
@@ -137,7 +140,7 @@ def _matrix(block: Any, size: tuple[int, int], what: str, faults: list[str]) -> 
         matrix = np.asarray(block, dtype=np.float64)
     except (TypeError, ValueError):
         faults.append(
-            f"{what} is {block!r}, no matrix of real numbers; give {size[0]} × {size[1]}."
+            Fault(f"{what} is {block!r}, no matrix of real numbers", f"give {size[0]} × {size[1]}.")
         )
         return zero
     if matrix.ndim == 0 and size[0] == size[1]:
@@ -145,10 +148,10 @@ def _matrix(block: Any, size: tuple[int, int], what: str, faults: list[str]) -> 
     if matrix.shape != size and matrix.size == size[0] * size[1] and 1 in size:
         matrix = matrix.reshape(size)
     if matrix.shape != size:
-        faults.append(f"{what} has shape {matrix.shape}; give {size[0]} × {size[1]}.")
+        faults.append(Fault(f"{what} has shape {matrix.shape}", f"give {size[0]} × {size[1]}."))
         return zero
     if not np.isfinite(matrix).all():
-        faults.append(f"{what} has an entry that is not finite; give finite numbers.")
+        faults.append(Fault(f"{what} has an entry that is not finite", "give finite numbers."))
         return zero
     return np.array(matrix)
 
@@ -156,15 +159,15 @@ def _matrix(block: Any, size: tuple[int, int], what: str, faults: list[str]) -> 
 def _space(bench: Workbench, kind: str, what: str) -> Space:
     spaces = {"node": bench.node_space, "joint": bench.joint_space}
     if kind not in spaces:
-        raise StateError(f"{what} is {kind!r}; give {listed([*spaces])}.")
+        raise StateError(f"{what} is {kind!r}", f"give {listed([*spaces])}.")
     return spaces[kind]
 
 
 def _check_name(bench: Workbench, name: Any) -> None:
     if not isinstance(name, str) or not name.isidentifier():
-        raise StateError(f"The name is {name!r}; give one word, as it will be printed.")
+        raise StateError(f"The name is {name!r}", "give one word, as it will be printed.")
     if hasattr(type(bench), name) or name in vars(bench):
-        raise StateError(f"The workbench has a {name!r} of its own; give another name.")
+        raise StateError(f"The workbench has a {name!r} of its own", "give another name.")
 
 
 def _printed(name: Hashable) -> str:

@@ -63,7 +63,7 @@ class PartBlocks:
         place = self.parts.place
         pair = key if isinstance(key, tuple) and key not in self.parts.names else (key, key)
         if len(pair) != 2:
-            raise StateError(f"{key!r} names no block; give one part, or row and column.")
+            raise StateError(f"{key!r} names no block", "give one part, or row and column.")
         return self._block(place(pair[0]), place(pair[1]))
 
     def assembled(self) -> Operator:
@@ -100,7 +100,7 @@ class Parts:
         """The number of a part that is given by name."""
         if part in self.names:
             return self.names.index(part)
-        raise StateError(f"There is no part {part!r}; give one of {listed(self.names)}.")
+        raise StateError(f"There is no part {part!r}", f"give one of {listed(self.names)}.")
 
     # ---- the operators --------------------------------------------------------------------------
 
@@ -151,8 +151,8 @@ class Parts:
         """𝔸_𝔖*E_𝔖*𝔸_𝒫*H_𝒫*."""
         if self.names != ("own", "parent"):
             raise StateError(
-                "X and Y of eqs. 26 and 27 are for an outer part and an inner one; these are "
-                f"{listed(self.names)}."
+                "X and Y of eqs. 26 and 27 are for an outer part and an inner one",
+                f"these are {listed(self.names)}.",
             )
         s, p = 0, 1
         return (self._H(p, p) @ self._phi(p, p) @ self._E(p, s) @ self._phi(s, s)).T

@@ -24,7 +24,7 @@ def pickoff(bench: Workbench, nodes: Any) -> Pickoff:
     rigid = bench.origin.rotation is not None
     remedy = "[(body, point), …]" if rigid else "[node, …] or [(node, matrix), …]"
     if isinstance(nodes, str) or not hasattr(nodes, "__iter__"):
-        raise StateError(f"nodes is {nodes!r}; give a list {remedy}.")
+        raise StateError(f"nodes is {nodes!r}", f"give a list {remedy}.")
     places, blocks = [], []
     for entry in nodes:
         pair = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, None)
@@ -59,8 +59,8 @@ def _matrix(node: Any, given: Any, size: int) -> Floats:
         raise StateError(f"The pick-off at {node!r} is not an array of real numbers.") from None
     if matrix.ndim != 2 or len(matrix) != size or not np.isfinite(matrix).all():
         raise StateError(
-            f"The pick-off at {node!r} has shape {matrix.shape}; give a finite matrix of {size} "
-            "rows, one for each velocity of the node."
+            f"The pick-off at {node!r} has shape {matrix.shape}",
+            f"give a finite matrix of {size} rows, one for each velocity of the node.",
         )
     return matrix
 
@@ -68,7 +68,7 @@ def _matrix(node: Any, given: Any, size: int) -> Floats:
 def _positions(count: int) -> Any:
     def resolve(label: Any) -> int:
         if not isinstance(label, (int, np.integer)) or not 0 <= label < count:
-            raise StateError(f"{label!r} is no picked-off point; give a number below {count}.")
+            raise StateError(f"{label!r} is no picked-off point", f"give a number below {count}.")
         return int(label)
 
     return resolve

@@ -80,8 +80,8 @@ def check_same(a: StackedVector, b: StackedVector) -> None:
     a.bench.check_compatible(b.bench, "one stacked vector", "the other")
     if not a.space.same(b.space):
         raise StateError(
-            f"A {a.space.kind} vector ({a.space}) meets a {b.space.kind} vector ({b.space}); "
-            "bring both into one space first, for example with H or H.T."
+            f"A {a.space.kind} vector ({a.space}) meets a {b.space.kind} vector ({b.space})",
+            "bring both into one space first, for example with H or H.T.",
         )
 
 

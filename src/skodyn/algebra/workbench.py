@@ -110,7 +110,7 @@ class Workbench:
     def V(self) -> StackedVector:
         """φ*H*θ̇, the velocities of the nodes."""
         if self.rates is None:
-            raise StateError("V needs generalised velocities; give v= to sk.operators.")
+            raise StateError("V needs generalised velocities", "give v= to sk.operators.")
         velocity: StackedVector = self.phi.T @ (self.H.T @ self.rates)
         return velocity
 
@@ -311,8 +311,8 @@ class Workbench:
             return
         words = [x.text() if isinstance(x, Operator) else str(x) for x in (mine, theirs)]
         raise StateError(
-            f"{words[0]} belongs to {self.origin.title}, {words[1]} to {other.origin.title}; "
-            "only operators of the same model, state and bodies can be combined."
+            f"{words[0]} belongs to {self.origin.title}, {words[1]} to {other.origin.title}",
+            "only operators of the same model, state and bodies can be combined.",
         )
 
     def __repr__(self) -> str:
@@ -330,18 +330,19 @@ class Workbench:
                     here[...] = part
                 except (TypeError, ValueError):
                     raise StateError(
-                        f"The part of {label!r} is {part!r}; give a number or {len(here)} of them."
+                        f"The part of {label!r} is {part!r}",
+                        f"give a number or {len(here)} of them.",
                     ) from None
             return vector
         try:
             given = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
             raise StateError(
-                f"The vector is {type(values).__name__}, no array of real numbers; give shape "
-                f"({space.size},), or a dict of parts by name."
+                f"The vector is {type(values).__name__}, no array of real numbers",
+                f"give shape ({space.size},), or a dict of parts by name.",
             ) from None
         if given.shape not in ((), (space.size,)):
-            raise StateError(f"The vector has shape {given.shape}; give ({space.size},).")
+            raise StateError(f"The vector has shape {given.shape}", f"give ({space.size},).")
         vector[...] = given
         return vector
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from skodyn.channels.curves import Curves, Family
 from skodyn.channels.rows import Rows
+from skodyn.faults import Fault
 from skodyn.model.model import Model
 from skodyn.registry import Registry
 
@@ -43,8 +44,8 @@ def _no_labels(_model: Model) -> Labels:
     return {}
 
 
-def _no_fault(_model: Model) -> str:
-    return ""
+def _no_fault(_model: Model) -> Fault | None:
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class Channel:
     """One quantity that a run can log.
 
     data: the data sets that it fills, by name. compute: their rows. labels: those along its
-    dimensions, for a model. fault: why a model cannot have it, one sentence, or "".
+    dimensions, for a model. fault: why a model cannot have it, or None.
     draw: curves of one of its data sets; without it, it is no curve. on_its_own: its panels share
     no row with those of others. usual: a plot says if it was not logged. always: every log has it.
     algorithm: its batch kernel is made ready before anybody times a step.
@@ -63,7 +64,7 @@ class Channel:
     data: Mapping[str, DataSet]
     compute: Callable[[Rows], Mapping[str, Any]]
     labels: Callable[[Model], Labels] = _no_labels
-    fault: Callable[[Model], str] = _no_fault
+    fault: Callable[[Model], Fault | None] = _no_fault
     draw: Callable[[str, Curves], list[Family]] | None = None
     on_its_own: bool = False
     usual: bool = False

@@ -1,6 +1,6 @@
 """Functions of a person's Python files, named "file.py:name".
 
-Files are looked at without running them (`fault_of`) until a run needs them (`load_function`).
+Files are looked at without running them (`problem_of`) until a run needs them (`load_function`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from skodyn.errors import ScenarioError
 from skodyn.model.columns import shown
 
-__all__ = ["absolute", "fault_of", "load_function", "names_function"]
+__all__ = ["absolute", "load_function", "names_function", "problem_of"]
 
 
 def names_function(text: object) -> bool:
@@ -32,8 +32,8 @@ def absolute(reference: str, folder: Path) -> str:
 
 def load_function(reference: str, folder: Path) -> Callable[..., Any]:
     """The function that "file.py:name" speaks of, the file seen from `folder`."""
-    if fault := fault_of(reference, folder):
-        raise ScenarioError(fault)
+    if wrong := problem_of(reference, folder):
+        raise ScenarioError(*wrong)
     path, name = _place(reference, folder)
     module_name = f"skodyn_file_{abs(hash(str(path)))}"
     spec = importlib.util.spec_from_file_location(module_name, path)
@@ -45,26 +45,26 @@ def load_function(reference: str, folder: Path) -> Callable[..., Any]:
         spec.loader.exec_module(module)
     except Exception as error:
         what = f"{path} raised {type(error).__name__} while it was imported: {error}"
-        raise ScenarioError(f"{reference!r}: {what}; mend it.") from error
+        raise ScenarioError(f"{reference!r}: {what}", "correct it.") from error
     function = getattr(module, name, None)
     if not callable(function):
-        raise ScenarioError(f"{reference!r}: {path} has no function {name!r}; check its name.")
+        raise ScenarioError(f"{reference!r}: {path} has no function {name!r}", "check its name.")
     return function  # type: ignore[no-any-return]
 
 
-def fault_of(reference: str, folder: Path) -> str:
-    """What is wrong with "file.py:name" as far as the text of the file tells, or ''."""
+def problem_of(reference: str, folder: Path) -> tuple[str, str] | None:
+    """What is wrong with "file.py:name" as far as the text of the file tells, and the remedy."""
     path, name = _place(reference, folder)
     if not os.path.isfile(path):  # which, unlike Path.is_file, never raises
-        return f"{shown(reference)}: there is no file {path}; write FILE.py:NAME."
+        return f"{shown(reference)}: there is no file {path}", "write FILE.py:NAME."
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return f"{reference!r}: {path} is not Python ({error}); mend it."
+        return f"{reference!r}: {path} is not Python ({error})", "correct it."
     bound = set(_bound(tree))
     if name in bound or "*" in bound:
-        return ""
-    return f"{reference!r}: {path} has no function {name!r}; check its name."
+        return None
+    return f"{reference!r}: {path} has no function {name!r}", "check its name."
 
 
 def _place(reference: str, folder: Path) -> tuple[Path, str]:

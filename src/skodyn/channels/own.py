@@ -30,6 +30,7 @@ from skodyn.channels.entry import (
 )
 from skodyn.channels.files import load_function, names_function
 from skodyn.errors import ScenarioError, StateError
+from skodyn.faults import Fault
 from skodyn.model.columns import shown
 from skodyn.model.model import Model
 
@@ -146,45 +147,50 @@ def _made(
     )  # fmt: skip
 
 
-def _faults(function: Any, name: str, dims: tuple[str, ...], own: Labels) -> list[str]:
+def _faults(function: Any, name: str, dims: tuple[str, ...], own: Labels) -> list[Fault]:
     faults = []
     if not callable(function):
-        faults.append(f"A channel was given {shown(function)}; give a function {_FORMS[3]}.")
+        faults.append(
+            Fault(f"A channel was given {shown(function)}", f"give a function {_FORMS[3]}.")
+        )
     if not name.isidentifier() or keyword.iskeyword(name):
-        faults.append(f"A channel cannot be called {name!r}; give a word, name='reach'.")
+        faults.append(Fault(f"A channel cannot be called {name!r}", "give a word, name='reach'."))
     known = {dim for data in built_in_data().values() for dim in data.dims}
     for word, what in ((name, "Channel"), *((dim, "Dimension") for dim in own)):
         if word in {*known, *built_in_data(), *CHANNELS.built_in, *_TAKEN}:
-            faults.append(f"{what} {word!r} is one of skodyn's own; give another name.")
+            faults.append(Fault(f"{what} {word!r} is one of skodyn's own", "give another name."))
     faults += [
-        f"Channel {name!r} has no dimension {dim!r} to label; its dimensions are "
-        f"{', '.join(dims) or 'none'}."
+        Fault(
+            f"Channel {name!r} has no dimension {dim!r} to label",
+            f"its dimensions are {', '.join(dims) or 'none'}.",
+        )
         for dim in own
         if dim not in dims
     ]
     faults += [
-        f"Dimension {dim!r} of channel {name!r} is {list(some)}; give labels that differ."
+        Fault(f"Dimension {dim!r} of channel {name!r} is {list(some)}", "give labels that differ.")
         for dim, some in own.items()
         if not some or len({*some}) < len(some)
     ]
     if callable(function) and (count := parameter_count(function)) not in _FORMS:
         faults.append(
-            f"Channel {name!r} is a function of {count} parameters; write {name}{_FORMS[3]} or "
-            f"{name}{_FORMS[5]}."
+            Fault(
+                f"Channel {name!r} is a function of {count} parameters",
+                f"write {name}{_FORMS[3]} or {name}{_FORMS[5]}.",
+            )
         )
     return faults
 
 
-def _fault_of(name: str, data: DataSet, own: Labels) -> Callable[[Model], str]:
-    def fault(model: Model) -> str:
+def _fault_of(name: str, data: DataSet, own: Labels) -> Callable[[Model], Fault | None]:
+    def fault(model: Model) -> Fault | None:
         known = known_labels(model) | own
         unknown = [dim for dim in data.dims[1:] if dim not in known]
         if not unknown:
-            return ""
-        return (
-            f"Channel {name!r} has a dimension {unknown[0]!r} without labels; give "
-            f"labels={{{unknown[0]!r}: (…)}}, or one of {', '.join(known)}."
-        )
+            return None
+        problem = f"Channel {name!r} has a dimension {unknown[0]!r} without labels"
+        remedy = f"give labels={{{unknown[0]!r}: (…)}}, or one of {', '.join(known)}."
+        return Fault(problem, remedy, ("channels",), name)
 
     return fault
 
@@ -192,7 +198,7 @@ def _fault_of(name: str, data: DataSet, own: Labels) -> Callable[[Model], str]:
 # ---- what a run was asked for -------------------------------------------------------------------
 
 
-def chosen(wanted: Sequence[Any], folder: Path) -> tuple[tuple[Channel, ...], list[str]]:
+def chosen(wanted: Sequence[Any], folder: Path) -> tuple[tuple[Channel, ...], list[Fault]]:
     """The channels that names, functions and "file.py:name" speak of, and what is wrong."""
     found: list[Channel] = []
     faults = []
@@ -203,9 +209,11 @@ def chosen(wanted: Sequence[Any], folder: Path) -> tuple[tuple[Channel, ...], li
             faults += list(error.faults)
             continue
         if entry is None:
-            faults.append(f"Unknown channels {[one]}; choose from {', '.join(loggable())}.")
+            faults.append(
+                Fault(f"Unknown channels {[one]}", f"choose from {', '.join(loggable())}.")
+            )
         elif entry.name in [other.name for other in found]:
-            faults.append(f"Channel {entry.name!r} is given twice; leave one out.")
+            faults.append(Fault(f"Channel {entry.name!r} is given twice", "leave one out."))
         else:
             found.append(entry)
     return tuple(found), faults

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skodyn.conventions import GROUND
 from skodyn.errors import DynamicsError, ModelError, StateError
+from skodyn.faults import Fault
 from skodyn.jit import JIT_DISABLED
 from skodyn.kernels import contact_states as rows
 from skodyn.kernels.workspace import PackedModel, workspace_lanes
@@ -75,13 +76,15 @@ def with_ground(model: Model, ground: Ground = ()) -> Model:
     given = _ground_items(model, ground)
     if not given:
         return model
-    faults: list[str] = []
+    faults: list[Fault] = []
     found = check_collisions(given, model.body_names, faults)
     own = model.collisions.get(GROUND, ())
     taken = {one.name for one in own}
     for one in found.get(GROUND, ()):
         if one.name in taken:
-            faults.append(f"The ground has a shape {one.name!r} already; give another name.")
+            faults.append(
+                Fault(f"The ground has a shape {one.name!r} already", "give another name.")
+            )
     if faults:
         raise ModelError(faults)
     return replace(model, collisions={**model.collisions, GROUND: (*own, *found[GROUND])})
@@ -94,7 +97,7 @@ def _ground_items(model: Model, ground: Any) -> list[CollisionDescription]:
         named = [(None, shape) for shape in ground]
     else:
         raise ModelError(
-            f"ground is {shown(ground)}; give a list of shapes, for example [HalfSpace()]."
+            f"ground is {shown(ground)}", "give a list of shapes, for example [HalfSpace()]."
         )
     taken = {one.name for one in model.collisions.get(GROUND, ())}
     items = []
@@ -150,12 +153,14 @@ def contact_forces(
     states, shape = _rows(q, model.nq, "q")
     rates, v_shape = _rows(v, model.nv, "v")
     if v_shape != shape:
-        raise StateError(f"q has {shape or 'one state'} and v {v_shape or 'one'}; give as many.")
+        raise StateError(f"q has {shape or 'one state'} and v {v_shape or 'one'}", "give as many.")
     strain = _no_bristles(tables, len(states))
     if bristles is not None:
         strain, s_shape = _rows(bristles, tables.n_bristles, "bristles")
         if s_shape != shape:
-            raise StateError(f"q has shape {shape} of states and bristles {s_shape}; give as many.")
+            raise StateError(
+                f"q has shape {shape} of states and bristles {s_shape}", "give as many."
+            )
     found = evaluate_contacts(placed, tables, states, rates, strain)
     return forces_of(tables, found.reshape(*shape, tables.n_points, rows.ROW))
 
@@ -239,6 +244,6 @@ def _rows(given: ArrayLike, size: int, name: str) -> tuple[Floats, tuple[int, ..
     """(rows, shape of the batch) of one state or many."""
     array = np.asarray(given, dtype=np.float64)
     if array.ndim == 0 or array.shape[-1] != size or not np.isfinite(array).all():
-        raise StateError(f"{name} is {shown(given)}; give {size} finite numbers for each state.")
+        raise StateError(f"{name} is {shown(given)}", f"give {size} finite numbers for each state.")
     shape = array.shape[:-1]
     return array.reshape(math.prod(shape), size), shape

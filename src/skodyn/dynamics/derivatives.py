@@ -292,7 +292,7 @@ def _accelerations(
     if vdot is None and not prescribed:
         return forward_dynamics_derivatives(model, q, v, tau, f_ext, threads=threads)
     if not prescribed:
-        raise StateError("vdot is given, but no joint is prescribed; name some in prescribed.")
+        raise StateError("vdot is given, but no joint is prescribed", "name some in prescribed.")
     from skodyn.dynamics.hybrid_derivatives import hybrid_dynamics_derivatives  # built on this file
 
     found = hybrid_dynamics_derivatives(

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skodyn.conventions import JointKind
 from skodyn.errors import DynamicsError, StateError
+from skodyn.faults import Fault
 from skodyn.kernels.entries import Tables
 from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, SINGULAR, decode
 from skodyn.lanes import LANES
@@ -90,7 +91,7 @@ def read_arguments(
     f_ext: ArrayLike | None,
 ) -> Inputs:
     """Every argument as a finite contiguous table, or a StateError that lists all that is wrong."""
-    faults: list[str] = []
+    faults: list[Fault] = []
     shared = algorithm.argument is None
     tables = {
         "q": _table(q, "q", (model.nq,), faults),
@@ -107,7 +108,7 @@ def read_arguments(
     }
     if len(set(batches.values())) > 1:
         listed = ", ".join(f"{name} has {count}" for name, count in batches.items())
-        faults.append(f"The numbers of states differ: {listed}; give each the same.")
+        faults.append(Fault(f"The numbers of states differ: {listed}", "give each the same."))
     if faults:
         raise StateError(faults)
     shape = (next(iter(batches.values())),) if batches else ()
@@ -123,7 +124,7 @@ def _base(name: str) -> int:
 
 
 def _optional_table(
-    value: ArrayLike | None, name: str, shape: tuple[int, ...], faults: list[str]
+    value: ArrayLike | None, name: str, shape: tuple[int, ...], faults: list[Fault]
 ) -> Floats | None:
     if value is NOTHING or (value is None and name == "f_ext"):
         return None
@@ -131,7 +132,7 @@ def _optional_table(
 
 
 def _table(
-    value: ArrayLike | None, name: str, shape: tuple[int, ...], faults: list[str]
+    value: ArrayLike | None, name: str, shape: tuple[int, ...], faults: list[Fault]
 ) -> Floats | None:
     array = _real_array(value, name, shape, faults)
     if array is None:
@@ -139,7 +140,9 @@ def _table(
     if array.shape[-len(shape) :] != shape or array.ndim > len(shape) + 1:
         batch = ", ".join(str(s) for s in shape)
         faults.append(
-            f"{name} has shape {array.shape}; the model needs {shape} or (batch, {batch})."
+            Fault(
+                f"{name} has shape {array.shape}", f"the model needs {shape} or (batch, {batch})."
+            )
         )
         return None
     if array.ndim > len(shape) and len(array) >= CHECKED_BY_KERNEL:
@@ -148,7 +151,7 @@ def _table(
 
 
 def read_partly(
-    value: ArrayLike, name: str, used: NDArray[np.bool_], faults: list[str]
+    value: ArrayLike, name: str, used: NDArray[np.bool_], faults: list[Fault]
 ) -> Floats | None:
     """A number for each velocity, of which only those in use are looked at."""
     array = _real_array(value, name, used.shape, faults)
@@ -156,7 +159,10 @@ def read_partly(
         return None
     if array.shape[-1:] != used.shape or array.ndim > 2:
         faults.append(
-            f"{name} has shape {array.shape}; the model needs {used.shape} or (batch, {used.size})."
+            Fault(
+                f"{name} has shape {array.shape}",
+                f"the model needs {used.shape} or (batch, {used.size}).",
+            )
         )
         return None
     kept = np.where(used, array, 0.0)
@@ -165,7 +171,7 @@ def read_partly(
 
 def check_finite(algorithm: Algorithm, inputs: Inputs) -> None:
     """A StateError that names the first number of each argument that is not finite, if any."""
-    faults: list[str] = []
+    faults: list[Fault] = []
     named = {"q": inputs.q, "v": inputs.v, "f_ext": inputs.f_ext}
     if algorithm.argument is not None:
         named[algorithm.argument] = inputs.x
@@ -176,7 +182,7 @@ def check_finite(algorithm: Algorithm, inputs: Inputs) -> None:
 
 
 def _real_array(
-    value: ArrayLike | None, name: str, shape: tuple[int, ...], faults: list[str]
+    value: ArrayLike | None, name: str, shape: tuple[int, ...], faults: list[Fault]
 ) -> Floats | None:
     try:
         given = np.asarray(value)
@@ -184,7 +190,9 @@ def _real_array(
             raise TypeError
         return _as_kernels_take_it(given)
     except (TypeError, ValueError):
-        faults.append(f"{name} is not an array of real numbers; give floats of shape {shape}.")
+        faults.append(
+            Fault(f"{name} is not an array of real numbers", f"give floats of shape {shape}.")
+        )
         return None
 
 
@@ -196,22 +204,24 @@ def _as_kernels_take_it(array: NDArray[Any]) -> Floats:
     return np.require(array, np.float64, ("C", "A"))
 
 
-def _finite(array: Floats, name: str, faults: list[str]) -> Floats | None:
+def _finite(array: Floats, name: str, faults: list[Fault]) -> Floats | None:
     if np.isfinite(array).all():
         return array
     bad = np.argwhere(~np.isfinite(array))
     where = tuple(bad[0].tolist())
-    faults.append(f"{name}{list(where)} is {array[where]}; give finite numbers.")
+    faults.append(Fault(f"{name}{list(where)} is {array[where]}", "give finite numbers."))
     return None
 
 
 def read_columns(model: Model, q: ArrayLike, rhs: ArrayLike) -> Inputs:
     """One state with a table of right-hand sides, each a column; they become rows."""
-    faults: list[str] = []
+    faults: list[Fault] = []
     coordinates = _table(q, "q", (model.nq,), faults)
     columns = _real_array(rhs, "rhs", (model.nv,), faults)
     if columns is not None and len(columns) != model.nv:
-        faults.append(f"rhs has shape {columns.shape}; the model needs ({model.nv}, columns).")
+        faults.append(
+            Fault(f"rhs has shape {columns.shape}", f"the model needs ({model.nv}, columns).")
+        )
     elif columns is not None:
         columns = _finite(columns, "rhs", faults)
     if coordinates is None or columns is None or faults:
@@ -222,10 +232,10 @@ def read_columns(model: Model, q: ArrayLike, rhs: ArrayLike) -> Inputs:
 
 def read_point(point: ArrayLike) -> Floats:
     """A point fixed in a body."""
-    faults: list[str] = []
+    faults: list[Fault] = []
     array = _real_array(point, "point", (3,), faults)
     if array is not None and array.shape != (3,):
-        faults.append(f"point has shape {array.shape}; give three numbers, in body axes.")
+        faults.append(Fault(f"point has shape {array.shape}", "give three numbers, in body axes."))
     elif array is not None:
         array = _finite(array, "point", faults)
     if array is None or faults:
@@ -253,9 +263,9 @@ def check_out(out: Floats | None, shape: tuple[int, ...], inputs: Inputs) -> Flo
         described = (
             f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else repr(out)
         )
-        raise StateError(f"out is {described}; give a float64 array of shape {shape}.")
+        raise StateError(f"out is {described}", f"give a float64 array of shape {shape}.")
     if not out.flags.writeable:
-        raise StateError("out is read-only; give an array that can be written.")
+        raise StateError("out is read-only", "give an array that can be written.")
     usable = out.flags.c_contiguous and out.flags.aligned and not inputs.overlap(out)
     return out if usable else np.empty(shape)
 
@@ -263,7 +273,7 @@ def check_out(out: Floats | None, shape: tuple[int, ...], inputs: Inputs) -> Flo
 def check_threads(threads: int) -> None:
     if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 1:
         raise StateError(
-            f"threads is {threads!r}; give a whole number from 1, or None for all cores."
+            f"threads is {threads!r}", "give a whole number from 1, or None for all cores."
         )
 
 
@@ -276,8 +286,8 @@ def raise_failure(
     if code == NOT_UNIT:
         model.check_q(inputs.q)
         raise StateError(  # a length that two ways of rounding judge differently
-            f"Joint {model.joint_names[k]!r}{where}: its quaternion is not of unit length; divide "
-            "it by its norm."
+            f"Joint {model.joint_names[k]!r}{where}: its quaternion is not of unit length",
+            "divide it by its norm.",
         )
     if code == SINGULAR:
         raise DynamicsError(_singular(model, k, where))

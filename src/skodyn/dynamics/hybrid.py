@@ -27,6 +27,7 @@ from skodyn.dynamics.explain import check_finite, read_arguments, read_partly
 from skodyn.dynamics.functions import forward_dynamics
 from skodyn.dynamics.mass_matrices import mass_matrix_solve
 from skodyn.errors import DynamicsError, StateError
+from skodyn.faults import Fault
 from skodyn.kernels import hybrid_dynamics as _hybrid
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
@@ -146,13 +147,13 @@ def _read(
     choice: Prescription, q: Coordinates, v: Velocities, given: Pair, f_ext: Wrenches | None
 ) -> Floats:
     """v̇ where it is prescribed, tau elsewhere; a StateError lists every fault of all arguments."""
-    faults: list[str] = []
+    faults: list[Fault] = []
     tau = read_partly(given[0], "tau", ~choice.known, faults)
     vdot = read_partly(given[1], "vdot", choice.known, faults)
     batches = {n: len(a) for n, a in (("tau", tau), ("vdot", vdot)) if a is not None and a.ndim > 1}
     if len(set(batches.values())) > 1:
         listed = ", ".join(f"{name} has {count}" for name, count in batches.items())
-        faults.append(f"The numbers of states differ: {listed}; give each the same.")
+        faults.append(Fault(f"The numbers of states differ: {listed}", "give each the same."))
     if tau is None or vdot is None or faults:
         try:
             read_arguments(HYBRID, choice.model, q, v, NOTHING, f_ext)

@@ -347,7 +347,7 @@ def momentum(
     array([104.,   0.,   0.])
     """
     if about not in ("origin", "com"):
-        raise StateError(f"about is {about!r}; give 'origin' or 'com'.")
+        raise StateError(f"about is {about!r}", "give 'origin' or 'com'.")
     table = run(ENERGY, model, (_energy.ROW,), q, v, NOTHING, None, None, threads)
     result = np.ascontiguousarray(table[..., 2:8])
     if about == "com":
@@ -415,7 +415,7 @@ def node_table(model: Model, nodes: Any) -> Floats:
     try:
         pairs = [(body, point) for body, point in nodes]
     except (TypeError, ValueError):
-        raise StateError(f"nodes is {nodes!r}; give a list of (body, point) pairs.") from None
+        raise StateError(f"nodes is {nodes!r}", "give a list of (body, point) pairs.") from None
     table = np.empty((len(pairs), 4))
     for row, (body, point) in zip(table, pairs, strict=True):
         k = _body_number(model, body)
@@ -429,7 +429,8 @@ def _body_number(model: Model, body: Any) -> int:
         return model.body_index(body)
     if not isinstance(body, (int, np.integer)) or not 0 <= body < model.n_bodies:
         raise ModelError(
-            f"There is no body {body!r}; give a name, or a number from 0 to {model.n_bodies - 1}."
+            f"There is no body {body!r}",
+            f"give a name, or a number from 0 to {model.n_bodies - 1}.",
         )
     return int(body)
 

@@ -61,8 +61,8 @@ def _require_loops(model: Model, what: str) -> int:
     """How many rows the loops of a model have."""
     if not model.has_loops:
         raise ModelError(
-            f"Model {model.name!r} has no loops, which {what} speaks of; add one with "
-            "ModelBuilder.add_loop or add_coupling."
+            f"Model {model.name!r} has no loops, which {what} speaks of",
+            "add one with ModelBuilder.add_loop or add_coupling.",
         )
     tree = model.kernel_tree
     return int(tree[tree[LOOPS] + ROWS])
@@ -548,8 +548,8 @@ def _refuse_opening(model: Model, q: Coordinates, v: Velocities, vdot: Accelerat
         row = int(np.unravel_index(int(np.argmax(opening)), opening.shape)[-1])
         name = next(name for name, rows in loop_rows(model).items() if row < rows.stop)
         raise StateError(
-            f"This vdot opens loop {name!r} with {opening.max():.3g} m/s² (or rad/s²); give an "
-            "acceleration that sk.forward_dynamics could have."
+            f"This vdot opens loop {name!r} with {opening.max():.3g} m/s² (or rad/s²)",
+            "give an acceleration that sk.forward_dynamics could have.",
         )
 
 
@@ -567,8 +567,8 @@ def actuated_torques(
     if actuated is None:
         raise StateError(
             f"Model {model.name!r} has loops ({model.loop_names[0]!r} is one), through which "
-            "forces of different joints do the same; name the joints that act, "
-            "sk.inverse_dynamics(…, actuated=[…]), or ask model.opened."
+            "forces of different joints do the same",
+            "name the joints that act, sk.inverse_dynamics(…, actuated=[…]), or ask model.opened.",
         )
     dofs = np.concatenate(
         [np.arange(model.nv)[model.v_slice(name)] for name in actuated] or [np.zeros(0, np.int64)]
@@ -587,14 +587,16 @@ def actuated_torques(
             raise StateError(
                 f"The {len(dofs)} forces of actuated joints {', '.join(map(repr, actuated))} are "
                 f"not unique: only {rank} of them do different things to model {model.name!r} at "
-                "this q; name fewer joints."
+                "this q",
+                "name fewer joints.",
             )
         solved, *_ = np.linalg.lstsq(acting, x.T @ tau, rcond=None)
         rest = np.abs(acting @ solved - x.T @ tau).max(initial=0.0)
         if rest > 1e-9 * max(1.0, float(np.abs(x.T @ tau).max(initial=0.0))):
             raise StateError(
                 f"The actuated joints {', '.join(map(repr, actuated))} cannot produce this vdot: "
-                f"a generalised force of {rest:.3g} is left; name more joints, or another vdot."
+                f"a generalised force of {rest:.3g} is left",
+                "name more joints, or another vdot.",
             )
         result[row, dofs] = solved
     return deliver(result.reshape(*inputs.batch_shape, model.nv), out)

@@ -37,14 +37,14 @@ def loop_failure(
     if code == LOOP_OPEN:
         name, gap, unit = widest_gap(model, q)
         return StateError(
-            f"Loop {name!r}{where} is open by {gap:.3g} {unit} at this q; call sk.assemble(model, "
-            "q) for the nearest closed one."
+            f"Loop {name!r}{where} is open by {gap:.3g} {unit} at this q",
+            "call sk.assemble(model, q) for the nearest closed one.",
         )
     if code == LOOP_RATE:
         name, rate, unit = widest_gap(model, q, v)
         return StateError(
-            f"Loop {name!r}{where} opens with {rate:.3g} {unit}/s at this v; call "
-            "sk.project_velocity(model, q, v) for the nearest velocity that keeps it closed."
+            f"Loop {name!r}{where} opens with {rate:.3g} {unit}/s at this v",
+            "call sk.project_velocity(model, q, v) for the nearest velocity that keeps it closed.",
         )
     if code == LOOP_SINGULAR:
         group = next(g for g in model.groups if model.loop_names[number] in g.constraints)

@@ -109,7 +109,7 @@ class Parts:
     def _part(self, name: str) -> Part:
         if name not in self.parts:
             listed = ", ".join(map(repr, self.parts))
-            raise ModelError(f"There is no part {name!r}; there are {listed}.")
+            raise ModelError(f"There is no part {name!r}", f"there are {listed}.")
         return self.parts[name]
 
     def replaced(self, name: str, model: Model) -> Parts:
@@ -123,8 +123,8 @@ class Parts:
         model.refuse_loops("replaced")
         if name != GROUND and (model.parent < 0).sum() != 1:
             raise ModelError(
-                f"Model {model.name!r} has {(model.parent < 0).sum()} bodies on its ground; a part "
-                "hangs from one joint."
+                f"Model {model.name!r} has {(model.parent < 0).sum()} bodies on its ground",
+                "a part hangs from one joint.",
             )
         for other in self.parts.values():
             if other.carrier == name:
@@ -175,8 +175,9 @@ class Parts:
         inputs = read_arguments(FORWARD_PUSHED, self.whole, q, v, tau, f_ext)
         if inputs.batch_shape:
             raise StateError(
-                "Systems of parts take one state at a time; give q of shape "
-                f"({self.whole.nq},), or use sk.forward_dynamics(parts.whole, …) for a batch."
+                "Systems of parts take one state at a time",
+                f"give q of shape ({self.whole.nq},), or use sk.forward_dynamics(parts.whole, …) "
+                "for a batch.",
             )
         check_finite(FORWARD_PUSHED, inputs)
         return _Call(self, inputs, int(threads or core_count())).run()

@@ -65,10 +65,10 @@ def sko_model(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> SKOMode
     model.refuse_loops("sko_model")
     q = np.asarray(q)
     if q.ndim != 1:
-        raise StateError(f"q has shape {q.shape}; an SKO model is of one state, ({model.nq},).")
+        raise StateError(f"q has shape {q.shape}", f"an SKO model is of one state, ({model.nq},).")
     velocity = np.zeros(model.nv) if v is None else np.asarray(v)
     if velocity.ndim != 1:
-        raise StateError(f"v has shape {velocity.shape}; give ({model.nv},).")
+        raise StateError(f"v has shape {velocity.shape}", f"give ({model.nv},).")
     rotation, origin = forward_kinematics(model, q)
     _, a, b = velocities(model, q, velocity)
     inertias = _inertias(model, rotation)

@@ -187,7 +187,9 @@ def sample_velocity(
     True
     """
     if not isinstance(rng, np.random.Generator):
-        raise StateError(f"rng is {rng!r}; give a numpy Generator, as of numpy.random.default_rng.")
+        raise StateError(
+            f"rng is {rng!r}", "give a numpy Generator, as of numpy.random.default_rng."
+        )
     states = np.asarray(q, dtype=np.float64)
     noise = rng.standard_normal((*states.shape[:-1], model.nv))
     scaled = math.sqrt(checked_temperature(kT)) * noise
@@ -201,5 +203,5 @@ def checked_temperature(kT: float) -> float:
     except (TypeError, ValueError):
         value = math.nan
     if not 0.0 <= value < math.inf:
-        raise StateError(f"kT is {kT!r}; give a finite number from 0, in joules.")
+        raise StateError(f"kT is {kT!r}", "give a finite number from 0, in joules.")
     return value

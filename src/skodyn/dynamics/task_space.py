@@ -177,7 +177,7 @@ def _solved(model: Model, q: ArrayLike, row: Floats, threads: int | None) -> Flo
 def _rows(rows: Sequence[int] | None, size: int) -> NDArray[np.int64]:
     """The chosen rows, or all."""
     if size == 0:
-        raise StateError("nodes is empty; give a list of (body, point) pairs.")
+        raise StateError("nodes is empty", "give a list of (body, point) pairs.")
     if rows is None:
         return np.arange(size)
     try:
@@ -189,8 +189,9 @@ def _rows(rows: Sequence[int] | None, size: int) -> NDArray[np.int64]:
         sound = False
     if not sound:
         raise StateError(
-            f"rows is {rows!r}; give different whole numbers from 0 to {size - 1}, six for each "
-            "node: [angular; linear]."
+            f"rows is {rows!r}",
+            f"give different whole numbers from 0 to {size - 1}, six for each node: [angular; "
+            "linear].",
         )
     return chosen.astype(np.int64)
 

@@ -37,8 +37,8 @@ def read_chain(model: Model, q: Floats) -> Chain:
         inner = "the ground" if parent[k] < 0 else f"body {model.body_names[int(parent[k])]!r}"
         raise ModelError(
             f"Fixman's method is for serial chains, but {inner} carries body "
-            f"{model.body_names[k]!r} besides another; use skodyn.mass_matrix_logdet and "
-            "skodyn.mass_matrix_solve, which take any tree."
+            f"{model.body_names[k]!r} besides another",
+            "use skodyn.mass_matrix_logdet and skodyn.mass_matrix_solve, which take any tree.",
         )
     rotation, position = forward_kinematics(model, q)
     arm = np.diff(position, axis=0, prepend=np.zeros((1, 3)))

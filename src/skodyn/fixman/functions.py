@@ -58,7 +58,8 @@ def _single(values: Floats, name: str) -> Floats:
     if values.ndim != 1:
         raise StateError(
             f"{name} has shape {values.shape}, but Fixman's method takes one configuration at a "
-            "time; skodyn.mass_matrix_logdet and skodyn.mass_matrix_solve take batches."
+            "time",
+            "skodyn.mass_matrix_logdet and skodyn.mass_matrix_solve take batches.",
         )
     return values
 

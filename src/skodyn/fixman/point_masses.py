@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import ModelError
+from skodyn.faults import Fault
 from skodyn.fixman.chain import Chain
 from skodyn.fixman.point_recursions import gather_forces, scatter_rates
 from skodyn.model.columns import Floats
@@ -149,22 +150,31 @@ def _check(chain: Chain, bond: Floats) -> None:
         whose = f"Joint {model.joint_names[k]!r} ({joint.type_name})"
         if joint.type_name not in _KINDS:
             faults.append(
-                f"{whose} has no place in a chain of point masses; use universal or revolute "
-                "joints, a translation for the first mass, or give the bodies inertia."
+                Fault(
+                    f"{whose} has no place in a chain of point masses",
+                    "use universal or revolute joints, a translation for the first mass, or "
+                    "give the bodies inertia.",
+                )
             )
             continue
         if joint.armature > 0.0:
             faults.append(
-                f"{whose} has a rotor (armature {joint.armature:g}), which couples a chain of "
-                "point masses beyond its neighbours; use skodyn.mass_matrix_logdet and "
-                "skodyn.mass_matrix_solve, or give the bodies inertia."
+                Fault(
+                    f"{whose} has a rotor (armature {joint.armature:g}), which couples a chain "
+                    "of point masses beyond its neighbours",
+                    "use skodyn.mass_matrix_logdet and skodyn.mass_matrix_solve, or give the "
+                    "bodies inertia.",
+                )
             )
         if k and joint.type_name == "translation":
-            faults.append(f"{whose} lets the chain fall apart; only the first mass may be free.")
+            faults.append(
+                Fault(f"{whose} lets the chain fall apart", "only the first mass may be free.")
+            )
         if k and joint.type_name != "translation":
             gap = float(np.linalg.norm(chain.arm[k] - bond[k - 1]))
             if gap > TOUCHING * (1.0 + np.linalg.norm(bond[k - 1])):
-                faults.append(f"{whose} is {gap:.3g} m away from the mass it should sit on.")
+                problem = f"{whose} is {gap:.3g} m away from the mass it should sit on"
+                faults.append(Fault(problem, "move it there."))
         if joint.type_name == "revolute" and k > first:
             axis = chain.column[chain.start[k], :3]
             across = np.linalg.norm(np.cross(axis, bond[k - 1]))
@@ -172,9 +182,11 @@ def _check(chain: Chain, bond: Floats) -> None:
             if slant > TOUCHING:
                 angle = math.degrees(math.asin(min(1.0, slant)))
                 faults.append(
-                    f"{whose} turns about an axis at {angle:.3g}° "
-                    "to the bond before it; a hinge between point masses must turn about that "
-                    "bond, or use a universal joint."
+                    Fault(
+                        f"{whose} turns about an axis at {angle:.3g}° to the bond before it",
+                        "a hinge between point masses must turn about that bond, or use a "
+                        "universal joint.",
+                    )
                 )
     if faults:
         raise ModelError(faults)

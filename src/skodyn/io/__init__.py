@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skodyn.errors import ModelError
+from skodyn.faults import Fault
 from skodyn.io.mjcf import load_mjcf
 from skodyn.io.model_toml import load_model
 from skodyn.io.robots.options import LoadOptions
@@ -91,7 +92,7 @@ def load(
     what = f"{file.suffix} files" if file.suffix else "files without a suffix"
     what = "folders" if file.is_dir() else what
     known = ", ".join(SUFFIXES)
-    raise ModelError(f"{path}: skodyn does not read {what}; give a model file in {known}.")
+    raise ModelError(f"{path}: skodyn does not read {what}", f"give a model file in {known}.")
 
 
 def _load_xml(path: str | os.PathLike[str], options: LoadOptions) -> Model:
@@ -105,7 +106,7 @@ def _load_xml(path: str | os.PathLike[str], options: LoadOptions) -> Model:
         _only(path, options, _OF_MJCF, "an MJCF model")
         return load_mjcf(source, options)
     what = f"{path}:{source.root.line}: the outermost element is <{tag}>"
-    raise ModelError(f"{what}; a model has <mujoco> (MJCF) or <robot> (URDF).")
+    raise ModelError(what, "a model has <mujoco> (MJCF) or <robot> (URDF).")
 
 
 def _only(
@@ -113,7 +114,7 @@ def _only(
 ) -> None:
     """Refuse options that mean nothing for this kind of file."""
     faults = [
-        f"{path}: {what} takes no option {key}; leave it out."
+        Fault(f"{path}: {what} takes no option {key}", "leave it out.")
         for key in options.changed()
         if key not in taken
     ]

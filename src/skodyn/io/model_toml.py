@@ -57,15 +57,14 @@ judges keys only; values are judged where every model is, in `ModelBuilder.build
 
 from __future__ import annotations
 
-import ast
 import os
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from skodyn.conventions import DEFAULT_GRAVITY, GROUND
 from skodyn.errors import ModelError
+from skodyn.faults import Fault, in_file
 from skodyn.io.shape_tables import IN_FILES, read_shape
 from skodyn.io.toml_source import TomlSource
 from skodyn.model.columns import shown
@@ -79,7 +78,7 @@ from skodyn.model.description import (
 )
 from skodyn.model.joints import CATALOGUE, CLOSING, Fixed, Joint
 from skodyn.model.model import Model
-from skodyn.topology.wording import Spelling
+from skodyn.topology.wording import Spelling, did_you_mean
 
 __all__ = ["MODEL_KEYS", "load_model"]
 
@@ -108,7 +107,7 @@ class ModelFile:
 
     def __init__(self, source: TomlSource) -> None:
         self.source = source
-        self.faults: list[tuple[int, str]] = []  # with the line
+        self.faults: list[Fault] = []
         top = self._known(source.data, MODEL_KEYS, (), "the file")
         name, gravity = top.get("name", source.path.stem), top.get("gravity", DEFAULT_GRAVITY)
         self.builder = ModelBuilder(gravity, name)
@@ -130,10 +129,11 @@ class ModelFile:
         try:
             model = self.builder.build(repair_inertia=repair_inertia)
         except ModelError as error:
-            for fault in error.faults:
-                self._fault(self._spoken_of(fault), fault)
+            lines = [self.source.line(*fault.path) for fault in error.faults]
+            both = zip(error.faults, lines, strict=True)
+            self.faults += [replace(fault, line=line) for fault, line in both]
         if self.faults:
-            raise ModelError(self.source.in_order(self.faults))
+            raise ModelError(in_file(self.source.path, self.faults))
         return model
 
     # ---- tables -------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ class ModelFile:
         for shape, shape_table in self._shapes(name, given.pop("collisions", {})):
             self._add_collision(name, shape, shape_table, (*at, "collisions", shape))
         if "parent" not in given:
-            self._fault(at, f"Body {name!r} has no parent; name a body, or {GROUND!r}.")
+            self._fault(at, f"Body {name!r} has no parent", f"name a body, or {GROUND!r}.")
         joint = self._body_joint(name, given.pop("joint")) if "joint" in given else None
         self.builder.add_body(name, given.pop("parent", GROUND), joint, **given)
 
@@ -152,21 +152,22 @@ class ModelFile:
         at = ("bodies", body, "collisions")
         example = f"write one table [bodies.{body}.collisions.NAME] each"
         if not isinstance(group, dict):
-            self._fault(at, f"Body {body!r}: collisions is {shown(group)}; {example}.")
+            self._fault(at, f"Body {body!r}: collisions is {shown(group)}", f"{example}.")
             return
         for name, table in group.items():
             if isinstance(table, dict):
                 yield name, table
             else:
                 what = f"collision shape {name!r} is {shown(table)}"
-                self._fault((*at, name), f"Body {body!r}: {what}; {example}.")
+                self._fault((*at, name), f"Body {body!r}: {what}", f"{example}.")
 
     def _add_collision(
         self, body: str, name: str, table: dict[str, Any], at: tuple[str, ...]
     ) -> None:
         read = read_shape(table, IN_FILES)
-        for key, sentence in read.faults:
-            self._fault((*at, key) if key else at, f"Collision shape {body}/{name}: {sentence}")
+        for key, problem, remedy in read.faults:
+            problem = f"Collision shape {body}/{name}: {problem}"
+            self._fault((*at, key) if key else at, problem, remedy)
         if read.shape is not None:
             self.builder.add_collision(body, read.shape, name=name, **read.place)
 
@@ -174,7 +175,9 @@ class ModelFile:
         at = ("frames", name)
         given = self._known(table, _KEYS["frames"], at, f"frame {name!r}")
         if "body" not in given:
-            self._fault(at, f"Frame {name!r} has no body to be fixed in; name one, or {GROUND!r}.")
+            self._fault(
+                at, f"Frame {name!r} has no body to be fixed in", f"name one, or {GROUND!r}."
+            )
         self.builder.add_frame(name, given.pop("body", GROUND), **given)
 
     def _add_loop(self, name: str, table: dict[str, Any]) -> None:
@@ -207,17 +210,18 @@ class ModelFile:
         example = 'write for example joint = { type = "revolute", axis = [0, 0, 1] }'
         if not isinstance(table, dict):
             what = "is missing" if table is _MISSING else f"is {shown(table)}"
-            self._fault(at, f"The {whose} {what}; {example}.")
+            self._fault(at, f"The {whose} {what}", f"{example}.")
             return Fixed(), {}
         given = dict(table)
         type_name = given.pop("type", None)
         if type_name is None:
-            self._fault(at, f"The {whose} has no type; {example}.")
+            self._fault(at, f"The {whose} has no type", f"{example}.")
             return Fixed(), {}
         joint_type = catalogue.get(type_name) if isinstance(type_name, str) else None
         if joint_type is None:
             remedy = Spelling(catalogue).remedy(type_name, _one_of(catalogue))
-            self._fault((*at, "type"), f"The {whose} has type {shown(type_name)}; {remedy}")
+            problem = f"The {whose} has type {shown(type_name)}"
+            self._fault((*at, "type"), problem, remedy, type_name)
             return Fixed(), {}
         parameters = (*(f.name for f in fields(joint_type)), *more)
         known = self._known(given, parameters, at, f"{type_name} {whose}", ("type",))
@@ -228,7 +232,7 @@ class ModelFile:
         if not isinstance(table, dict) or "joint" not in table:
             example = 'write for example mimic = { joint = "finger1", multiplier = -1 }'
             problem = "names no joint" if isinstance(table, dict) else f"is {shown(table)}"
-            self._fault(at, f"The mimic of the {whose} {problem}; {example}.")
+            self._fault(at, f"The mimic of the {whose} {problem}", f"{example}.")
             return
         given = self._known(table, _MIMIC_KEYS, at, f"mimic of the {whose}")
         self.builder.add_mimic(joint, given.pop("joint"), **given)
@@ -240,12 +244,12 @@ class ModelFile:
         group = top.get(key, {})
         one = "body" if key == "bodies" else key.removesuffix("s")
         if not isinstance(group, dict):
-            self._fault((key,), f"{key} is {shown(group)}; write one table [{key}.NAME] each.")
+            self._fault((key,), f"{key} is {shown(group)}", f"write one table [{key}.NAME] each.")
             group = {}
         for name, table in group.items():
             if not isinstance(table, dict):
                 what = f"{one.capitalize()} {name!r} is {shown(table)}"
-                self._fault((key, name), f"{what}; write a table [{key}.{name}].")
+                self._fault((key, name), what, f"write a table [{key}.{name}].")
                 if key not in _EMPTY:
                     continue
                 table = _EMPTY[key]
@@ -266,64 +270,24 @@ class ModelFile:
         spelling = Spelling(keys + also)
         known = {key: value for key, value in table.items() if key in keys}
         for key in (key for key in table if key not in known):
-            remedy = spelling.remedy(key, _one_of(keys + also))
-            self._fault((*at, key), f"Unknown key {key!r} in {owner}; {remedy}")
-            meant = re.search(r"did you mean '(\w+)'", remedy)
-            if meant and meant[1] in keys:
-                known.setdefault(meant[1], table[key])
+            meant = spelling.meant(key)
+            remedy = did_you_mean(meant) if meant else f"{_one_of(keys + also)}."
+            self._fault((*at, key), f"Unknown key {key!r} in {owner}", remedy)
+            if meant in keys:
+                known.setdefault(meant, table[key])
         return known
 
     # ---- places -------------------------------------------------------------------------------
 
-    def _fault(self, at: tuple[str, ...], sentence: str) -> None:
-        self.faults.append((self.source.line(*at), sentence))
-
-    def _spoken_of(self, fault: str) -> tuple[str, ...]:
-        """The key path that a sentence of the builder is about, as far as it can be told."""
-        if found := _SHAPE.match(fault):
-            name, body = ast.literal_eval(found["name"]), ast.literal_eval(found["body"])
-            at = ("ground", name) if body == GROUND else ("bodies", body, "collisions", name)
-            return (*at, found["key"] or "")
-        if found := re.match(r"The model(?:: (\w+)| (?:is|has an empty) name)", fault):
-            return (found[1] or "name",)
-        if found := re.match(r"(Body|Frame|Loop|Coupling) number (\d+)", fault):
-            group = _GROUPS[found[1]]
-            return group, getattr(self.builder, group)[int(found[2]) - 1].name
-        if found := _NAMED.match(fault):
-            group, name = _GROUPS[found["what"]], ast.literal_eval(found["name"])
-            if found["what"] == "Joint":
-                return group, self._carried_by(name), "joint"
-            return (group, name, "joint" if found["joint"] else found["key"] or "")
-        return ()
-
-    def _carried_by(self, joint: str) -> str:
-        """The last body whose joint has this name, by its own or by the body's."""
-        bodies = self.builder.bodies
-        return [b.name for b in bodies if (b.joint.joint_name or b.name) == joint][-1]
+    def _fault(self, at: tuple[str, ...], problem: str, remedy: str, value: Any = None) -> None:
+        body = at[1] if len(at) > 1 and at[0] == "bodies" else ""
+        line = self.source.line(*at)
+        self.faults.append(Fault(problem, remedy, at, value, body, line=line))
 
 
-_GROUPS = {
-    "Body": "bodies",
-    "Frame": "frames",
-    "Joint": "bodies",
-    "Loop": "loops",
-    "Coupling": "couplings",
-}
 _EMPTY = {"bodies": {"parent": GROUND}, "frames": {"body": GROUND}}
 _CLOSING = {**CATALOGUE, **CLOSING}  # a free one is refused where every model is judged
 _MISSING = object()
-
-_NAMED = re.compile(
-    r"""(?P<what>Body|Frame|Joint|Loop|Coupling)\ (?P<name>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
-        (?P<joint>,\ \w+\ joint|:\ its\ joint)?(?::\ (?:there\ is\ no\ )?(?P<key>\w+))?""",
-    re.VERBOSE,
-)
-
-_SHAPE = re.compile(
-    r"""Collision\ shape\ (?P<name>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\ of\ body
-        \ (?P<body>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?::\ (?P<key>\w+)\ is\ )?""",
-    re.VERBOSE,
-)
 
 
 def _one_of(keys: Iterable[str]) -> str:

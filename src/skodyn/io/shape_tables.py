@@ -19,11 +19,11 @@ IN_FILES = {word: kind for word, kind in SHAPES.items() if kind is not Mesh}
 
 @dataclass
 class ReadShape:
-    """What a table says: a shape and its place, or (key, sentence) of every fault."""
+    """What a table says: a shape and its place, or (key, problem, remedy) of every fault."""
 
     shape: Touching | None = None
     place: dict[str, Any] = field(default_factory=dict)
-    faults: list[tuple[str, str]] = field(default_factory=list)
+    faults: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 def shape_keys(kind: type[Touching]) -> tuple[str, ...]:
@@ -40,18 +40,19 @@ def read_shape(table: dict[str, Any], kinds: Mapping[str, type[Touching]]) -> Re
     if kind is None:
         remedy = Spelling(kinds).remedy(word, f"use one of {', '.join(kinds)}")
         what = f"has type {shown(word)}" if "type" in table else "has no type"
-        read.faults.append(("type" if "type" in table else "", f"it {what}; {remedy}"))
+        read.faults.append(("type" if "type" in table else "", f"it {what}", remedy))
         return read
     keys = shape_keys(kind)
     spelling = Spelling((*keys, *PLACE, "type"))
     for key in given:
         if key not in (*keys, *PLACE):
             remedy = spelling.remedy(key, f"use one of {', '.join((*keys, *PLACE))}")
-            read.faults.append((key, f"unknown key {key!r} for a {word}; {remedy}"))
+            read.faults.append((key, f"unknown key {key!r} for a {word}", remedy))
     missing = [f.name for f in fields(kind) if f.name in keys and f.default is MISSING]
     missing = [key for key in missing if key not in given]
     if missing and not read.faults:
-        read.faults.append(("", f"a {word} needs {' and '.join(missing)}; add what is missing."))
+        problem = f"a {word} needs {' and '.join(missing)}"
+        read.faults.append(("", problem, "add what is missing."))
     if not read.faults:
         sizes = {key: given[key] for key in keys if key in given}
         read.shape = kind(**sizes)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from skodyn.errors import FaultsError
+from skodyn.faults import Fault
 from skodyn.forks import cached_property
 
 __all__ = ["TomlSource"]
 
-KeyPath = tuple[str, ...]
+KeyPath = tuple[str | int, ...]
 
 MOST_BYTES = 100_000_000
 """Larger files are refused: a model of 100,000 bodies has 30 million."""
@@ -24,7 +25,7 @@ need not fear for the stack."""
 
 _LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){100}""")
 """A key of so many parts that the parser's memory, which is their square, matters."""
-_TOO_DEEP = "values are nested too deeply; flatten them."
+_TOO_DEEP = ("values are nested too deeply", "flatten them.")
 
 
 class TomlSource:
@@ -40,47 +41,45 @@ class TomlSource:
         self.text = _read(self.path, error) if text is None else text
         if long_key := _LONG_KEY.search(self.text):
             line = self.text.count("\n", 0, long_key.start()) + 1
-            raise error(f"{path}:{line}: a key has more than 100 parts; shorten it.")
+            raise error(self._fault("a key has more than 100 parts", "shorten it.", line))
         try:
             self.data: dict[str, Any] = tomllib.loads(self.text)
         except tomllib.TOMLDecodeError as fault:
             raise error(self._syntax_fault(str(fault))) from None
         except RecursionError:
-            raise error(f"{path}: {_TOO_DEEP}") from None
+            raise error(self._fault(*_TOO_DEEP)) from None
         except ValueError:  # Python's limit on the digits of an integer
-            raise error(f"{path}: a number has too many digits; shorten it.") from None
+            raise error(self._fault("a number has too many digits", "shorten it.")) from None
         if deep := _deep_key(self.data):
-            line = self.line(deep)
-            raise error(f"{path}:{line}: {_TOO_DEEP}" if line else f"{path}: {_TOO_DEEP}")
+            raise error(self._fault(*_TOO_DEEP, self.line(deep)))
 
-    def line(self, *keys: str) -> int:
+    def line(self, *keys: str | int) -> int:
         """The line of a key; of the innermost table around it if it is not in the file, or 0."""
         paths = (keys[:length] for length in range(len(keys), 0, -1))
         return next((self._lines[path] for path in paths if path in self._lines), 0)
 
-    def in_order(self, faults: Iterable[tuple[int, str]]) -> list[str]:
-        """(line, sentence) pairs as 'file:line: sentence', from the top of the file down."""
-        return [
-            f"{self.path}:{line}: {sentence}" if line else f"{self.path}: {sentence}"
-            for line, sentence in sorted(faults, key=lambda fault: fault[0])
-        ]
+    def _fault(self, problem: str, remedy: str, line: int = 0) -> Fault:
+        return Fault(problem, remedy, file=str(self.path), line=line)
 
-    def _syntax_fault(self, message: str) -> str:
+    def _syntax_fault(self, message: str) -> Fault:
+        """tomllib says where in its message alone, before Python 3.14."""
         found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message)
         what, line, column = found.groups() if found else (message, None, None)
-        line = line or str(self.text.count("\n") + 1)
         at = f" at column {column}" if column else ""
-        return f"{self.path}:{line}: this is not TOML: {what}{at}; correct this line."
+        last = self.text.count("\n") + 1
+        problem = f"this is not TOML: {what}{at}"
+        return self._fault(problem, "correct this line.", int(line) if line else last)
 
     @cached_property
     def _lines(self) -> dict[KeyPath, int]:
         """First line of every key; found only once something is wrong."""
         lines: dict[KeyPath, int] = {}
         table: KeyPath = ()
-        for number, is_header, content in _statements(self.text):
+        arrays: dict[KeyPath, int] = {}  # how many tables [[…]] there are so far
+        for number, brackets, content in _statements(self.text):
             paths = [path for path in _paths(content) if path]
-            if is_header:
-                table = paths[-1] if paths else ()
+            if brackets:
+                table = _numbered(paths[-1] if paths else (), arrays, brackets == 2)
                 paths = [table[: k + 1] for k in range(len(table))]
             else:
                 paths = [table + path for path in paths]
@@ -94,18 +93,21 @@ def _read(path: Path, error: type[FaultsError]) -> str:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
-            raise error(f"{path}: this is larger than {MOST_BYTES / 1e6:g} MB; give a TOML file.")
+            problem = f"this is larger than {MOST_BYTES / 1e6:g} MB"
+            raise error(Fault(problem, "give a TOML file.", file=str(path)))
         return data.decode("utf-8-sig")
     except FileNotFoundError:
-        raise error(f"{path}: there is no such file; check the path.") from None
+        raise error(Fault("there is no such file", "check the path.", file=str(path))) from None
     except IsADirectoryError:
-        raise error(f"{path}: this is a folder; name a file in it.") from None
+        raise error(Fault("this is a folder", "name a file in it.", file=str(path))) from None
     except UnicodeDecodeError as fault:
         line = fault.object[: fault.start].count(b"\n") + 1
-        raise error(f"{path}:{line}: this is not UTF-8 text; save the file as UTF-8.") from None
+        problem, remedy = "this is not UTF-8 text", "save the file as UTF-8."
+        raise error(Fault(problem, remedy, file=str(path), line=line)) from None
     except (OSError, ValueError) as fault:
         reason = getattr(fault, "strerror", None) or fault
-        raise error(f"{path}: cannot be read ({reason}); check the path.") from None
+        problem = f"cannot be read ({reason})"
+        raise error(Fault(problem, "check the path.", file=str(path))) from None
 
 
 _TOKEN = re.compile(
@@ -115,8 +117,20 @@ _TOKEN = re.compile(
 """All that can hide the end of a line, or be one."""
 
 
-def _statements(text: str) -> Iterator[tuple[int, bool, dict[str, Any]]]:
-    """(first line, is a table header, content) of each statement of a sound file.
+def _numbered(header: KeyPath, arrays: dict[KeyPath, int], is_array: bool) -> KeyPath:
+    """The path of a table, with its number where it, or one around it, is one of an array."""
+    path: KeyPath = ()
+    for k, key in enumerate(header):
+        path = (*path, key)
+        if is_array and k == len(header) - 1:
+            arrays[path] = arrays.get(path, 0) + 1
+        if path in arrays:
+            path = (*path, arrays[path] - 1)
+    return path
+
+
+def _statements(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """(first line, brackets of a table header or 0, content) of each statement of a valid file.
 
     A statement ends with the first line outside of strings and brackets.
     """
@@ -130,7 +144,8 @@ def _statements(text: str) -> Iterator[tuple[int, bool, dict[str, Any]]]:
         statement = text[start : token.end()]
         if content := tomllib.loads(statement):
             first = line + statement[: len(statement) - len(statement.lstrip())].count("\n")
-            yield first, statement.lstrip().startswith("["), content
+            bare = statement.lstrip()
+            yield first, bare.startswith("[") + bare.startswith("[["), content
         start, line, depth = token.end(), line + statement.count("\n"), 0
 
 

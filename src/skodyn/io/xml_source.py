@@ -8,11 +8,11 @@ limited, so that a hostile file costs a message and no memory.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from xml.parsers import expat
 
 from skodyn.errors import FaultsError
+from skodyn.faults import Fault
 
 __all__ = ["Element", "XmlSource"]
 
@@ -45,7 +45,7 @@ class Element:
 
 
 class _RefusedError(Exception):
-    """What a handler raises to stop the parser."""
+    """What a handler raises to stop the parser: a problem and its remedy."""
 
 
 class XmlSource:
@@ -58,21 +58,17 @@ class XmlSource:
         try:
             self.root = reader.read(content)
         except _RefusedError as fault:
-            raise error(self.in_order([(reader.line, str(fault))])) from None
+            raise error(self.fault(reader.line, *fault.args)) from None
         except expat.ExpatError as fault:
             column = fault.offset + 1
             what = f"this is not XML: {expat.ErrorString(fault.code)} at column {column}"
-            raise error(self.in_order([(fault.lineno, f"{what}; correct this line.")])) from None
+            raise error(self.fault(fault.lineno, what, "correct this line.")) from None
         except (LookupError, ValueError) as fault:  # an encoding that Python does not know
-            what = f"the text cannot be decoded ({fault}); save the file as UTF-8."
-            raise error(self.in_order([(1, what)])) from None
+            what = f"the text cannot be decoded ({fault})"
+            raise error(self.fault(1, what, "save the file as UTF-8.")) from None
 
-    def in_order(self, faults: Iterable[tuple[int, str]]) -> list[str]:
-        """(line, sentence) pairs as 'file:line: sentence', from the top of the file down."""
-        return [
-            f"{self.path}:{line}: {sentence}" if line else f"{self.path}: {sentence}"
-            for line, sentence in sorted(faults, key=lambda fault: fault[0])
-        ]
+    def fault(self, line: int, problem: str, remedy: str) -> Fault:
+        return Fault(problem, remedy, file=str(self.path), line=line)
 
 
 class _Reader:
@@ -102,10 +98,11 @@ class _Reader:
         element = Element(tag, attributes, self.line)
         self.count += 1
         if self.count > MOST_ELEMENTS:
-            raise _RefusedError(f"there are more than {MOST_ELEMENTS} elements; split the file.")
+            raise _RefusedError(f"there are more than {MOST_ELEMENTS} elements", "split the file.")
         if len(self.open) >= DEEPEST:
             raise _RefusedError(
-                f"elements are nested more than {DEEPEST} deep; check for a tag that is not closed."
+                f"elements are nested more than {DEEPEST} deep",
+                "check for a tag that is not closed.",
             )
         if self.open:
             self.open[-1].children.append(element)
@@ -123,24 +120,27 @@ class _Reader:
     def _doctype(self, name: str, *rest: object) -> None:
         raise _RefusedError(
             "there is a document type (<!DOCTYPE …>), which can define entities and name other "
-            "files; remove it."
+            "files",
+            "remove it.",
         )
 
 
 def _read(path: Path, error: type[FaultsError]) -> bytes:
     try:
         if path.is_dir():
-            raise error(f"{path}: this is a folder; name a file in it.")
+            raise error(Fault("this is a folder", "name a file in it.", file=str(path)))
         if path.exists() and not path.is_file():
-            raise error(f"{path}: this is no ordinary file; give the path of one.")
+            raise error(Fault("this is no ordinary file", "give the path of one.", file=str(path)))
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
     except FileNotFoundError:
-        raise error(f"{path}: there is no such file; check the path.") from None
+        raise error(Fault("there is no such file", "check the path.", file=str(path))) from None
     except (OSError, ValueError) as fault:
         reason = getattr(fault, "strerror", None) or fault
-        raise error(f"{path}: cannot be read ({reason}); check the path.") from None
+        problem = f"cannot be read ({reason})"
+        raise error(Fault(problem, "check the path.", file=str(path))) from None
     if len(content) > LARGEST_FILE:
         limit = f"{LARGEST_FILE // 2**20} MiB"
-        raise error(f"{path}: the file is larger than {limit}; a robot fits into a few of them.")
+        problem = f"the file is larger than {limit}"
+        raise error(Fault(problem, "a robot fits into a few of them.", file=str(path)))
     return content

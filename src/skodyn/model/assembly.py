@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skodyn.errors import ModelError, StateError
+from skodyn.faults import Fault
 from skodyn.model.columns import Floats
 from skodyn.model.loop_systems import LoopSystem, group_length, loop_systems
 from skodyn.model.products import norm
@@ -90,8 +91,8 @@ def assemble(model: Model, q: ArrayLike, hold: Iterable[str] = ()) -> Assembly:
     held = _held(model, hold)
     found = model.check_q(q)
     if found.ndim != 1:
-        raise StateError(f"q has shape {found.shape}; give one configuration, ({model.nq},).")
-    faults: list[str] = []
+        raise StateError(f"q has shape {found.shape}", f"give one configuration, ({model.nq},).")
+    faults: list[Fault] = []
     known: dict[bytes, int] = {}
     rows = rank = 0
     singular = False
@@ -111,7 +112,7 @@ def assemble(model: Model, q: ArrayLike, hold: Iterable[str] = ()) -> Assembly:
 
 def _held(model: Model, hold: Iterable[str]) -> tuple[str, ...]:
     names = (hold,) if isinstance(hold, str) else tuple(hold)
-    faults: list[str] = []
+    faults: list[Fault] = []
     for name in names:
         try:
             model.joint_index(name)
@@ -126,7 +127,7 @@ def closed_samples(model: Model, count: int = 4) -> list[Floats]:
     """Closed configurations in general position; always the same ones for a model."""
     samples = [model.neutral() for _ in range(count)]
     known: dict[bytes, list[Floats]] = {}  # of groups that are built alike
-    faults: list[str] = []
+    faults: list[Fault] = []
     for group in loop_systems(model):
         if group.shape not in known:
             closing = _general_point(group, model.neutral())
@@ -141,7 +142,7 @@ def closed_samples(model: Model, count: int = 4) -> list[Floats]:
     return samples
 
 
-def _faults(group: LoopSystem, closing: _Closing, tried: str) -> list[str]:
+def _faults(group: LoopSystem, closing: _Closing, tried: str) -> list[Fault]:
     """Why a group was not closed: its ends do not meet, or only the wrong way round."""
     meets = closing.error <= _CLOSED * group.reach
     return group.wrong_ways(closing.q) if meets else group.open_loops(closing.q, tried)

@@ -10,7 +10,7 @@ import numpy as np
 
 from skodyn.conventions import JointKind
 from skodyn.errors import ModelError
-from skodyn.model.columns import shown
+from skodyn.faults import Fault, Subject
 from skodyn.model.model import PACKED, Model
 from skodyn.model.places import Places, model_places, set_places, unknown_paths
 from skodyn.model.plain import described, model_data
@@ -45,7 +45,7 @@ def changed(model: Model, changes: Mapping[str, Any], *, repair_inertia: bool = 
 
     changes: nested tables by the names of `CHANGES`; keys may be dotted: {"com.z": 0.1}.
     """
-    values, faults = dict[str, Any](), list[str]()
+    values, faults = dict[str, Any](), list[Fault]()
     for path, value, fault in flattened(changes):
         if fault:
             faults.append(fault)
@@ -55,12 +55,12 @@ def changed(model: Model, changes: Mapping[str, Any], *, repair_inertia: bool = 
     known: Places = {path: tuple(at) for path, *at in model_places(data)}
     known |= dict.fromkeys(_listed_paths(model), ())
     unknown = unknown_paths(known, values, f"model {model.name!r}")
-    faults += [_of_the_joint(model, path) or sentence for path, sentence in unknown.items()]
-    sound = {path: value for path, value in values.items() if path not in unknown}
-    overlaps = _overlaps(sound)
+    faults += [_of_the_joint(model, path) or fault for path, fault in unknown.items()]
+    valid = {path: value for path, value in values.items() if path not in unknown}
+    overlaps = _overlaps(valid)
     faults += overlaps
-    of_tables = {path: value for path, value in sound.items() if path.split(".")[0] in _LISTED}
-    numbers = {path: _plain(v) for path, v in sound.items() if path not in of_tables}
+    of_tables = {path: value for path, value in valid.items() if path.split(".")[0] in _LISTED}
+    numbers = {path: _plain(v) for path, v in valid.items() if path not in of_tables}
     listed = _listed(model, of_tables, faults)
     rebuilt = model
     try:
@@ -76,16 +76,16 @@ def changed(model: Model, changes: Mapping[str, Any], *, repair_inertia: bool = 
     return replace(model, **packed, **listed, repairs=repairs, packed_with=())
 
 
-def flattened(changes: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+def flattened(changes: Mapping[str, Any]) -> Iterator[tuple[str, Any, Fault | None]]:
     """(path, value, fault) of every change; a fault if a table is none."""
     for group, table in changes.items():
         if isinstance(table, Mapping):
-            yield from ((path, value, "") for path, value in _leaves(table, group))
+            yield from ((path, value, None) for path, value in _leaves(table, group))
         elif group == "gravity":
-            yield group, table, ""
+            yield group, table, None
         else:
-            example = "give a table for each name, such as {'arm': {'mass': 5.0}}"
-            yield group, table, f"{group} is {shown(table)}; {example}."
+            remedy = "give a table for each name, such as {'arm': {'mass': 5.0}}."
+            yield group, table, Subject().found(group, table, remedy)
 
 
 def _leaves(table: Mapping[Any, Any], path: str) -> Iterator[tuple[str, Any]]:
@@ -101,10 +101,14 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def _overlaps(values: Mapping[str, Any]) -> list[str]:
+def _overlaps(values: Mapping[str, Any]) -> list[Fault]:
+    remedy = "change the one or the other."
     return [
-        f"{whole!r} is changed as a whole, and {path!r} is a part of it; change the one or the "
-        "other."
+        Fault(
+            f"{whole!r} is changed as a whole, and {path!r} is a part of it",
+            remedy,
+            tuple(path.split(".")),
+        )
         for path in values
         for whole in [path.rpartition(".")[0]]
         if whole in values
@@ -122,7 +126,7 @@ def _listed_paths(model: Model) -> Iterator[str]:
             yield f"limits.{name}.{key.name}"
 
 
-def _listed(model: Model, values: Mapping[str, Any], faults: list[str]) -> dict[str, Any]:
+def _listed(model: Model, values: Mapping[str, Any], faults: list[Fault]) -> dict[str, Any]:
     """The tables with what has changed in them."""
     found = {}
     for group, table in _LISTED.items():
@@ -134,26 +138,28 @@ def _listed(model: Model, values: Mapping[str, Any], faults: list[str]) -> dict[
                 given.setdefault(joint, {})[key] = value
         for joint, keys in given.items():
             before[joint] = replace(before.get(joint, table.cls()), **keys)
-            faults.extend(f"Joint {joint!r}: {why}" for why in _judged(model, joint, before[joint]))
+            whose = Subject((group, joint), f"Joint {joint!r}", joint=joint)
+            faults.extend(_judged(model, before[joint], whose))
         found[table.attribute] = before
     return found
 
 
-def _judged(model: Model, joint: str, given: Any) -> list[str]:
+def _judged(model: Model, given: Any, whose: Subject) -> list[Fault]:
     if isinstance(given, JointLimits):
-        return limit_faults(given)
-    kind = model.joints[model.joint_index(joint)].kind
-    return property_faults(given, kind in _QUATERNIONS)
+        return limit_faults(given, whose)
+    kind = model.joints[model.joint_index(whose.joint)].kind
+    return property_faults(given, kind in _QUATERNIONS, whose)
 
 
-def _of_the_joint(model: Model, path: str) -> str:
-    """A sentence for who looks for a parameter of a joint among its passive forces."""
+def _of_the_joint(model: Model, path: str) -> Fault | None:
+    """A fault for who looks for a parameter of a joint among its passive forces."""
     group, _, rest = path.partition(".")
     joint, _, key = rest.rpartition(".")
     if group != "joints" or joint not in model.joint_names:
-        return ""
+        return None
     k = model.joint_index(joint)
     if key.split(".")[0] not in (f.name for f in fields(model.joints[k])):
-        return ""
+        return None
     meant = f"bodies.{model.body_names[k]}.joint.{key}"
-    return f"{path!r} is no passive force, but a parameter of the joint; change {meant!r}."
+    problem = f"{path!r} is no passive force, but a parameter of the joint"
+    return Fault(problem, f"change {meant!r}.", tuple(path.split(".")), joint=joint)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import numpy as np
 
 from skodyn.errors import ModelError
+from skodyn.faults import Fault, Subject
 from skodyn.model.collision_checks import check_collisions
-from skodyn.model.columns import Floats, read_column, read_inertias, read_rotations, shown
+from skodyn.model.columns import Floats, Owner, read_column, read_inertias, read_rotations
 from skodyn.model.coupling_checks import check_couplings
 from skodyn.model.description import BodyDescription, ModelBuilder
 from skodyn.model.inertia_checks import check_inertias, nearest_valid
@@ -27,6 +28,7 @@ from skodyn.model.mimic_checks import check_mimics
 from skodyn.model.mimics import Mimic
 from skodyn.model.name_checks import check_frames, check_names, check_tree
 from skodyn.model.shapes import Collision
+from skodyn.model.subjects import MODEL, subject
 from skodyn.topology import Tree
 
 __all__ = ["CheckedModel", "check"]
@@ -34,7 +36,7 @@ __all__ = ["CheckedModel", "check"]
 
 @dataclass(frozen=True)
 class CheckedModel:
-    """A description found sound: columns of numbers, in the order the bodies were given."""
+    """A description found valid: columns of numbers, in the order the bodies were given."""
 
     tree: Tree
     joints: tuple[Joint, ...]
@@ -57,15 +59,16 @@ class CheckedModel:
 def check(described: ModelBuilder, repair_inertia: bool) -> CheckedModel:
     """The checked columns, or a ModelError that lists every fault."""
     bodies, frames = described.bodies, described.frames
-    faults: list[str] = [] if bodies else ["The model has no body; add at least one."]
+    nothing = Fault("The model has no body", "add at least one.", ("bodies",))
+    faults: list[Fault] = [] if bodies else [nothing]
 
-    def body(k: int) -> str:
-        return f"Body {shown(bodies[k].name)}"
+    def body(k: int) -> Subject:
+        return subject("Body", bodies[k].name)
 
-    def frame(k: int) -> str:
-        return f"Frame {shown(frames[k].name)}"
+    def frame(k: int) -> Subject:
+        return subject("Frame", frames[k].name)
 
-    def sound(found: tuple[Floats, list[str]]) -> Floats:
+    def checked(found: tuple[Floats, list[Fault]]) -> Floats:
         faults.extend(found[1])
         return found[0]
 
@@ -74,19 +77,21 @@ def check(described: ModelBuilder, repair_inertia: bool) -> CheckedModel:
     joint_names = check_joint_names(bodies, faults)
     check_joints(bodies, faults)
     joints = {name: b.joint for name, b in zip(joint_names, bodies, strict=True)}
-    followed = check_mimics(described.mimics, joints, faults)
+    carried = {
+        n: b.name for n, b in zip(joint_names, bodies, strict=True) if isinstance(b.name, str)
+    }
+    followed = check_mimics(described.mimics, joints, carried, faults)
 
-    gravity_row = sound(read_column([described.gravity], (3,), "gravity", lambda _: "The model"))
-    translation = sound(read_column([b.translation for b in bodies], (3,), "translation", body))
-    rotation = sound(read_rotations([b.rotation for b in bodies], body))
-    mass = sound(read_column([b.mass for b in bodies], (), "mass", body))
-    com = sound(read_column([b.com for b in bodies], (3,), "com", body))
-    inertia = sound(read_inertias([b.inertia for b in bodies], body))
+    gravity_row = checked(read_column([described.gravity], (3,), "gravity", lambda _: MODEL))
+    translation = checked(read_column([b.translation for b in bodies], (3,), "translation", body))
+    rotation = checked(read_rotations([b.rotation for b in bodies], body))
+    mass = checked(read_column([b.mass for b in bodies], (), "mass", body))
+    com = checked(read_column([b.com for b in bodies], (3,), "com", body))
+    inertia = checked(read_inertias([b.inertia for b in bodies], body))
 
-    faults.extend(
-        f"{body(k)}: mass is {mass[k]:.6g}, which is negative; give its mass in kilograms."
-        for k in np.flatnonzero(mass < 0.0).tolist()
-    )
+    for k in np.flatnonzero(mass < 0.0).tolist():
+        problem = f"{body(k).named('mass')} is {mass[k]:.6g}, which is negative"
+        faults.append(body(k).fault(problem, "give its mass in kilograms.", "mass", mass[k]))
     repairs = _judge_inertias(inertia, mass, body, repair_inertia, faults)
     if tree is not None:
         tied = tied_bodies(described, tree, joint_names)
@@ -94,18 +99,18 @@ def check(described: ModelBuilder, repair_inertia: bool) -> CheckedModel:
 
     check_names("Frame", [f.name for f in frames], faults)
     check_frames(bodies, frames, faults)
-    frame_translation = sound(
+    frame_translation = checked(
         read_column([f.translation for f in frames], (3,), "translation", frame)
     )
-    frame_rotation = sound(read_rotations([f.rotation for f in frames], frame))
+    frame_rotation = checked(read_rotations([f.rotation for f in frames], frame))
 
     check_loop_names(described, faults)
-    carried = {b.name: b.joint for b in bodies if isinstance(b.name, str)}
-    loops = check_loops(described.loops, carried, tree, faults)
+    by_body = {b.name: b.joint for b in bodies if isinstance(b.name, str)}
+    loops = check_loops(described.loops, by_body, tree, faults)
     couplings = check_couplings(described.couplings, joints, faults)
     if described.loops or described.couplings:
-        refuse_mimics_beside_loops(described.mimics, faults)
-    collisions = check_collisions(described.collisions, list(carried), faults)
+        refuse_mimics_beside_loops(described.mimics, carried, faults)
+    collisions = check_collisions(described.collisions, list(by_body), faults)
 
     if faults or tree is None:
         raise ModelError(faults)
@@ -130,7 +135,7 @@ def check(described: ModelBuilder, repair_inertia: bool) -> CheckedModel:
 
 
 def _judge_inertias(
-    inertia: Floats, mass: Floats, owner: Callable[[int], str], repair: bool, faults: list[str]
+    inertia: Floats, mass: Floats, owner: Owner, repair: bool, faults: list[Fault]
 ) -> tuple[str, ...]:
     finite = np.where(np.isfinite(inertia).all(axis=(1, 2), keepdims=True), inertia, 0.0)
     found = check_inertias(finite, owner, mass)
@@ -141,8 +146,7 @@ def _judge_inertias(
     for k, fault in found.items():
         before = inertia[k].tolist()
         inertia[k] = nearest_valid(inertia[k])
-        reason = fault.rpartition("; ")[0]
-        repairs.append(f"{reason}; replaced {before} by {inertia[k].tolist()}.")
+        repairs.append(f"{fault.problem}; replaced {before} by {inertia[k].tolist()}.")
     return tuple(repairs)
 
 
@@ -152,7 +156,7 @@ def _massless_faults(
     mass: Floats,
     inertia: Floats,
     tied: AbstractSet[int],
-    faults: list[str],
+    faults: list[Fault],
 ) -> None:
     """A body that can move must carry something with inertia: itself or what hangs from it.
 
@@ -165,7 +169,9 @@ def _massless_faults(
     for k in (k for k in np.flatnonzero(nothing).tolist() if k not in tied):
         described = bodies[order[k]]
         if is_joint(described.joint) and described.joint.nv > 0:
-            faults.append(
-                f"Body {described.name!r}: it can move ({described.joint.type_name} joint) but "
-                "neither it nor anything it carries has mass or inertia; give it a mass, or fix it."
+            whose = subject("Body", described.name)
+            problem = (
+                f"{whose.words}: it can move ({described.joint.type_name} joint) but neither it "
+                "nor anything it carries has mass or inertia"
             )
+            faults.append(whose.fault(problem, "give it a mass, or fix it."))

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from skodyn.conventions import GROUND
+from skodyn.faults import Fault, Subject
 from skodyn.model.columns import LARGEST, as_floats, read_column, read_rotations, shown
 from skodyn.model.description import CollisionDescription
-from skodyn.model.name_checks import duplicate_faults, text_fault
+from skodyn.model.name_checks import duplicate_faults, name_problem
 from skodyn.model.shapes import (
     SHAPES,
     Collision,
@@ -31,23 +33,23 @@ _TYPES = tuple(SHAPES.values())
 
 
 def check_collisions(
-    given: Sequence[CollisionDescription], bodies: Sequence[str], faults: list[str]
+    given: Sequence[CollisionDescription], bodies: Sequence[str], faults: list[Fault]
 ) -> dict[str, tuple[Collision, ...]]:
     """The shapes of each body that has any; faults are added, one sentence each."""
     known = (*bodies, GROUND)
     spelling = Spelling(known)
-    labels = [f"Collision shape {shown(x.name)} of body {shown(x.body)}" for x in given]
+    owners = [_owner(x) for x in given]
     before = len(faults)
-    for label, one in zip(labels, given, strict=True):
+    for whose, one in zip(owners, given, strict=True):
         if one.body not in known:
             guess = one.body if isinstance(one.body, str) else None
             remedy = spelling.remedy(guess, f"name a body of the model, or {GROUND!r}")
-            faults.append(f"{label}: there is no such body; {remedy}")
-        faults.extend(f"{label}: {fault}" for fault in (*_name_faults(one), *shape_faults(one)))
+            faults.append(whose.fault(f"{whose}: there is no such body", remedy))
+        faults.extend(_name_faults(one, whose) + shape_faults(one.shape, whose))
     translation, more = read_column(
-        [x.translation for x in given], (3,), "translation", labels.__getitem__
+        [x.translation for x in given], (3,), "translation", owners.__getitem__
     )
-    rotation, turned = read_rotations([x.rotation for x in given], labels.__getitem__)
+    rotation, turned = read_rotations([x.rotation for x in given], owners.__getitem__)
     faults += more + turned
     if len(faults) > before:
         return {}
@@ -59,17 +61,26 @@ def check_collisions(
     return {body: tuple(shapes) for body, shapes in found.items()}
 
 
-def _name_faults(given: CollisionDescription) -> list[str]:
+def _owner(given: CollisionDescription) -> Subject:
+    """A shape by its name and body, at its place in a model file."""
+    words = f"Collision shape {shown(given.name)} of body {shown(given.body)}"
+    name, body = (x if isinstance(x, str) else shown(x) for x in (given.name, given.body))
+    path = ("ground", name) if body == GROUND else ("bodies", body, "collisions", name)
+    return Subject(path, words, body)
+
+
+def _name_faults(given: CollisionDescription, whose: Subject) -> list[Fault]:
     if given.name is None:
         return []
-    if fault := text_fault(given.name):
-        return [f"it {fault}"]
+    if unfit := name_problem(given.name):
+        return [whose.fault(f"{whose}: it {unfit[0]}", unfit[1])]
     if set(given.name) & set("/*?[]"):
-        return ["its name has one of / * ? [ ] in it, which patterns use; rename it."]
+        problem = f"{whose}: its name has one of / * ? [ ] in it, which patterns use"
+        return [whose.fault(problem, "rename it.")]
     return []
 
 
-def _names(given: Sequence[CollisionDescription], faults: list[str]) -> list[str]:
+def _names(given: Sequence[CollisionDescription], faults: list[Fault]) -> list[str]:
     """Names as given; those left out are the type's, with a number from the second on."""
     taken = {(x.body, x.name) for x in given if x.name is not None}
     counted: Counter[tuple[str, str]] = Counter()
@@ -85,77 +96,80 @@ def _names(given: Sequence[CollisionDescription], faults: list[str]) -> list[str
         names.append(name)
     for body in dict.fromkeys(x.body for x in given):
         own = Counter(name for name, x in zip(names, given, strict=True) if x.body == body)
-        faults.extend(duplicate_faults(f"Body {body!r}: its collision shape", own))
+        faults.extend(duplicate_faults(own, partial(_shape_of, body)))
     return names
 
 
-def shape_faults(given: Any) -> list[str]:
-    """What is wrong with the numbers of a shape; `given` has it as its field `shape`."""
-    shape = given.shape
+def _shape_of(body: str, name: str) -> Subject:
+    path = ("bodies", body, "collisions", name)
+    return Subject(path, f"Body {body!r}: its collision shape {name!r}", body)
+
+
+def shape_faults(shape: Any, whose: Subject) -> list[Fault]:
+    """What is wrong with the numbers of a shape."""
     if not isinstance(shape, _TYPES):
         kinds = ", ".join(kind.__name__ for kind in _TYPES)
-        return [f"{shown(shape)} is no shape; give one of {kinds}."]
+        return [whose.fault(f"{whose}: {shown(shape)} is no shape", f"give one of {kinds}.")]
     if isinstance(shape, Mesh):
         named = isinstance(shape.filename, str) and shape.filename
-        return [] if named else [f"filename is {shown(shape.filename)}; name a mesh file."]
+        return [] if named else [whose.found("filename", shape.filename, "name a mesh file.")]
     if isinstance(shape, HalfSpace):
-        return _half_space_faults(shape)
+        return _half_space_faults(shape, whose)
     if isinstance(shape, HeightField):
-        return _height_field_faults(shape)
+        return _height_field_faults(shape, whose)
     if isinstance(shape, Points):
-        return _points_faults(shape)
-    return [
-        fault
-        for f in fields(shape)
-        if (fault := _size_fault(f.name, getattr(shape, f.name), f.name in ("size", "radii")))
-    ]
+        return _points_faults(shape, whose)
+    sizes = {f.name: getattr(shape, f.name) for f in fields(shape)}
+    remedies = {key: _size_remedy(key, value) for key, value in sizes.items()}
+    return [whose.found(key, sizes[key], remedy) for key, remedy in remedies.items() if remedy]
 
 
-def _size_fault(key: str, value: Any, is_triple: bool = False) -> str:
-    array = as_floats(value)
+def _size_remedy(key: str, value: Any) -> str:
+    """What to give instead; empty if the value will do."""
+    array, is_triple = as_floats(value), key in ("size", "radii")
     if array is None or array.shape != ((3,) if is_triple else ()):
-        return f"{key} is {shown(value)}; give {'three numbers' if is_triple else 'a number'}."
+        return f"give {'three numbers' if is_triple else 'a number'}."
     zero_is_fine = key in _MAY_BE_ZERO
     if not np.all((array >= 0.0 if zero_is_fine else array > 0.0) & (array <= LARGEST)):
-        return f"{key} is {shown(value)}; give metres {'from' if zero_is_fine else 'above'} 0."
+        return f"give metres {'from' if zero_is_fine else 'above'} 0."
     return ""
 
 
-def _half_space_faults(shape: HalfSpace) -> list[str]:
+def _half_space_faults(shape: HalfSpace, whose: Subject) -> list[Fault]:
     faults = []
     for key, value in (("point", shape.point), ("normal", shape.normal)):
         array = as_floats(value)
         if array is None or array.shape != (3,) or not (np.abs(array) <= LARGEST).all():
-            faults.append(f"{key} is {shown(value)}; give three finite numbers.")
+            faults.append(whose.found(key, value, "give three finite numbers."))
         elif key == "normal" and not np.abs(array).max() > 1.0 / LARGEST:
-            faults.append(f"normal is {shown(value)}, of no length; say which way is out.")
+            faults.append(whose.found(key, value, "say which way is out.", ", of no length"))
     return faults
 
 
-def _points_faults(shape: Points) -> list[str]:
+def _points_faults(shape: Points, whose: Subject) -> list[Fault]:
     array = as_floats(shape.points)
     faults = []
     if array is None or array.ndim != 2 or array.shape[1] != 3 or not len(array):
-        faults.append(f"points is {shown(shape.points)}; give at least one point of three numbers.")
+        remedy = "give at least one point of three numbers."
+        faults.append(whose.found("points", shape.points, remedy))
     elif not (np.abs(array) <= LARGEST).all():
-        faults.append(f"points is {shown(shape.points)}; give finite numbers.")
+        faults.append(whose.found("points", shape.points, "give finite numbers."))
     radius = as_floats(shape.radius)
     if radius is None or radius.shape != () or not 0.0 <= radius <= LARGEST:
-        faults.append(f"radius is {shown(shape.radius)}; give metres from 0.")
+        faults.append(whose.found("radius", shape.radius, "give metres from 0."))
     return faults
 
 
-def _height_field_faults(shape: HeightField) -> list[str]:
+def _height_field_faults(shape: HeightField, whose: Subject) -> list[Fault]:
     faults = []
     size, heights = as_floats(shape.size), as_floats(shape.heights)
     if size is None or size.shape != (2,) or not ((size > 0.0) & (size <= LARGEST)).all():
-        faults.append(f"size is {shown(shape.size)}; give its extents in x and y, above 0.")
+        faults.append(whose.found("size", shape.size, "give its extents in x and y, above 0."))
     if heights is None or heights.ndim != 2 or min(heights.shape) < 2:
-        faults.append(
-            f"heights is {shown(shape.heights)}; give at least two rows of at least two numbers."
-        )
+        remedy = "give at least two rows of at least two numbers."
+        faults.append(whose.found("heights", shape.heights, remedy))
     elif not (np.abs(heights) <= LARGEST).all():
-        faults.append(f"heights is {shown(shape.heights)}; give finite numbers.")
+        faults.append(whose.found("heights", shape.heights, "give finite numbers."))
     return faults
 
 

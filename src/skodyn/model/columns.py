@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.faults import Fault, Subject
+from skodyn.faults import shown as shown
 from skodyn.model.products import norm
 
 Floats = NDArray[np.float64]
@@ -22,17 +24,6 @@ _FORMS = {(): "a number", (3,): "three numbers"}
 
 LARGEST = 1e60
 """Numbers beyond this are refused, so that their products still fit a float."""
-
-
-def shown(value: Any, limit: int = 160) -> str:
-    """A value as it stands in a message: on one line, cut short, and whatever its repr does."""
-    try:
-        text = repr(value)
-    except Exception:  # a person's own class, or an integer of thousands of digits
-        return f"<{type(value).__name__} without a printable form>"
-    if "\n" in text:
-        text = " ".join(text.split())
-    return text if len(text) <= limit else f"{text[:limit]} …"
 
 
 def as_floats(value: Any) -> Floats | None:
@@ -66,11 +57,15 @@ def _misread(value: Any, depth: int) -> bool:
     return not {bool, np.bool_}.isdisjoint(map(type, value))
 
 
+Owner = Callable[[int], Subject]
+"""Whose value it is, by its place in the column."""
+
+
 def read_column(
-    values: Sequence[Any], shape: tuple[int, ...], label: str, owner: Callable[[int], str]
-) -> tuple[Floats, list[str]]:
+    values: Sequence[Any], shape: tuple[int, ...], label: str, owner: Owner
+) -> tuple[Floats, list[Fault]]:
     """(values as one (n, *shape) array, faults). Values at fault come back as NaN."""
-    faults: list[str] = []
+    faults: list[Fault] = []
     unread: list[int] = []
     array = as_floats(values)
     if array is None or array.shape != (len(values), *shape):
@@ -81,13 +76,13 @@ def read_column(
                 array[k] = one
             else:
                 unread.append(k)
-                faults.append(f"{owner(k)}: {label} is {shown(value)}; give {_FORMS[shape]}.")
+                faults.append(owner(k).found(label, value, f"give {_FORMS[shape]}."))
     faults += _size_faults(array, label, owner)
     array[unread] = np.nan
     return array, faults
 
 
-def read_inertias(values: Sequence[Any], owner: Callable[[int], str]) -> tuple[Floats, list[str]]:
+def read_inertias(values: Sequence[Any], owner: Owner) -> tuple[Floats, list[Fault]]:
     """(n, 3, 3) from 3×3 matrices and principal moments, with faults as in `read_column`."""
     n = len(values)
     array = as_floats(values)
@@ -100,30 +95,27 @@ def read_inertias(values: Sequence[Any], owner: Callable[[int], str]) -> tuple[F
             array[k] = one if one.ndim == 2 else np.diag(one)
         else:
             unread.append(k)
-            faults.append(
-                f"{owner(k)}: inertia is {shown(value)}; give a 3×3 matrix or three principal "
-                "moments."
-            )
+            remedy = "give a 3×3 matrix or three principal moments."
+            faults.append(owner(k).found("inertia", value, remedy))
     faults += _size_faults(array, "inertia", owner)
     array[unread] = np.nan
     return array, faults
 
 
-def _size_faults(array: Floats, label: str, owner: Callable[[int], str]) -> list[str]:
+def _size_faults(array: Floats, label: str, owner: Owner) -> list[Fault]:
     """Rows that are not finite or absurdly large are faults, and become NaN."""
     bad = ~(np.abs(array) <= LARGEST).all(axis=tuple(range(1, array.ndim)))
     faults = []
     for k in np.flatnonzero(bad).tolist():
-        why = "beyond ±1e60" if np.isfinite(array[k]).all() else "not finite"
-        value = shown(array[k].tolist())
-        faults.append(f"{owner(k)}: {label} is {value}, which is {why}; give ordinary SI values.")
+        why = ", which is beyond ±1e60" if np.isfinite(array[k]).all() else ", which is not finite"
+        faults.append(owner(k).found(label, array[k].tolist(), "give ordinary SI values.", why))
     array[bad] = np.nan
     return faults
 
 
 def read_rotations(
-    values: Sequence[Any], owner: Callable[[int], str], label: str = "rotation"
-) -> tuple[Floats, list[str]]:
+    values: Sequence[Any], owner: Owner, label: str = "rotation"
+) -> tuple[Floats, list[Fault]]:
     """(n, 3, 3) rotation matrices from None, 3×3 matrices or unit quaternions."""
     array = np.broadcast_to(np.eye(3), (len(values), 3, 3)).copy()
     faults = []
@@ -131,27 +123,33 @@ def read_rotations(
         if value is None:
             continue
         given = as_floats(value)
-        problem = _rotation_problem(given)
+        problem, remedy = _rotation_problem(given)
         if given is None or problem:
-            faults.append(f"{owner(k)}: {label} is {shown(value)}, {problem}.")
+            faults.append(owner(k).found(label, value, remedy, f", {problem}"))
         else:
             array[k] = given if given.shape == (3, 3) else quaternion_to_matrix(given)
     return array, faults
 
 
-def _rotation_problem(given: Floats | None) -> str:
+def _rotation_problem(given: Floats | None) -> tuple[str, str]:
+    """(what is wrong with it, what to do); both empty if it is a rotation."""
+    either = "give a 3×3 matrix or a unit quaternion (w, x, y, z)."
     if given is None or given.shape not in ((3, 3), (4,)):
-        return "which is no rotation; give a 3×3 matrix or a unit quaternion (w, x, y, z)"
+        return "which is no rotation", either
     if not np.isfinite(given).all():
-        return "which is not finite; give a 3×3 matrix or a unit quaternion (w, x, y, z)"
+        return "which is not finite", either
     given = np.clip(given, -LARGEST, LARGEST)  # so that squares stay finite
     if given.shape == (4,):
         norm = float(np.linalg.norm(given))
-        unit = abs(norm - 1.0) <= 1e-9
-        return "" if unit else f"of norm {norm:.9g}; give a unit quaternion (w, x, y, z)"
+        if abs(norm - 1.0) <= 1e-9:
+            return "", ""
+        return f"of norm {norm:.9g}", "give a unit quaternion (w, x, y, z)."
     if np.abs(given @ given.T - np.eye(3)).max() > 1e-9:
-        return "whose rows are not orthonormal to 1e-9; give a rotation matrix with more digits"
-    return "" if np.linalg.det(given) > 0 else "which is a reflection; flip the sign of one axis"
+        remedy = "give a rotation matrix with more digits."
+        return "whose rows are not orthonormal to 1e-9", remedy
+    if np.linalg.det(given) > 0:
+        return "", ""
+    return "which is a reflection", "flip the sign of one axis."
 
 
 def quaternion_to_matrix(p: Floats) -> Floats:

@@ -9,12 +9,13 @@ still touch the ground.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
+from skodyn.faults import Fault
 from skodyn.model.columns import shown
 from skodyn.model.contacts import Contact, Law, described, law_of
 from skodyn.model.model import Model
@@ -61,33 +62,40 @@ def find_pairs(model: Model, contacts: Sequence[Contact]) -> tuple[Pair, ...]:
     placed = [Placed(body, one) for body, ones in model.collisions.items() for one in ones]
     order = {name: k for k, name in enumerate((*model.body_names, GROUND))}
     placed.sort(key=lambda x: order[x.body])
-    faults: list[str] = []
+    faults: list[Fault] = []
     found: dict[frozenset[str], Pair] = {}
     for number, given in enumerate(contacts):
         if not isinstance(given, Contact):
-            faults.append(f"{shown(given)} is no contact; give Contact(a, b, stiffness=…).")
+            faults.append(
+                Fault(f"{shown(given)} is no contact", "give Contact(a, b, stiffness=…).")
+            )
             continue
         start = described(given)
         law, wrong = law_of(given)
-        faults += [f"{start}: {fault}" for fault in wrong]
+        faults += [replace(fault, problem=f"{start}: {fault.problem}") for fault in wrong]
         sides = [_matching(placed, getattr(given, key), key, start, faults) for key in "ab"]
         pairs, excluded = _meeting(model, sides, given)
         if not pairs and all(sides):
-            faults.append(f"{start}: {excluded}")
+            faults.append(Fault(f"{start}: {excluded}"))
         for a, b in pairs:
             key = frozenset((a.words, b.words))
             if key in found:
                 other = described(contacts[found[key].contact])
                 faults.append(
-                    f"{start}: {other} has the pair {a.words} with {b.words} already; give each "
-                    "pair to one of them."
+                    Fault(
+                        f"{start}: {other} has the pair {a.words} with {b.words} already",
+                        "give each pair to one of them.",
+                    )
                 )
             elif law is not None:
                 found[key] = Pair(a, b, law, number)
     if len(found) > MOST_PAIRS:
         faults.append(
-            f"{len(found)} pairs of shapes would be looked at in every step, and {MOST_PAIRS} are "
-            "the most; name fewer shapes in a and b."
+            Fault(
+                f"{len(found)} pairs of shapes would be looked at in every step, and "
+                f"{MOST_PAIRS} are the most",
+                "name fewer shapes in a and b.",
+            )
         )
     if faults:
         raise ModelError(faults)
@@ -95,26 +103,28 @@ def find_pairs(model: Model, contacts: Sequence[Contact]) -> tuple[Pair, ...]:
 
 
 def _matching(
-    placed: Sequence[Placed], given: Any, key: str, start: str, faults: list[str]
+    placed: Sequence[Placed], given: Any, key: str, start: str, faults: list[Fault]
 ) -> list[Placed]:
     """The shapes that one side of a contact names."""
     patterns = [given] if isinstance(given, str) else given
     if not isinstance(patterns, Sequence) or not patterns:
         faults.append(
-            f"{start}: {key} is {shown(given)}; give a name, a pattern or a list of them."
+            Fault(f"{start}: {key} is {shown(given)}", "give a name, a pattern or a list of them.")
         )
         return []
     found: list[Placed] = []
     for pattern in patterns:
         if not isinstance(pattern, str) or not pattern:
-            faults.append(f"{start}: {key} has {shown(pattern)} in it; give names or patterns.")
+            faults.append(
+                Fault(f"{start}: {key} has {shown(pattern)} in it", "give names or patterns.")
+            )
             continue
         some = [x for x in placed if _fits(x, pattern)]
         if not some:
             names = {name for x in placed for name in (x.words, x.label)}
             what = f"name a body with a shape, or a shape of the ground: {', '.join(sorted(names))}"
             remedy = Spelling(names).remedy(pattern, what if names else "give bodies shapes")
-            faults.append(f"{start}: {key} {pattern!r} fits no shape; {remedy}")
+            faults.append(Fault(f"{start}: {key} {pattern!r} fits no shape", remedy))
         found += [x for x in some if x not in found]
     return found
 

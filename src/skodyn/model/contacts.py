@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from skodyn.faults import Fault
 from skodyn.model.columns import LARGEST, as_floats, shown
 
 __all__ = ["Contact", "Law", "dissipation_for", "law_of", "restitution_of"]
@@ -98,7 +99,7 @@ def dissipation_for(restitution: float, speed: float) -> float:
     return 0.5 * (low + high) / speed
 
 
-def law_of(given: Contact) -> tuple[Law | None, list[str]]:
+def law_of(given: Contact) -> tuple[Law | None, list[Fault]]:
     """The law, or None and what is wrong."""
     faults = _number_faults(given)
     if faults:
@@ -137,7 +138,7 @@ _ABOVE_ZERO = (
 )  # fmt: skip
 
 
-def _number_faults(given: Contact) -> list[str]:
+def _number_faults(given: Contact) -> list[Fault]:
     faults = []
     for f in fields(Contact):
         value = getattr(given, f.name)
@@ -145,66 +146,86 @@ def _number_faults(given: Contact) -> list[str]:
             continue
         if f.name == "adjacent":
             if not isinstance(value, bool):
-                faults.append(f"adjacent is {shown(value)}; give True or False.")
+                faults.append(Fault(f"adjacent is {shown(value)}", "give True or False."))
             continue
         number = as_floats(value)
         if number is None or number.ndim or not abs(number) <= LARGEST:
-            faults.append(f"{f.name} is {shown(value)}; give a finite number.")
+            faults.append(Fault(f"{f.name} is {shown(value)}", "give a finite number."))
         elif f.name in _ABOVE_ZERO and not number > 0.0:
-            faults.append(f"{f.name} is {shown(value)}; give a number above 0.")
+            faults.append(Fault(f"{f.name} is {shown(value)}", "give a number above 0."))
         elif number < 0.0:
-            faults.append(f"{f.name} is {shown(value)}; give a number from 0.")
+            faults.append(Fault(f"{f.name} is {shown(value)}", "give a number from 0."))
     return faults
 
 
-def _normal_faults(given: Contact) -> list[str]:
+def _normal_faults(given: Contact) -> list[Fault]:
     faults = []
     if given.exponent not in (1.0, 1.5):
         faults.append(
-            f"exponent is {given.exponent!r}; give 1 (stiffness in N/m) or 1.5 (in N/m^1.5)."
+            Fault(
+                f"exponent is {given.exponent!r}", "give 1 (stiffness in N/m) or 1.5 (in N/m^1.5)."
+            )
         )
     e, c, speed = given.restitution, given.dissipation, given.impact_speed
     if e is not None and e > 1.0:
-        faults.append(f"restitution is {e!r}; give a number above 0, up to 1.")
+        faults.append(Fault(f"restitution is {e!r}", "give a number above 0, up to 1."))
     if e is not None and c is not None:
         faults.append(
-            f"restitution {e!r} and dissipation {c!r} say the same thing; give one of them."
+            Fault(
+                f"restitution {e!r} and dissipation {c!r} say the same thing", "give one of them."
+            )
         )
     if e is not None and speed is None:
         faults.append(
-            f"restitution {e!r} holds at one speed of impact; give impact_speed in m/s, too."
+            Fault(
+                f"restitution {e!r} holds at one speed of impact", "give impact_speed in m/s, too."
+            )
         )
     if e is None and speed is not None:
-        faults.append(f"impact_speed {speed!r} has no effect without restitution; give both.")
+        faults.append(
+            Fault(f"impact_speed {speed!r} has no effect without restitution", "give both.")
+        )
     return faults
 
 
-def _friction_faults(given: Contact) -> list[str]:
+def _friction_faults(given: Contact) -> list[Fault]:
     faults = []
     mu, static, slip = given.friction, given.static_friction, given.slip_speed
     if static is not None and static < mu:
         faults.append(
-            f"static_friction {static!r} is below friction {mu!r}; give at least as much, or leave "
-            "it out."
+            Fault(
+                f"static_friction {static!r} is below friction {mu!r}",
+                "give at least as much, or leave it out.",
+            )
         )
     if static is not None and slip is None:
         faults.append(
-            f"static_friction {static!r} falls to friction with speed; give slip_speed in m/s, at "
-            "which half of the surplus is gone."
+            Fault(
+                f"static_friction {static!r} falls to friction with speed",
+                "give slip_speed in m/s, at which half of the surplus is gone.",
+            )
         )
     if static is None and slip is not None:
-        faults.append(f"slip_speed {slip!r} has no effect without static_friction; give both.")
+        faults.append(
+            Fault(f"slip_speed {slip!r} has no effect without static_friction", "give both.")
+        )
     if not mu:
         keys = ("static_friction", "tangential_stiffness", "tangential_damping")
         idle = [key for key in keys if getattr(given, key) is not None]
         idle += [k for k in ("torsional_friction", "rolling_friction") if getattr(given, k)]
         faults += [
-            f"{key} {getattr(given, key)!r} has no effect without friction; give friction, too."
+            Fault(
+                f"{key} {getattr(given, key)!r} has no effect without friction",
+                "give friction, too.",
+            )
             for key in idle
         ]
     elif given.exponent == 1.5 and given.tangential_stiffness is None:
         faults.append(
-            "friction with exponent 1.5 needs tangential_stiffness in N/m; stiffness is in N/m^1.5."
+            Fault(
+                "friction with exponent 1.5 needs tangential_stiffness in N/m",
+                "stiffness is in N/m^1.5.",
+            )
         )
     return faults
 

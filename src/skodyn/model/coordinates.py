@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skodyn.conventions import QUATERNION_TOLERANCE, JointKind
 from skodyn.errors import StateError
+from skodyn.faults import Fault
 from skodyn.model import layout, manifold
 from skodyn.model.columns import Floats, as_floats
 
@@ -87,8 +88,8 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Floats:
 def _same_batch(a: Floats, b: Floats, name_a: str, name_b: str) -> None:
     if a.shape[:-1] != b.shape[:-1]:
         raise StateError(
-            f"{name_a} has batch shape {a.shape[:-1]} and {name_b} has {b.shape[:-1]}; "
-            "give both the same number of states."
+            f"{name_a} has batch shape {a.shape[:-1]} and {name_b} has {b.shape[:-1]}",
+            "give both the same number of states.",
         )
 
 
@@ -96,15 +97,15 @@ def vector(values: ArrayLike, size: int, name: str) -> Floats:
     """A contiguous float array of shape (size,) or (batch, size), finite."""
     array = as_floats(values)
     if array is None:
-        raise StateError(f"{name} is not an array of real numbers; give {size} floats.")
+        raise StateError(f"{name} is not an array of real numbers", f"give {size} floats.")
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise StateError(
-            f"{name} has shape {array.shape}; the model needs ({size},) or (batch, {size})."
+            f"{name} has shape {array.shape}", f"the model needs ({size},) or (batch, {size})."
         )
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         where = tuple(bad[0].tolist())
-        raise StateError(f"{name}{list(where)} is {array[where]}; give finite numbers.")
+        raise StateError(f"{name}{list(where)} is {array[where]}", "give finite numbers.")
     return np.require(array, requirements=("C", "A"))
 
 
@@ -119,7 +120,11 @@ def check_q(model: Model, q: ArrayLike) -> Floats:
     bodies = np.flatnonzero(_has_quaternion(model.indices)).tolist()
     names = [model.joint_names[k] for k in bodies]
     raise StateError(
-        f"Joint {names[j]!r}: its quaternion{f' in state {b}' if array.ndim == 2 else ''} has norm "
-        f"{norm[b, j]:.9g} instead of 1; divide it by its norm."
+        Fault(
+            f"Joint {names[j]!r}: its "
+            f"quaternion{f' in state {b}' if array.ndim == 2 else ''} has norm "
+            f"{norm[b, j]:.9g} instead of 1",
+            "divide it by its norm.",
+        )
         for b, j in bad.tolist()
     )

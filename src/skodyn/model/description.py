@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skodyn.conventions import DEFAULT_GRAVITY, GROUND
 from skodyn.errors import ModelError
+from skodyn.faults import Fault
 from skodyn.model.joints import Fixed, Joint
 from skodyn.model.shapes import Touching
 
@@ -279,16 +280,18 @@ class ModelBuilder:
         and list it in `model.repairs`.
         """
         from skodyn.model.mechanism import resolved  # these build on this file
-        from skodyn.model.name_checks import text_fault
+        from skodyn.model.name_checks import name_problem
         from skodyn.model.packing import pack
 
-        fault = text_fault(self.name)
+        unfit = name_problem(self.name)
         described, faults = resolved(self, cut)
-        faults = [f"The model {fault}"] * bool(fault) + faults
+        if unfit:
+            faults.insert(0, Fault(f"The model {unfit[0]}", unfit[1], ("name",), self.name))
         try:
             model = pack(described, repair_inertia)
         except ModelError as error:
-            more = [other for other in error.faults if other not in faults]
+            said = {str(fault) for fault in faults}
+            more = [other for other in error.faults if str(other) not in said]
             raise ModelError(faults + more) from None
         if faults:
             raise ModelError(faults)

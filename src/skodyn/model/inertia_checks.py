@@ -7,12 +7,10 @@ negative, and the two smaller ones add up to at least the largest (the triangle 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from skodyn.faults import Fault
+from skodyn.model.columns import Floats, Owner
 
 RELATIVE_TOLERANCE = 1e-6
 """Inertias printed with six digits pass; physical nonsense does not."""
@@ -21,9 +19,7 @@ NOISE = 1e-16
 """Square of a radius of gyration, m²: what rounding leaves of a point mass may be anything."""
 
 
-def check_inertias(
-    inertias: Floats, owner: Callable[[int], str], mass: Floats | float = 0.0
-) -> dict[int, str]:
+def check_inertias(inertias: Floats, owner: Owner, mass: Floats | float = 0.0) -> dict[int, Fault]:
     """Row number -> what is wrong with that inertia, for those that no body can have."""
     largest = np.abs(inertias).max(axis=(1, 2), initial=0.0)
     asymmetry = np.abs(inertias - inertias.transpose(0, 2, 1)).max(axis=(1, 2), initial=0.0)
@@ -37,21 +33,20 @@ def check_inertias(
     for k in np.flatnonzero(not_symmetric | negative | triangle).tolist():
         moments = f"principal moments {_digits(eigenvalues[k])}"
         if not_symmetric[k]:
-            faults[k] = (
-                f"{owner(k)}: inertia is not symmetric (entries differ by {asymmetry[k]:.3g}); "
-                "make it equal to its transpose."
-            )
+            problem = f"is not symmetric (entries differ by {asymmetry[k]:.3g})"
+            remedy = "make it equal to its transpose."
         elif negative[k]:
-            faults[k] = (
-                f"{owner(k)}: inertia is not positive semidefinite: {moments} include a negative "
-                "one; check signs and the point it is taken about (the centre of mass)."
-            )
+            problem = f"is not positive semidefinite: {moments} include a negative one"
+            remedy = "check signs and the point it is taken about (the centre of mass)."
         else:
-            faults[k] = (
-                f"{owner(k)}: inertia violates the triangle inequality: {moments}, but "
-                f"{low[k]:.6g} + {middle[k]:.6g} < {high[k]:.6g}; correct it, or build with "
-                "repair_inertia=True to take the nearest valid one."
+            problem = (
+                f"violates the triangle inequality: {moments}, but "
+                f"{low[k]:.6g} + {middle[k]:.6g} < {high[k]:.6g}"
             )
+            remedy = "correct it, or give repair_inertia=True to take the nearest valid one."
+        subject = owner(k)
+        problem = f"{subject.named('inertia')} {problem}"
+        faults[k] = subject.fault(problem, remedy, "inertia", inertias[k])
     return faults
 
 

@@ -17,11 +17,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skodyn.conventions import JointKind
+from skodyn.faults import Fault
 
 __all__ = [
     "CATALOGUE",
@@ -93,17 +94,19 @@ class Joint:
         """rad or m for each degree of freedom: the unit whose rate its velocity is."""
         return tuple("rad" if any(turn) else "m" for turn, _ in self.twists())
 
-    def faults(self) -> list[str]:
-        """What is wrong with this description, one clause each; empty if nothing is."""
+    def faults(self) -> list[Fault]:
+        """What is wrong with this description; problems and paths begin with the parameter."""
         found = [fault for label, value in self._axes() for fault in _axis_faults(label, value)]
         return found + self._armature_faults()
 
-    def _armature_faults(self) -> list[str]:
+    def _armature_faults(self) -> list[Fault]:
         found = _number_faults("armature", self.armature)
         if not found and self.armature < 0.0:
-            found = [f"armature {self.armature:g} is negative; give an inertia of zero or more"]
+            what, remedy = "is negative", "give an inertia of zero or more."
+            found = [_of_parameter("armature", f" {self.armature:g} {what}", remedy, self.armature)]
         if not found and self.armature > 0.0 and self.nv == 0:
-            found = [f"armature {self.armature:g} is on a joint that does not move; take it away"]
+            what, remedy = "is on a joint that does not move", "take it away."
+            found = [_of_parameter("armature", f" {self.armature:g} {what}", remedy, self.armature)]
         return found
 
     def _axes(self) -> list[tuple[str, Vector]]:
@@ -115,18 +118,25 @@ class Joint:
         return getattr(self, "name", None)
 
 
-def _axis_faults(label: str, value: Vector) -> list[str]:
+def _of_parameter(key: str, what: str, remedy: str, value: Any) -> Fault:
+    return Fault(f"{key}{what}", remedy, (key,), value)
+
+
+def _axis_faults(label: str, value: Vector) -> list[Fault]:
+    what, remedy = "", "give a direction such as (0, 0, 1)."
     try:
         numbers = tuple(float(x) for x in value)
     except (TypeError, ValueError):
-        return [f"{label} is {value!r}, which is not three numbers; write for example (0, 0, 1)"]
+        what = f" is {value!r}, which is not three numbers"
+        return [_of_parameter(label, what, "write for example (0, 0, 1).", value)]
     if len(numbers) != 3:
-        return [f"{label} {value!r} has {len(numbers)} numbers; give three, for example (0, 0, 1)"]
-    if not all(math.isfinite(x) for x in numbers):
-        return [f"{label} {numbers} is not finite; give a direction such as (0, 0, 1)"]
-    if math.hypot(*numbers) < 1e-12:
-        return [f"{label} {numbers} has zero length; give a direction such as (0, 0, 1)"]
-    return []
+        what = f" {value!r} has {len(numbers)} numbers"
+        remedy = "give three, for example (0, 0, 1)."
+    elif not all(math.isfinite(x) for x in numbers):
+        what = f" {numbers} is not finite"
+    elif math.hypot(*numbers) < 1e-12:
+        what = f" {numbers} has zero length"
+    return [_of_parameter(label, what, remedy, value)] if what else []
 
 
 def _unit(axis: Vector) -> tuple[float, float, float]:
@@ -135,12 +145,13 @@ def _unit(axis: Vector) -> tuple[float, float, float]:
     return (x / length, y / length, z / length)
 
 
-def _number_faults(label: str, value: float) -> list[str]:
+def _number_faults(label: str, value: float) -> list[Fault]:
     try:
         fine = math.isfinite(float(value))
     except (TypeError, ValueError):
         fine = False
-    return [] if fine else [f"{label} is {value!r}, which is not a finite number"]
+    what = f" is {value!r}, which is not a finite number"
+    return [] if fine else [_of_parameter(label, what, "give one.", value)]
 
 
 @dataclass(frozen=True)
@@ -202,7 +213,7 @@ class Helical(Joint):
         u, h = _unit(self.axis), float(self.pitch)
         return ((u, (h * u[0], h * u[1], h * u[2])),)
 
-    def faults(self) -> list[str]:
+    def faults(self) -> list[Fault]:
         return super().faults() + _number_faults("pitch", self.pitch)
 
     def _axes(self) -> list[tuple[str, Vector]]:
@@ -241,13 +252,12 @@ class Universal(Joint):
     def twists(self) -> Twists:
         return ((_unit(self.axis1), _ZERO), (_unit(self.axis2), _ZERO))
 
-    def faults(self) -> list[str]:
+    def faults(self) -> list[Fault]:
         found = super().faults()
         if not found and np.linalg.norm(np.cross(_unit(self.axis1), _unit(self.axis2))) < 1e-9:
-            found.append(
-                f"axis1 {self.axis1} and axis2 {self.axis2} are parallel; turn one of them, "
-                "or use a revolute joint"
-            )
+            what = f" {self.axis1} and axis2 {self.axis2} are parallel"
+            remedy = "turn one of them, or use a revolute joint."
+            found.append(_of_parameter("axis1", what, remedy, self.axis1))
         return found
 
     def _axes(self) -> list[tuple[str, Vector]]:
@@ -271,13 +281,12 @@ class Planar(Joint):
         n = np.cross(x, y)
         return ((_ZERO, tuple(x)), (_ZERO, tuple(y)), (tuple(n), _ZERO))
 
-    def faults(self) -> list[str]:
+    def faults(self) -> list[Fault]:
         found = super().faults()
         if not found and abs(np.dot(_unit(self.x_axis), _unit(self.y_axis))) > 1e-9:
-            found.append(
-                f"x_axis {self.x_axis} and y_axis {self.y_axis} are not perpendicular; "
-                "give two perpendicular directions in the plane"
-            )
+            what = f" {self.x_axis} and y_axis {self.y_axis} are not perpendicular"
+            remedy = "give two perpendicular directions in the plane."
+            found.append(_of_parameter("x_axis", what, remedy, self.x_axis))
         return found
 
     def _axes(self) -> list[tuple[str, Vector]]:
@@ -332,10 +341,11 @@ class Rod(Joint):
     type_name = "rod"
     nq = nv = 0
 
-    def faults(self) -> list[str]:
+    def faults(self) -> list[Fault]:
         found = super().faults() + _number_faults("length", self.length)
         if not found and not self.length > 0.0:
-            found = [f"length is {self.length:g}; give a length greater than zero, in metres"]
+            remedy = "give a length greater than zero, in metres."
+            found = [_of_parameter("length", f" is {self.length:g}", remedy, self.length)]
         return found
 
 

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from skodyn.conventions import GROUND
+from skodyn.faults import Fault, Subject
 from skodyn.model.columns import Floats, as_floats, read_column, read_rotations, shown
 from skodyn.model.description import LoopDescription, MimicDescription, ModelBuilder
 from skodyn.model.joint_checks import is_joint, parameter_faults
 from skodyn.model.joints import CLOSING, Free, Joint
 from skodyn.model.loops import Loop
 from skodyn.model.name_checks import check_names
+from skodyn.model.subjects import joint_subject, subject
 from skodyn.topology import Tree
 from skodyn.topology.loops import cycle, span
 from skodyn.topology.wording import Spelling
@@ -19,7 +21,7 @@ from skodyn.topology.wording import Spelling
 __all__ = ["check_loop_names", "check_loops", "refuse_mimics_beside_loops", "tied_bodies"]
 
 
-def check_loop_names(described: ModelBuilder, faults: list[str]) -> None:
+def check_loop_names(described: ModelBuilder, faults: list[Fault]) -> None:
     """Loops and couplings are numbered and logged together, so they share one space of names."""
     loops = [loop.name for loop in described.loops]
     couplings = [coupling.name for coupling in described.couplings]
@@ -27,14 +29,16 @@ def check_loop_names(described: ModelBuilder, faults: list[str]) -> None:
     check_names("Coupling", couplings, faults)
     taken = {name for name in loops if isinstance(name, str) and name.strip()}
     both = dict.fromkeys(name for name in couplings if isinstance(name, str) and name in taken)
-    faults.extend(f"Coupling {name!r} has the name of a loop; rename one of them." for name in both)
+    for whose in (subject("Coupling", name) for name in both):
+        problem = f"{whose.words} has the name of a loop"
+        faults.append(whose.fault(problem, "rename one of them."))
 
 
 def check_loops(
     given: Sequence[LoopDescription],
     joints: Mapping[str, Joint],
     tree: Tree | None,
-    faults: list[str],
+    faults: list[Fault],
 ) -> dict[str, Loop]:
     """The loops by name; faults are added, one sentence each.
 
@@ -56,36 +60,36 @@ def check_loops(
 
 
 def _check_ends(
-    loop: LoopDescription, known: Mapping[str, Joint], spelling: Spelling, faults: list[str]
+    loop: LoopDescription, known: Mapping[str, Joint], spelling: Spelling, faults: list[Fault]
 ) -> bool:
     """Are both bodies there, and two?"""
     before = len(faults)
-    start = f"Loop {shown(loop.name)}"
+    whose, otherwise = subject("Loop", loop.name), f"name a body of the model, or {GROUND!r}"
     for key, body in (("body_a", loop.body_a), ("body_b", loop.body_b)):
         if body is None:
-            faults.append(f"{start}: it has no {key}; name a body of the model, or {GROUND!r}.")
+            faults.append(whose.fault(f"{whose.words}: it has no {key}", f"{otherwise}.", key))
         elif not isinstance(body, str) or (body not in known and body != GROUND):
-            guess = body if isinstance(body, str) else None
-            remedy = spelling.remedy(guess, f"name a body of the model, or {GROUND!r}")
-            faults.append(f"{start}: {key} is {shown(body)}, which is no body; {remedy}")
+            remedy = spelling.remedy(body if isinstance(body, str) else None, otherwise)
+            faults.append(whose.found(key, body, remedy, ", which is no body"))
     if len(faults) == before and loop.body_a == loop.body_b:
-        faults.append(
-            f"{start}: body_a and body_b are both {loop.body_a!r}; join two bodies that can move "
-            "against each other."
-        )
+        problem = f"{whose.words}: body_a and body_b are both {loop.body_a!r}"
+        remedy = "join two bodies that can move against each other."
+        faults.append(whose.fault(problem, remedy, "body_b", loop.body_b))
     return len(faults) == before
 
 
 def _check_motion(
-    loop: LoopDescription, joints: Mapping[str, Joint], tree: Tree, faults: list[str]
+    loop: LoopDescription, joints: Mapping[str, Joint], tree: Tree, faults: list[Fault]
 ) -> None:
     between = [joints[str(tree.names[k])] for k in _cycle(loop, tree)]
     if all(is_joint(joint) and joint.nv == 0 for joint in between):
-        faults.append(
-            f"Loop {shown(loop.name)}: body_a {loop.body_a!r} and body_b {loop.body_b!r} cannot "
-            "move against each other, because all joints between them are fixed; take the loop "
-            "away, or make one of them a joint that moves."
+        whose = subject("Loop", loop.name)
+        problem = (
+            f"{whose.words}: body_a {loop.body_a!r} and body_b {loop.body_b!r} cannot move against "
+            "each other, because all joints between them are fixed"
         )
+        remedy = "take the loop away, or make one of them a joint that moves."
+        faults.append(whose.fault(problem, remedy, "body_a", loop.body_a))
 
 
 def _cycle(loop: LoopDescription, tree: Tree) -> tuple[int, ...]:
@@ -94,40 +98,40 @@ def _cycle(loop: LoopDescription, tree: Tree) -> tuple[int, ...]:
     return cycle(tree.parent, a, b)
 
 
-def _check_joint(loop: LoopDescription, faults: list[str]) -> None:
-    start, joint = f"Loop {shown(loop.name)}", loop.joint
+def _check_joint(loop: LoopDescription, faults: list[Fault]) -> None:
+    whose, joint = subject("Loop", loop.name), loop.joint
     if not is_joint(joint):
         example = "Revolute(axis=(0, 0, 1)) or Rod(length=0.5)"
-        faults.append(f"{start}: joint is {shown(joint)}; give a joint such as {example}.")
+        faults.append(whose.found("joint", joint, f"give a joint such as {example}."))
     elif isinstance(joint, Free):
-        faults.append(f"{start}: joint is free and closes nothing; take another, or no loop.")
+        problem = f"{whose.words}: joint is free and closes nothing"
+        faults.append(whose.fault(problem, "take another, or no loop.", "joint"))
     elif CLOSING.get(joint.type_name) is not type(joint):
-        listed = ", ".join(CLOSING)
-        faults.append(
-            f"{start}: joint is {shown(joint)}, which cannot close a loop; take one of {listed}."
-        )
+        remedy = f"take one of {', '.join(CLOSING)}."
+        faults.append(whose.found("joint", joint, remedy, ", which cannot close a loop"))
     else:
-        whose = f"{start}, {joint.type_name} joint"
-        armature = as_floats(joint.armature)
-        if armature is None or armature.shape != () or armature != 0.0:
-            faults.append(
-                f"{whose}: armature is {shown(joint.armature)}, but a closing joint has no "
-                "coordinate for a rotor; take it away, or cut the loop at another joint."
-            )
-        name = joint.joint_name
-        if name is not None and not (isinstance(name, str) and name == loop.name):
-            faults.append(
-                f"{whose}: name is {shown(name)}, but a closing joint goes by the "
-                "name of its loop; take it away."
-            )
-        faults.extend(parameter_faults(type(joint), [replace(joint, armature=0.0)], [start]))
+        _check_closing(loop, joint, faults)
 
 
-def _read_frames(given: Sequence[LoopDescription], faults: list[str]) -> tuple[Floats, ...]:
+def _check_closing(loop: LoopDescription, joint: Joint, faults: list[Fault]) -> None:
+    """Parameters of a joint that has no coordinate of its own."""
+    whose = subject("Loop", loop.name, f", {joint.type_name} joint", "joint")
+    armature, name = as_floats(joint.armature), joint.joint_name
+    if armature is None or armature.shape != () or armature != 0.0:
+        why = ", but a closing joint has no coordinate for a rotor"
+        remedy = "take it away, or cut the loop at another joint."
+        faults.append(whose.found("armature", joint.armature, remedy, why))
+    if name is not None and not (isinstance(name, str) and name == loop.name):
+        why = ", but a closing joint goes by the name of its loop"
+        faults.append(whose.found("name", name, "take it away.", why))
+    faults.extend(parameter_faults(type(joint), [replace(joint, armature=0.0)], [whose]))
+
+
+def _read_frames(given: Sequence[LoopDescription], faults: list[Fault]) -> tuple[Floats, ...]:
     """rotation_a, translation_a, rotation_b, translation_b of all loops."""
 
-    def owner(k: int) -> str:
-        return f"Loop {shown(given[k].name)}"
+    def owner(k: int) -> Subject:
+        return subject("Loop", given[k].name)
 
     columns = []
     for end in ("a", "b"):
@@ -143,19 +147,22 @@ def _read_frames(given: Sequence[LoopDescription], faults: list[str]) -> tuple[F
     return tuple(columns)
 
 
-def refuse_mimics_beside_loops(mimics: Sequence[MimicDescription], faults: list[str]) -> None:
+def refuse_mimics_beside_loops(
+    mimics: Sequence[MimicDescription], carried: Mapping[str, str], faults: list[Fault]
+) -> None:
     """A coupling says the same, and loops know how to live with it."""
     for mimic in mimics:
+        body = carried.get(mimic.joint, "") if isinstance(mimic.joint, str) else ""
+        whose = joint_subject(mimic.joint, body, "mimic")
         joint, source = shown(mimic.joint), shown(mimic.source)
         numbers = f"({shown(mimic.offset)}, {shown(mimic.multiplier)})"
-        faults.append(
-            f"Joint {joint}: it mimics {source}, but models with loops or couplings take no mimic "
-            f"joints; write it as a coupling: add_coupling(name, {joint}, {source}, {numbers})."
-        )
+        what = f"it mimics {source}, but models with loops or couplings take no mimic joints"
+        remedy = f"write it as a coupling: add_coupling(name, {joint}, {source}, {numbers})."
+        faults.append(whose.fault(f"{whose.words}: {what}", remedy))
 
 
 def tied_bodies(described: ModelBuilder, tree: Tree, joint_names: Sequence[str]) -> set[int]:
-    """Packed numbers of the bodies on cycles of loops and couplings, as far as those are sound."""
+    """Packed numbers of the bodies on cycles of loops and couplings, as far as those are valid."""
     names = {*(b.name for b in described.bodies), GROUND}
     tied: set[int] = set()
     for loop in described.loops:

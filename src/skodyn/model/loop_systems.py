@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.faults import Fault
 from skodyn.model import layout, manifold
 from skodyn.model.columns import Floats
 from skodyn.model.joints import Rod
@@ -135,26 +136,30 @@ class LoopSystem:
         flags = [k not in stay for k in self.members for _ in range(self.model.joints[k].nv)]
         return np.array(flags, dtype=np.bool_)
 
-    def wrong_ways(self, q: Floats) -> list[str]:
+    def wrong_ways(self, q: Floats) -> list[Fault]:
         """Faults of loops whose rows vanish, and which are closed the wrong way round."""
         turned = self.geometry.turned(q)
         return [
-            f"Loop {name!r}: {what}; turn rotation_b by half a turn, or start nearer to the "
-            "position that is meant."
+            Fault(
+                f"Loop {name!r}: {what}",
+                "turn rotation_b by half a turn, or start nearer to the position that is meant.",
+            )
             for name, what in zip(self.names, turned, strict=True)
             if what
         ]
 
-    def open_loops(self, q: Floats, tried: str) -> list[str]:
+    def open_loops(self, q: Floats, tried: str) -> list[Fault]:
         """Sentences on what is farthest from being closed at q, the best that was found."""
         found = self.geometry.rows(q)
         sizes = [
             np.abs(s * rows.g).max(initial=0.0) for rows, s in zip(found, self.scales, strict=True)
         ]
         return [
-            f"{'Loop' if isinstance(c, Loop) else 'Coupling'} {name!r}: {_gap(c, rows)} at best, "
-            f"tried from {tried}; change its frames or lengths, or start from another "
-            "configuration."
+            Fault(
+                f"{'Loop' if isinstance(c, Loop) else 'Coupling'} {name!r}: {_gap(c, rows)} "
+                f"at best, tried from {tried}",
+                "change its frames or lengths, or start from another configuration.",
+            )
             for name, c, rows, size in zip(self.names, self.constraints, found, sizes, strict=True)
             if size > 0.5 * max(sizes)
         ]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from skodyn.conventions import GROUND
+from skodyn.faults import Fault, Subject
 from skodyn.model.columns import (
     Floats,
     as_floats,
@@ -39,8 +40,9 @@ from skodyn.model.joints import (
     Prismatic,
     Revolute,
 )
-from skodyn.model.name_checks import check_names, check_tree, text_fault
+from skodyn.model.name_checks import check_names, check_tree, name_problem
 from skodyn.model.products import applied, product
+from skodyn.model.subjects import MODEL, subject
 from skodyn.topology.wording import Spelling, listed
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ _START, _UNSEEN = -1, -2
 _TURNED = (Fixed, Revolute, Prismatic, Helical, Cylindrical)  # with the same q
 
 
-def resolved(described: ModelBuilder, cut: Any) -> tuple[ModelBuilder, list[str]]:
+def resolved(described: ModelBuilder, cut: Any) -> tuple[ModelBuilder, list[Fault]]:
     """The mechanism as bodies and loops, and what is wrong with its links, joints and cuts.
 
     If anything is, the first is a stand-in in which every link floats: it serves to find the faults
@@ -62,13 +64,13 @@ def resolved(described: ModelBuilder, cut: Any) -> tuple[ModelBuilder, list[str]
     if not (described.links or described.joints or chosen or faults):
         return described, []
     stand_in = _floating(described)
-    sound = _check_names(described, faults)
-    sound &= check_tree(stand_in.bodies, sound, faults) is not None
-    sound &= _check_ends(described, faults)
-    sound &= _check_joints(described.joints, faults)
+    valid = _check_names(described, faults)
+    valid &= check_tree(stand_in.bodies, valid, faults) is not None
+    valid &= _check_ends(described, faults)
+    valid &= _check_joints(described.joints, faults)
     frames = _read_frames(described.joints, faults)
     columns = _read_links(described, faults)
-    if sound:
+    if valid:
         graph = _Graph(described)
         through = _tree(graph, chosen, faults)
         if not faults:
@@ -76,13 +78,15 @@ def resolved(described: ModelBuilder, cut: Any) -> tuple[ModelBuilder, list[str]
     return stand_in, faults
 
 
-def _names_to_cut(cut: Any) -> tuple[list[Any], list[str]]:
+def _names_to_cut(cut: Any) -> tuple[list[Any], list[Fault]]:
     try:
         if not isinstance(cut, (str, bytes)):
             return list(cut), []
     except Exception:  # no list, or an object that fails in its own way
         pass
-    return [], [f"cut is {shown(cut)}; give a list of joints' names, for example cut=['pin']."]
+    return [], [
+        Fault(f"cut is {shown(cut)}", "give a list of joints' names, for example cut=['pin'].")
+    ]
 
 
 # ---- what is wrong with each of them ------------------------------------------------------------
@@ -96,7 +100,7 @@ def _floating(described: ModelBuilder) -> ModelBuilder:
     bodies = [replace(b, mass=1.0) if _is_zero(b.mass) else b for b in described.bodies]
     taken = {GROUND, *(b.name for b in bodies if isinstance(b.name, str))}
     for k, link in enumerate(described.links):
-        unfit = bool(text_fault(link.name)) or link.name in taken
+        unfit = name_problem(link.name) is not None or link.name in taken
         name = f"link number {k + 1}" if unfit else link.name
         taken.add(name)
         mass = 1.0 if _is_zero(link.mass) else link.mass
@@ -119,7 +123,7 @@ def _with(described: ModelBuilder, **lists: list[Any]) -> ModelBuilder:
     return other
 
 
-def _check_names(described: ModelBuilder, faults: list[str]) -> bool:
+def _check_names(described: ModelBuilder, faults: list[Fault]) -> bool:
     """Joints may be cut or not, so their names must differ from those of loops, too."""
     before = len(faults)
     bodies = [b.name for b in described.bodies]
@@ -134,8 +138,8 @@ def _check_names(described: ModelBuilder, faults: list[str]) -> bool:
         ("Joint", joints, carried, "the joint of body {!r}"),
     ):
         for name in dict.fromkeys(x for x in map(_text, names) if x is not None and x in taken):
-            whose = owner.format(taken[name])
-            faults.append(f"{what} {name!r} has the name of {whose}; rename one of them.")
+            problem = f"{what} {name!r} has the name of {owner.format(taken[name])}"
+            faults.append(subject(what, name).fault(problem, "rename one of them."))
     return len(faults) == before
 
 
@@ -147,55 +151,56 @@ def _text(given: Any) -> str | None:
     return given if isinstance(given, str) else None
 
 
-def _check_ends(described: ModelBuilder, faults: list[str]) -> bool:
+def _check_ends(described: ModelBuilder, faults: list[Fault]) -> bool:
     before = len(faults)
     names = [*(b.name for b in described.bodies), *(link.name for link in described.links)]
     known = {GROUND, *(name for name in names if isinstance(name, str))}
     spelling = Spelling(known)
     for joint in described.joints:
-        start, unknown = f"Joint {shown(joint.name)}", False
+        whose, unknown = subject("Joint", joint.name), False
         for key, body in (("body_a", joint.body_a), ("body_b", joint.body_b)):
             if not isinstance(body, str) or body not in known:
                 guess = body if isinstance(body, str) else None
                 remedy = spelling.remedy(guess, f"name a link or a body, or {GROUND!r}")
-                faults.append(f"{start}: {key} is {shown(body)}, which is no body; {remedy}")
+                faults.append(whose.found(key, body, remedy, ", which is no body"))
                 unknown = True
         if not unknown and joint.body_a == joint.body_b:
+            problem = f"{whose.words}: body_a and body_b are both {joint.body_a!r}"
             faults.append(
-                f"{start}: body_a and body_b are both {joint.body_a!r}; join two different bodies."
+                whose.fault(problem, "join two different bodies.", "body_b", joint.body_b)
             )
     return len(faults) == before
 
 
-def _check_joints(given: Sequence[LoopDescription], faults: list[str]) -> bool:
+def _check_joints(given: Sequence[LoopDescription], faults: list[Fault]) -> bool:
     """Are all of them joints? Their parameters are judged, but do not matter to the graph."""
     rows: dict[type[Joint], list[LoopDescription]] = {}
-    sound = True
+    valid = True
     for described in given:
-        joint, start = described.joint, f"Joint {shown(described.name)}"
+        joint = described.joint
         if not is_joint(joint):
-            sound = False
-            example = "Revolute(axis=(0, 0, 1))"
-            faults.append(f"{start}: joint is {shown(joint)}; give a joint such as {example}.")
+            valid = False
+            remedy = "give a joint such as Revolute(axis=(0, 0, 1))."
+            faults.append(subject("Joint", described.name).found("joint", joint, remedy))
             continue
         rows.setdefault(type(joint), []).append(described)
         name = joint.joint_name
         if name is not None and not (isinstance(name, str) and name == described.name):
-            faults.append(
-                f"{start}, {joint.type_name} joint: name is {shown(name)}, but a joint between "
-                "links goes by the name that add_joint was given; take it away."
-            )
+            whose = subject("Joint", described.name, f", {joint.type_name} joint", "joint")
+            why = ", but a joint between links goes by the name that add_joint was given"
+            faults.append(whose.found("name", name, "take it away.", why))
     for kind, some in rows.items():
-        owners = [f"Joint {shown(described.name)}" for described in some]
+        more = f", {kind.type_name} joint"
+        owners = [subject("Joint", described.name, more, "joint") for described in some]
         faults.extend(parameter_faults(kind, [described.joint for described in some], owners))
-    return sound
+    return valid
 
 
-def _read_frames(given: Sequence[LoopDescription], faults: list[str]) -> dict[str, Floats]:
+def _read_frames(given: Sequence[LoopDescription], faults: list[Fault]) -> dict[str, Floats]:
     """rotation_a, translation_a, rotation_b, translation_b of all joints."""
 
-    def owner(k: int) -> str:
-        return f"Joint {shown(given[k].name)}"
+    def owner(k: int) -> Subject:
+        return subject("Joint", given[k].name)
 
     columns = {}
     for end in ("a", "b"):
@@ -207,12 +212,12 @@ def _read_frames(given: Sequence[LoopDescription], faults: list[str]) -> dict[st
     return columns
 
 
-def _read_links(described: ModelBuilder, faults: list[str]) -> tuple[Floats, Floats]:
+def _read_links(described: ModelBuilder, faults: list[Fault]) -> tuple[Floats, Floats]:
     """com and inertia of all links, in their own axes."""
     links = described.links
 
-    def owner(k: int) -> str:
-        return f"Body {shown(links[k].name)}"
+    def owner(k: int) -> Subject:
+        return replace(subject("Link", links[k].name), words=f"Body {shown(links[k].name)}")
 
     com, found = read_column([link.com for link in links], (3,), "com", owner)
     inertia, more = read_inertias([link.inertia for link in links], owner)
@@ -304,7 +309,7 @@ def _uncuttable(joint: Joint, needed: str) -> str:
     return needed
 
 
-def _tree(graph: _Graph, cut: Sequence[Any], faults: list[str]) -> list[int]:
+def _tree(graph: _Graph, cut: Sequence[Any], faults: list[Fault]) -> list[int]:
     """The edge that carries each node (see `carriers`)."""
     left_out = _cut_numbers(graph, cut, faults)
     through = _unlocked(graph, left_out | graph.closing)
@@ -414,7 +419,7 @@ def _cost(block: Iterable[tuple[int, int, int]], edges: Sequence[Edge]) -> float
 # ---- what is wrong with the graph ---------------------------------------------------------------
 
 
-def _cut_numbers(graph: _Graph, cut: Sequence[Any], faults: list[str]) -> set[int]:
+def _cut_numbers(graph: _Graph, cut: Sequence[Any], faults: list[Fault]) -> set[int]:
     found: set[int] = set()
     spelling = Spelling(graph.joint)
     for name in cut:
@@ -422,16 +427,19 @@ def _cut_numbers(graph: _Graph, cut: Sequence[Any], faults: list[str]) -> set[in
         if number is None:
             guess = name if isinstance(name, str) else None
             remedy = spelling.remedy(guess, "name one that add_joint was given")
-            faults.append(f"There is no joint {shown(name)} to cut; {remedy}")
+            faults.append(Fault(f"There is no joint {shown(name)} to cut", remedy, ("cut",), name))
         elif number in graph.reasons:
             why = graph.reasons[number]
-            faults.append(f"Joint {name!r} cannot be cut, because {why}; cut another one.")
+            problem = f"Joint {name!r} cannot be cut, because {why}"
+            faults.append(Fault(problem, "cut another one.", ("cut",), name, joint=name))
         else:
             found.add(number)
     return found
 
 
-def _refuse_lost(graph: _Graph, through: list[int], left_out: set[int], faults: list[str]) -> None:
+def _refuse_lost(
+    graph: _Graph, through: list[int], left_out: set[int], faults: list[Fault]
+) -> None:
     """Links that nothing carries: because of the cuts, or in any case."""
     lost = [k for k in range(graph.first_link, len(through)) if through[k] == _UNSEEN]
     if not lost:
@@ -443,17 +451,21 @@ def _refuse_lost(graph: _Graph, through: list[int], left_out: set[int], faults: 
         it, links = ("it", "link") if len(never) == 1 else ("them", "links")
         rods = " (a rod carries nothing)" if _touched_by_rods(graph, never) else ""
         faults.append(
-            f"Nothing carries {links} {listed(never)}: no joint leads to {it} from {GROUND!r}"
-            f"{rods}; join {it} to {GROUND!r} or to a body that is, by Free() if nothing holds "
-            f"{it}."
+            Fault(
+                f"Nothing carries {links} {listed(never)}: no joint leads to {it} from "
+                f"{GROUND!r}{rods}",
+                f"join {it} to {GROUND!r} or to a body that is, by Free() if nothing holds {it}.",
+            )
         )
     if severed:
         links = "link" if len(severed) == 1 else "links"
         cuts = [graph.name_of(number) for number in sorted(left_out)]
         joints = "joint" if len(cuts) == 1 else "joints"
         faults.append(
-            f"Nothing carries {links} {listed(severed)} without {joints} {listed(cuts)}; "
-            "cut fewer joints."
+            Fault(
+                f"Nothing carries {links} {listed(severed)} without {joints} {listed(cuts)}",
+                "cut fewer joints.",
+            )
         )
 
 
@@ -465,16 +477,18 @@ def _touched_by_rods(graph: _Graph, links: Collection[str]) -> bool:
 
 
 def _refuse_turned(
-    graph: _Graph, through: list[int], left_out: set[int], faults: list[str]
+    graph: _Graph, through: list[int], left_out: set[int], faults: list[Fault]
 ) -> None:
     for number, k in _turned(graph, through):
         kind = graph.described.joints[number - graph.first_joint].joint.type_name
         otherwise = ", or cut another joint" if left_out else ""
-        faults.append(
-            f"Joint {graph.name_of(number)!r}: it carries its body_a {graph.names[k]!r}, but "
-            f"the coordinates of a {kind} joint are those of body_b; give body_a and body_b "
-            f"the other way round{otherwise}."
+        whose = subject("Joint", graph.name_of(number))
+        problem = (
+            f"{whose.words}: it carries its body_a {graph.names[k]!r}, but the coordinates of a "
+            f"{kind} joint are those of body_b"
         )
+        remedy = f"give body_a and body_b the other way round{otherwise}."
+        faults.append(whose.fault(problem, remedy, "body_a"))
 
 
 def _turned(graph: _Graph, through: list[int]) -> list[tuple[int, int]]:
@@ -483,7 +497,7 @@ def _turned(graph: _Graph, through: list[int]) -> list[tuple[int, int]]:
     return [(n, k) for n, k in ways if graph.edges[n].a == k and graph.edges[n].to_a > 0.0]
 
 
-def _refuse_closing(graph: _Graph, through: list[int], faults: list[str]) -> None:
+def _refuse_closing(graph: _Graph, through: list[int], faults: list[Fault]) -> None:
     """Joints that are left over although they cannot be cut."""
     used = set(through)
     for number, reason in graph.reasons.items():
@@ -495,8 +509,9 @@ def _refuse_closing(graph: _Graph, through: list[int], faults: list[str]) -> Non
         loop = f"the loop that it makes with {listed(others)}" if others else "a loop"
         why = f"{reason}, and none of those can be cut instead" if others else reason
         remedy = "change one of them" if others else "take another joint"
+        whose = subject("Joint", graph.name_of(number))
         faults.append(
-            f"Joint {graph.name_of(number)!r} cannot close {loop}, because {why}; {remedy}."
+            whose.fault(f"{whose.words} cannot close {loop}, because {why}", f"{remedy}.")
         )
 
 
@@ -530,8 +545,9 @@ class _Places:
         """
         rows = [k for k, x in enumerate(given) if _text(getattr(x, body)) in self.number]
         links = [self.number[getattr(given[k], body)] for k in rows]
-        origin, faults = read_column([getattr(given[k], translation) for k in rows], (3,), "", str)
-        axes, more = read_rotations([getattr(given[k], rotation) for k in rows], str)
+        shifts, turns = ([getattr(given[k], key) for k in rows] for key in (translation, rotation))
+        origin, faults = read_column(shifts, (3,), translation, lambda k: MODEL)
+        axes, more = read_rotations(turns, lambda k: MODEL)
         if faults or more or not rows:
             return [*given]
         back = self.rotation[links].transpose(0, 2, 1)

@@ -103,8 +103,8 @@ class Model:
         if changed:
             raise ModelError(
                 f"Model {self.name!r}: {' and '.join(changed)} cannot be replaced in a model that "
-                "is packed, because results come from its packed arrays; call model.with_changes, "
-                "which packs them anew."
+                "is packed, because results come from its packed arrays",
+                "call model.with_changes, which packs them anew.",
             )
         object.__setattr__(self, "packed_with", own)
 
@@ -209,8 +209,8 @@ class Model:
         k = self.joint_index(name)
         if name in self.mimics:
             raise ModelError(
-                f"Joint {name!r} mimics {self.mimics[name].source!r} and is no part of the state; "
-                f"ask for {self.mimics[name].source!r}, or for its place in `model.uncoupled`."
+                f"Joint {name!r} mimics {self.mimics[name].source!r} and is no part of the state",
+                f"ask for {self.mimics[name].source!r}, or for its place in `model.uncoupled`.",
             )
         return k
 
@@ -227,14 +227,14 @@ class Model:
             return numbers[name]
         if what == "joint" and name in self.loop_names:
             raise ModelError(
-                f"Model {self.name!r}: {name!r} closes a loop and has no coordinate; cut the loop "
-                "at another joint if this one is to be driven, sprung or read."
+                f"Model {self.name!r}: {name!r} closes a loop and has no coordinate",
+                "cut the loop at another joint if this one is to be driven, sprung or read.",
             )
         close = get_close_matches(str(name), numbers, n=1)
         hint = (
             f"did you mean {close[0]!r}?" if close else f"it has {', '.join(list(numbers)[:5])} …"
         )
-        raise ModelError(f"Model {self.name!r} has no {what} {name!r}; {hint}")
+        raise ModelError(f"Model {self.name!r} has no {what} {name!r}", hint)
 
     # ---- mimic joints -------------------------------------------------------------------------
 
@@ -256,8 +256,9 @@ class Model:
         if self.mimics:
             name = next(iter(self.mimics))
             raise ModelError(
-                f"Model {self.name!r}: {what} does not take models with mimic joints, and {name!r} "
-                "is one; use model.uncoupled, in which every joint moves by itself."
+                f"Model {self.name!r}: {what} does not take models with mimic joints, and "
+                f"{name!r} is one",
+                "use model.uncoupled, in which every joint moves by itself.",
             )
 
     @cached_property
@@ -305,7 +306,8 @@ class Model:
             kind = "loop" if self.loops else "coupling"
             raise ModelError(
                 f"Model {self.name!r}: {what} does not take models with {kind}s, and "
-                f"{self.loop_names[0]!r} is one; use model.opened, the same tree without them."
+                f"{self.loop_names[0]!r} is one",
+                "use model.opened, the same tree without them.",
             )
 
     @cached_property

@@ -3,53 +3,62 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from skodyn.conventions import GROUND
 from skodyn.errors import TopologyError
+from skodyn.faults import Fault, Subject
 from skodyn.model.columns import shown
 from skodyn.model.description import BodyDescription, FrameDescription
+from skodyn.model.subjects import subject
 from skodyn.topology import Tree
+from skodyn.topology.forest import NodeWords, child_lists, cycle_faults
 from skodyn.topology.wording import Spelling
 
-__all__ = ["check_frames", "check_names", "check_tree", "duplicate_faults", "text_fault"]
+__all__ = ["check_frames", "check_names", "check_tree", "duplicate_faults", "name_problem"]
 
 
-def text_fault(given: Any) -> str:
-    """Why this cannot be a name, as the end of a sentence; empty if it can."""
+def name_problem(given: Any) -> tuple[str, str] | None:
+    """Why this cannot be a name, as the end of a clause, and the remedy; None if it can."""
     if not isinstance(given, str):
-        return f"is named {shown(given)}; give it a text for a name."
+        return f"is named {shown(given)}", "give it a text for a name."
     if not given.strip():
-        return f"has an empty name ({given!r}); give it one."
+        return f"has an empty name ({given!r})", "give it one."
     if not given.isprintable():
-        return f"is named {given!r}, with characters that cannot be printed; rename it."
-    return ""
+        return f"is named {given!r}, with characters that cannot be printed", "rename it."
+    return None
 
 
-def check_names(what: str, names: list[Any], faults: list[str]) -> bool:
+def check_names(what: str, names: list[Any], faults: list[Fault]) -> bool:
     """Add the faults of names; say whether there were none."""
     found = [
-        f"{what} number {k + 1} {fault}" for k, fault in enumerate(map(text_fault, names)) if fault
+        subject(what, names[k]).fault(f"{what} number {k + 1} {problem[0]}", problem[1])
+        for k, problem in enumerate(map(name_problem, names))
+        if problem
     ]
     texts = [name for name in names if isinstance(name, str)]
-    found += duplicate_faults(what, Counter(texts))
+    found += duplicate_faults(Counter(texts), lambda name: subject(what, name))
     if GROUND in texts:
-        found.append(f"{what} {GROUND!r} has the name of the ground; rename it.")
+        whose = subject(what, GROUND)
+        found.append(whose.fault(f"{whose.words} has the name of the ground", "rename it."))
     faults.extend(found)
     return not found
 
 
-def duplicate_faults(what: str, counts: Counter[str]) -> list[str]:
+def duplicate_faults(counts: Counter[str], whose: Callable[[str], Subject]) -> list[Fault]:
+    found = [(whose(name), count) for name, count in counts.items() if count > 1 and name.strip()]
+    remedy = "give each its own."
     return [
-        f"{what} {name!r}: {count} of them have this name; give each its own."
-        for name, count in counts.items()
-        if count > 1 and name.strip()
+        one.fault(f"{one.words}: {count} of them have this name", remedy) for one, count in found
     ]
 
 
-def check_tree(bodies: Sequence[BodyDescription], names_ok: bool, faults: list[str]) -> Tree | None:
-    """The tree, if all names and parents are sound; cycles are looked for if all names are."""
+def check_tree(
+    bodies: Sequence[BodyDescription], names_ok: bool, faults: list[Fault]
+) -> Tree | None:
+    """The tree, if all names and parents are valid; cycles are looked for if all names are."""
     position: dict[Any, int] = {GROUND: -1}
     for k, b in enumerate(bodies):
         if isinstance(b.name, str):
@@ -58,38 +67,34 @@ def check_tree(bodies: Sequence[BodyDescription], names_ok: bool, faults: list[s
     before = len(faults)
     for b in bodies:
         if not isinstance(b.parent, str):
-            given = f"parent is {shown(b.parent)}; name a body, or {GROUND!r}."
-            faults.append(f"Body {shown(b.name)}: {given}")
+            remedy = f"name a body, or {GROUND!r}."
+            faults.append(subject("Body", b.name).found("parent", b.parent, remedy))
         elif b.parent not in position:
+            whose = subject("Body", b.name)
             remedy = spelling.remedy(b.parent, f"name a body of the model, or {GROUND!r}")
-            faults.append(f"Body {shown(b.name)}: there is no parent {b.parent!r}; {remedy}")
+            problem = f"{whose.words}: there is no parent {b.parent!r}"
+            faults.append(whose.fault(problem, remedy, "parent", b.parent))
     if not names_ok:
         return None
     known = [b.parent if isinstance(b.parent, str) else GROUND for b in bodies]
+    parents = [position.get(parent, -1) for parent in known]
     try:
-        tree = Tree([position.get(parent, -1) for parent in known], [b.name for b in bodies])
-    except TopologyError as error:
-        faults.extend(_of_bodies(fault) for fault in error.faults)
+        tree = Tree(parents, [b.name for b in bodies])
+    except TopologyError:
+        faults.extend(_cycle_faults([b.name for b in bodies], parents))
         return None
     return tree if len(faults) == before else None
 
 
-def _of_bodies(fault: str) -> str:
-    """A sentence about a cycle of nodes, said of bodies; names in between are left alone."""
-    for start, ours in (("The nodes ", "The bodies "), ("Node ", "Body ")):
-        if fault.startswith(start):
-            fault = ours + fault.removeprefix(start)
-    for end, ours in (
-        ("to the ground or to another node.", f"to {GROUND!r} or to another body."),
-        ("to the ground or to a node outside the cycle.", f"to {GROUND!r} or another body."),
-    ):
-        if fault.endswith(end):
-            fault = fault.removesuffix(end) + ours
-    return fault
+def _cycle_faults(names: Sequence[str], parents: Sequence[int]) -> list[Fault]:
+    """What keeps bodies from being a tree, if each name is there once and each parent is known."""
+    words = NodeWords("body", "bodies", repr(GROUND))
+    found = [(names[int(f.path[0])], f) for f in cycle_faults(names, child_lists(parents), words)]
+    return [replace(fault, path=("bodies", name, "parent"), body=name) for name, fault in found]
 
 
 def check_frames(
-    bodies: Sequence[BodyDescription], frames: Sequence[FrameDescription], faults: list[str]
+    bodies: Sequence[BodyDescription], frames: Sequence[FrameDescription], faults: list[Fault]
 ) -> None:
     known = {b.name for b in bodies if isinstance(b.name, str)} | {GROUND}
     spelling = Spelling(known)
@@ -97,5 +102,6 @@ def check_frames(
         if not isinstance(f.body, str) or f.body not in known:
             guess = f.body if isinstance(f.body, str) else None
             remedy = spelling.remedy(guess, f"name a body of the model, or {GROUND!r}")
-            where = f"Frame {shown(f.name)}"
-            faults.append(f"{where}: there is no body {shown(f.body)} to fix it in; {remedy}")
+            whose = subject("Frame", f.name)
+            problem = f"{whose.words}: there is no body {shown(f.body)} to fix it in"
+            faults.append(whose.fault(problem, remedy, "body", f.body))

@@ -8,6 +8,7 @@ from typing import Any
 
 from skodyn.conventions import GROUND
 from skodyn.errors import FaultsError, ModelError
+from skodyn.faults import Fault
 from skodyn.model.description import ModelBuilder
 from skodyn.model.model import Model
 
@@ -51,18 +52,19 @@ def cut_model(model: Model, cuts: Iterable[str]) -> dict[str, Part]:
 
 def _checked(model: Model, cuts: Iterable[str]) -> tuple[str, ...]:
     if isinstance(cuts, str) or not isinstance(cuts, Iterable):
-        raise ModelError(f"cuts is {cuts!r}; give a list of names of joints.")
+        raise ModelError(f"cuts is {cuts!r}", "give a list of names of joints.")
     names = tuple(cuts)
-    faults: list[str] = []
+    faults: list[Fault] = []
     for place, name in enumerate(names):
         try:
             model.joint_index(name)
         except FaultsError as error:
             faults.extend(error.faults)
         if name in names[:place]:
-            faults.append(f"Joint {name!r} is cut twice; name it once.")
+            faults.append(Fault(f"Joint {name!r} is cut twice", "name it once."))
         if name == GROUND:
-            faults.append(f"A joint called {GROUND!r} cannot be cut: the first part has that name.")
+            problem = f"A joint called {GROUND!r} cannot be cut: the first part has that name"
+            faults.append(Fault(problem, "rename it."))
     if faults:
         raise ModelError(faults)
     return names

@@ -13,6 +13,7 @@ import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from skodyn.faults import Fault
 from skodyn.model.plain import Data
 from skodyn.topology.wording import Spelling
 
@@ -86,13 +87,17 @@ def _coupling(path: str, at: Place, coupling: Data) -> Iterator[tuple[Any, ...]]
         yield f"{path}.offset", (*at, "offset")
 
 
-def unknown_paths(known: Places, names: Iterable[str], whose: str) -> dict[str, str]:
-    """One sentence for each path that leads nowhere."""
+def unknown_paths(known: Places, names: Iterable[str], whose: str) -> dict[str, Fault]:
+    """A fault for each path that leads nowhere."""
     spelling = Spelling(known)
     roots = sorted({path.split(".")[0] for path in known})
     otherwise = f"paths begin with {', '.join(roots)}"
     return {
-        name: f"{name!r} is no parameter of {whose}; {_remedy(spelling, known, name, otherwise)}"
+        name: Fault(
+            f"{name!r} is no parameter of {whose}",
+            _remedy(spelling, known, name, otherwise),
+            tuple(name.split(".")),
+        )
         for name in names
         if name not in known
     }

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import FaultsError, ModelError
+from skodyn.faults import Fault
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.model.prescribed_layout import PRESCRIBED
@@ -50,7 +51,7 @@ def find_prescription(model: Model, joints: Iterable[str]) -> Prescription:
         names, found = (None,), None
     if found is None:
         if not all(isinstance(name, str) for name in names):
-            raise ModelError(f"prescribed is {joints!r}; give a list of names of joints.")
+            raise ModelError(f"prescribed is {joints!r}", "give a list of names of joints.")
         _check(model, names)
         found = _prescribe(model, names)
         while len(model.prescriptions) >= KEPT:
@@ -74,14 +75,15 @@ def _prescribe(model: Model, names: tuple[str, ...]) -> Prescription:
 
 
 def _check(model: Model, names: tuple[str, ...]) -> None:
-    faults: list[str] = []
+    faults: list[Fault] = []
     for place, name in enumerate(names):
         try:
             place_in_v = model.v_slice(name)
             if place_in_v.start == place_in_v.stop:
-                faults.append(f"Joint {name!r} is fixed: it has no acceleration to prescribe.")
+                problem = f"Joint {name!r} is fixed: it has no acceleration to prescribe"
+                faults.append(Fault(problem, "leave it out.", joint=name))
             elif name in names[:place]:
-                faults.append(f"Joint {name!r} is prescribed twice; name it once.")
+                faults.append(Fault(f"Joint {name!r} is prescribed twice", "name it once."))
         except FaultsError as error:
             faults.extend(error.faults)
     if faults:

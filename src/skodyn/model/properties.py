@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["JointLimits", "JointProperties"]
+from skodyn.faults import Fault, Subject
+
+__all__ = ["JointLimits", "JointProperties", "stops_fault"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,17 @@ class JointProperties:
     upper: float = math.inf
     stop_stiffness: float = 1e4
     stop_damping: float = 1e1
+
+
+def stops_fault(whose: Subject, lower: float, upper: float, key: str = "lower") -> Fault | None:
+    """A fault unless the lower stop is below the upper one; `key` is the one that was given."""
+    if lower < upper:
+        return None
+    if key == "lower":
+        value, why = lower, f", not below upper = {upper}"
+    else:
+        value, why = upper, f", not above lower = {lower}"
+    return whose.found(key, value, "exchange or correct them.", why)
 
 
 @dataclass(frozen=True)

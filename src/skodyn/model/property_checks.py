@@ -8,51 +8,54 @@ from typing import Any
 
 import numpy as np
 
-from skodyn.model.properties import JointLimits, JointProperties
+from skodyn.faults import Fault, Subject
+from skodyn.model.properties import JointLimits, JointProperties, stops_fault
 
 __all__ = ["field_faults", "limit_faults", "property_faults"]
 
 _NOT_NEGATIVE = ("stiffness", "damping", "friction", "stop_stiffness", "stop_damping")
 
 
-def property_faults(given: Any, has_quaternion: bool) -> list[str]:
-    """What is wrong with the passive forces of a joint, as ends of sentences."""
+def property_faults(given: Any, has_quaternion: bool, whose: Subject) -> list[Fault]:
+    """What is wrong with the passive forces of a joint."""
     if not isinstance(given, JointProperties):
-        return [f"{given!r} is none; give JointProperties(…)."]
-    if faults := field_faults(given, may_be_infinite=("lower", "upper")):
+        return [whose.fault(f"{whose}: {given!r} is none", "give JointProperties(…).")]
+    if faults := field_faults(given, whose, may_be_infinite=("lower", "upper")):
         return faults
-    faults = [
-        f"{key} is {value!r}; give a number from 0."
-        for key, value in ((key, getattr(given, key)) for key in _NOT_NEGATIVE)
-        if value < 0.0
-    ]
+    faults = _negative(given, _NOT_NEGATIVE, whose)
     if given.friction_speed <= 0.0:
-        faults.append(f"friction_speed is {given.friction_speed!r}; give a number above 0.")
-    if not given.lower < given.upper:
-        faults.append(f"lower {given.lower!r} is not below upper {given.upper!r}; swap them.")
+        speed = given.friction_speed
+        faults.append(whose.found("friction_speed", speed, "give a number above 0."))
+    if found := stops_fault(whose, given.lower, given.upper):
+        faults.append(found)
     bounded = math.isfinite(given.lower) or math.isfinite(given.upper)
     if has_quaternion and (given.stiffness > 0.0 or bounded):
-        faults.append(
-            "springs and stops need a joint without quaternions; use damping, or a point spring."
-        )
+        problem = f"{whose}: springs and stops need a joint without quaternions"
+        key = "stiffness" if given.stiffness > 0.0 else "lower"
+        faults.append(whose.fault(problem, "use damping, or a point spring.", key))
     return faults
 
 
-def limit_faults(given: JointLimits) -> list[str]:
-    """What is wrong with the limits of a joint, as ends of sentences."""
-    if faults := field_faults(given, may_be_infinite=tuple(f.name for f in fields(given))):
+def limit_faults(given: JointLimits, whose: Subject) -> list[Fault]:
+    """What is wrong with the limits of a joint."""
+    if faults := field_faults(given, whose, tuple(f.name for f in fields(given))):
         return faults
-    faults = [
-        f"{key} is {getattr(given, key)!r}; give a number from 0."
-        for key in ("velocity", "effort")
-        if getattr(given, key) < 0.0
-    ]
+    faults = _negative(given, ("velocity", "effort"), whose)
     if not given.lower <= given.upper:
-        faults.append(f"lower {given.lower!r} is above upper {given.upper!r}; swap them.")
+        why = f", above upper = {given.upper}"
+        faults.append(whose.found("lower", given.lower, "exchange or correct them.", why))
     return faults
 
 
-def field_faults(given: Any, may_be_infinite: tuple[str, ...] = ("limit",)) -> list[str]:
+def _negative(given: Any, keys: tuple[str, ...], whose: Subject) -> list[Fault]:
+    values = {key: getattr(given, key) for key in keys}
+    remedy = "give a number of at least 0."
+    return [whose.found(key, value, remedy) for key, value in values.items() if value < 0.0]
+
+
+def field_faults(
+    given: Any, whose: Subject, may_be_infinite: tuple[str, ...] = ("limit",)
+) -> list[Fault]:
     """Every field that does not hold what its annotation says: a name, a truth value, numbers."""
     faults = []
     for entry in fields(given):
@@ -64,7 +67,7 @@ def field_faults(given: Any, may_be_infinite: tuple[str, ...] = ("limit",)) -> l
         else:
             remedy = _number_fault(value, str(entry.type), entry.name in may_be_infinite)
         if remedy:
-            faults.append(f"{entry.name} is {value!r}; {remedy}.")
+            faults.append(whose.found(entry.name, value, f"{remedy}."))
     return faults
 
 

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from skodyn.faults import Subject, dotted
 from skodyn.model.columns import shown
+from skodyn.model.properties import stops_fault
 from skodyn.scenario.names import Names
 from skodyn.scenario.schema import CONTROLLERS, FORCES
-from skodyn.scenario.tables import At, Tables, Values, dotted
+from skodyn.scenario.tables import At, Tables, Values
 from skodyn.simulation.elements import (
     Element,
     FixmanForce,
@@ -50,9 +52,9 @@ def read_thermostat(
     if integrator.adaptive:
         what = "thermostat acts between steps of equal length, which "
         what += f"{integrator.method!r} does not take"
-        tables.fault(at, f"{what}; use another method, or leave it out.")
+        tables.fault(at, what, "use another method, or leave it out.")
     elif "rate" in values and (why := rate_fault(values["rate"], integrator.dt, "thermostat.rate")):
-        tables.fault((*at, "rate"), why)
+        tables.add([why])
     return AndersenThermostat(**values, seed=seed) if len(tables.faults) == before else None
 
 
@@ -94,16 +96,12 @@ def _check_properties(
         known = any(getattr(one, n) != getattr(_NONE, n) for one in before for n in needs)
         if values.given.isdisjoint(needs) and not known:
             remedy = f"give {' or '.join(needs)} too, or leave it out"
-            tables.fault((*at, key), f"{dotted(*at, key)} has no effect by itself; {remedy}.")
+            tables.fault((*at, key), f"{dotted(*at, key)} has no effect by itself", f"{remedy}.")
     for one in before or [_NONE]:
         lower, upper = values.get("lower", one.lower), values.get("upper", one.upper)
-        if lower >= upper:
-            key = "lower" if "lower" in values else "upper"
-            other = f"not below upper = {upper}" if key == "lower" else f"not above lower = {lower}"
-            tables.fault(
-                (*at, key),
-                f"{dotted(*at, key)} is {values[key]}, {other}; exchange or correct them.",
-            )
+        key = "lower" if "lower" in values else "upper"
+        if found := stops_fault(Subject(at), lower, upper, key):
+            tables.add([found])
             break
 
 
@@ -116,7 +114,8 @@ def _check_quaternions(
         tables.fault(
             (*at, key),
             f"{dotted(*at, key)} is for joints with angles or lengths, but {turning[0]!r} is "
-            f"{kind} and has a quaternion; leave it out, or use a point_spring.",
+            f"{kind} and has a quaternion",
+            "leave it out, or use a point_spring.",
         )
 
 
@@ -148,9 +147,9 @@ def _type_of(tables: Tables, table: dict[str, Any], at: At, types: dict[str, typ
         return types[given]
     remedy = Spelling(types).remedy(given, f"give one of {', '.join(types)}")
     if "type" in table:
-        tables.fault((*at, "type"), f"{dotted(*at, 'type')} is {shown(given)}; {remedy}")
+        tables.fault((*at, "type"), f"{dotted(*at, 'type')} is {shown(given)}", remedy)
     else:
-        tables.fault(at, f"{dotted(*at)} has no type; {remedy}")
+        tables.fault(at, f"{dotted(*at)} has no type", remedy)
     return None
 
 
@@ -166,8 +165,8 @@ def _check_torque_table(tables: Tables, names: Names | None, values: Values, at:
         if times != torques:
             tables.fault(
                 (*at, "torques"),
-                f"{dotted(*at)} has {times} times and {torques} torques; give one torque for "
-                "each time.",
+                f"{dotted(*at)} has {times} times and {torques} torques",
+                "give one torque for each time.",
             )
 
 
@@ -175,7 +174,7 @@ def _check_wrench(tables: Tables, names: Names | None, values: Values, at: At) -
     if names and "body" in values:
         names.body((*at, "body"), values["body"], ground=False)
     if not values.given & {"force", "moment"}:
-        tables.fault(at, f"{dotted(*at)} has neither force nor moment; give one of them.")
+        tables.fault(at, f"{dotted(*at)} has neither force nor moment", "give one of them.")
 
 
 def _check_point_spring(tables: Tables, names: Names | None, values: Values, at: At) -> None:
@@ -185,7 +184,7 @@ def _check_point_spring(tables: Tables, names: Names | None, values: Values, at:
             names.body((*at, key), values[key], ground=True)
     if len(ends) == 2 and values["body_a"] == values["body_b"]:
         what = f"{dotted(*at)} has both ends on {listed([values['body_a']])}"
-        tables.fault((*at, "body_b"), f"{what}; name two different bodies.")
+        tables.fault((*at, "body_b"), what, "name two different bodies.")
 
 
 _CHECKS: dict[type, Callable[[Tables, Names | None, Values, At], None]] = {

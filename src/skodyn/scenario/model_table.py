@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from skodyn.errors import ModelError
+from skodyn.faults import Fault, Subject
+from skodyn.faults import Path as KeyPath
 from skodyn.io import load
 from skodyn.io.model_toml import MODEL_KEYS, ModelFile
 from skodyn.io.toml_source import TomlSource
@@ -16,6 +18,8 @@ from skodyn.model.columns import shown
 from skodyn.model.model import Model
 from skodyn.scenario.tables import Tables
 from skodyn.topology.wording import Spelling
+
+MODEL = Subject(("model",))
 
 __all__ = ["FILE_KEYS", "INLINE_KEYS", "read_model"]
 
@@ -29,7 +33,7 @@ _BESIDE_FILE = ("gravity", "changes")
 def read_model(tables: Tables, top: dict[str, Any], folder: Path) -> Model | None:
     """The model; None, with faults, if there is none."""
     if "model" not in top:
-        tables.fault((), "The scenario has no model; write a table [model] with file = …")
+        tables.fault((), "The scenario has no model", "write a table [model] with file = …")
         return None
     keys = ("file", *INLINE_KEYS, *FILE_KEYS, _REPAIR, "changes")
     given = tables.known(tables.table(top, "model"), keys, ("model",))
@@ -39,14 +43,14 @@ def read_model(tables: Tables, top: dict[str, Any], folder: Path) -> Model | Non
         return _from_file(tables, given, options, folder)
     repair = options.pop(_REPAIR, False)
     if not isinstance(repair, bool):
-        tables.fault(("model", _REPAIR), f"model.{_REPAIR} is {shown(repair)}; give true or false.")
+        tables.add([MODEL.found(_REPAIR, repair, "give true or false.")])
     for key in (*options, *(("changes",) if "changes" in given else ())):
-        sentence = f"model.{key} is for a model file; give file too, or leave it out."
-        tables.fault(("model", key), sentence)
+        remedy = "give file too, or leave it out."
+        tables.fault(("model", key), f"model.{key} is for a model file", remedy)
     if "bodies" in given:
         return _written_out(tables, inline, repair is True)
     if isinstance(top["model"], dict):
-        tables.fault(("model",), "model has neither file nor bodies; give the one or the other.")
+        tables.fault(("model",), "model has neither file nor bodies", "give the one or the other.")
     return None
 
 
@@ -55,15 +59,15 @@ def _from_file(
 ) -> Model | None:
     name, at = given["file"], ("model", "file")
     for key in (key for key in given if key in INLINE_KEYS and key not in _BESIDE_FILE):
-        sentence = f"model has both file and {key}; write [model.changes.{key}] to change numbers"
-        tables.fault(("model", key), f"{sentence}, or write the whole model here.")
+        remedy = f"write [model.changes.{key}] to change numbers, or write the whole model here."
+        tables.fault(("model", key), f"model has both file and {key}", remedy)
     if not isinstance(name, str) or not name:
-        tables.fault(at, f"model.file is {shown(name)}; give the path of a model file.")
+        tables.fault(at, f"model.file is {shown(name)}", "give the path of a model file.")
         return None
     path = folder / name
     if not os.path.isfile(path):  # which, unlike Path.is_file, never raises
         remedy = Spelling(_neighbours(path)).remedy(path.name, "check the path")
-        tables.fault(at, f"model.file is {shown(name)}, but there is no file {path}; {remedy}")
+        tables.fault(at, f"model.file is {shown(name)}, but there is no file {path}", remedy)
         return None
     paths = options.get("search_paths")
     if isinstance(paths, list) and all(isinstance(one, str) for one in paths):
@@ -71,8 +75,7 @@ def _from_file(
     try:
         model = load(path, **options)
     except ModelError as error:
-        for fault in error.faults:
-            tables.fault(at, f"model.file is at fault: {fault}")
+        tables.add(Fault("model.file is at fault", path=at, cause=fault) for fault in error.faults)
         return None
     return _with_changes(tables, model, given, options.get(_REPAIR) is True)
 
@@ -84,8 +87,8 @@ def _with_changes(
     at = ("model", "changes")
     table = tables.known(tables.table(given, *at), CHANGES, at)
     if "gravity" in given and "gravity" in table:
-        sentence = "model has gravity and changes.gravity; give the one or the other."
-        tables.fault((*at, "gravity"), sentence)
+        problem = "model has gravity and changes.gravity"
+        tables.fault((*at, "gravity"), problem, "give the one or the other.")
     changes = {**{key: given[key] for key in ("gravity",) if key in given}, **table}
     if not changes:
         return model
@@ -93,20 +96,22 @@ def _with_changes(
         return changed(model, changes, repair_inertia=repair)
     except ModelError as error:
         for fault in error.faults:
-            where = _spoken_of(fault, changes)
-            inside = ("model",) if where[:1] == ("gravity",) and "gravity" in given else at
-            tables.fault((*inside, *where), f"{'.'.join(inside)}: {fault}")
+            beside = fault.path[:1] == ("gravity",) and "gravity" in given
+            inside = ("model",) if beside else at
+            problem = f"{'.'.join(inside)}: {fault.problem}"
+            path = (*inside, *_as_written(fault.path, changes))
+            tables.add([replace(fault, problem=problem, path=path)])
         return None
 
 
-def _spoken_of(fault: str, table: Any) -> tuple[str, ...]:
-    """The keys that lead to what a sentence is about, as far as the names in it tell."""
-    if not isinstance(table, dict):
+def _as_written(path: KeyPath, table: Any) -> KeyPath:
+    """The keys by which a table has what stands at this path; some may be dotted: "com.z"."""
+    if not isinstance(table, dict) or not path:
         return ()
     for key, value in table.items():
-        inner = _spoken_of(fault, value)
-        if inner or re.search(rf"(?<![\w]){re.escape(key)}(?![\w])", fault):
-            return (key, *inner)
+        length = len(key.split("."))
+        if ".".join(map(str, path[:length])) == key or key.split(".")[0] == path[0]:
+            return (key, *_as_written(path[length:], value))
     return ()
 
 
@@ -122,7 +127,7 @@ def _written_out(tables: Tables, data: dict[str, Any], repair: bool) -> Model | 
     try:
         return described.build(repair_inertia=repair)
     except ModelError:
-        tables.faults += described.faults
+        tables.add(replace(fault, path=("model", *fault.path)) for fault in described.faults)
         return None
 
 
@@ -133,5 +138,5 @@ class _Inner(TomlSource):
         self.outer, self.data = outer, data
         self.path, self.text = outer.path, outer.text
 
-    def line(self, *keys: str) -> int:
+    def line(self, *keys: str | int) -> int:
         return self.outer.line("model", *keys)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from skodyn.conventions import GROUND
+from skodyn.faults import dotted
 from skodyn.forks import cached_property
 from skodyn.model.joints import Joint
 from skodyn.model.model import Model
-from skodyn.scenario.tables import At, Tables, dotted
+from skodyn.scenario.tables import At, Tables
 from skodyn.topology.wording import Spelling, listed
 
 __all__ = ["Names"]
@@ -41,12 +42,13 @@ class Names:
         """A fault unless this is a joint with one degree of freedom."""
         joint = self.joints.get(name)
         if joint is None:
-            self.tables.fault(at, f"{dotted(*at)} is {name!r}; {self._joint_remedy(name)}")
+            self.tables.fault(at, f"{dotted(*at)} is {name!r}", f"{self._joint_remedy(name)}")
         elif joint.nv != 1:
             self.tables.fault(
                 at,
                 f"{dotted(*at)} is {name!r}, a {joint.type_name} joint with {joint.nv} degrees "
-                "of freedom; name a joint that has one.",
+                "of freedom",
+                "name a joint that has one.",
             )
 
     def body(self, at: At, name: str, *, ground: bool) -> None:
@@ -54,9 +56,9 @@ class Names:
         if name not in self._bodies:
             otherwise = f"the bodies are {listed(self.model.body_names)}"
             remedy = self._body_spelling.remedy(name, otherwise)
-            self.tables.fault(at, f"{dotted(*at)} is {name!r}; {remedy}")
+            self.tables.fault(at, f"{dotted(*at)} is {name!r}", remedy)
         elif name == GROUND and not ground:
-            self.tables.fault(at, f"{dotted(*at)} is the ground; name a body that can move.")
+            self.tables.fault(at, f"{dotted(*at)} is the ground", "name a body that can move.")
 
     def state_of(self, table: dict[str, Any], at: At) -> dict[str, list[str]]:
         """As `spoken_for`, for coordinates: patterns pass over mimic joints, which have none."""
@@ -66,7 +68,7 @@ class Names:
             if key in mimics:
                 source = mimics[key].source
                 what = f"{dotted(*at, key)}: joint {key!r} mimics {source!r}"
-                self.tables.fault((*at, key), f"{what}; give that of {source!r} instead.")
+                self.tables.fault((*at, key), what, f"give that of {source!r} instead.")
             found[key] = [name for name in joints if name not in mimics]
         return found
 
@@ -88,13 +90,13 @@ class Names:
                     if other != key:
                         self.tables.fault(
                             (*at, key),
-                            f"{dotted(*at, key)} and {dotted(*at, other)} both fit joint "
-                            f"{name!r}; give that joint a table or key of its own, or narrow one.",
+                            f"{dotted(*at, key)} and {dotted(*at, other)} both fit joint {name!r}",
+                            "give that joint a table or key of its own, or narrow one.",
                         )
                         break
             else:
                 sentence = f"{dotted(*at, key)}: the model has no joint {key!r}"
-                self.tables.fault((*at, key), f"{sentence}; {self._joint_remedy(key)}")
+                self.tables.fault((*at, key), sentence, f"{self._joint_remedy(key)}")
         return found
 
     def _fitting(self, pattern: str) -> list[str]:
@@ -110,7 +112,7 @@ class Names:
     def _if_it_moves(self, at: At) -> list[str]:
         if self.joints[at[-1]].nv:
             return [at[-1]]
-        self.tables.fault(at, f"{dotted(*at)}: joint {at[-1]!r} is fixed; leave it out.")
+        self.tables.fault(at, f"{dotted(*at)}: joint {at[-1]!r} is fixed", "leave it out.")
         return []
 
     def _joint_remedy(self, name: str) -> str:

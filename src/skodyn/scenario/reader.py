@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from skodyn.errors import ScenarioError
+from skodyn.faults import in_file
 from skodyn.io.toml_source import TomlSource
 from skodyn.scenario.acting import read_forces, read_thermostat
 from skodyn.scenario.description import Bounds, RunSettings, Scenario
@@ -79,7 +80,7 @@ def _scenario(
     top = tables.known(source.data, TOP_KEYS, ())
     if top.pop("sweep", None) is not None and not of_sweep:
         what = "The scenario has a [sweep], so it describes many runs"
-        tables.fault(("sweep",), f"{what}; give it to `skodyn sweep run`, or take the table out.")
+        tables.fault(("sweep",), what, "give it to `skodyn sweep run`, or take the table out.")
     run = tables.values(RunSettings, top, (), SECTIONS)
     duration = run.get("duration")
     model = read_model(tables, top, folder)
@@ -92,7 +93,7 @@ def _scenario(
     seed = run.get("seed", 0)
     thermostat = read_thermostat(tables, top, seed, integrator)
     if tables.faults:
-        raise ScenarioError(source.in_order(tables.faults))
+        raise ScenarioError(in_file(source.path, tables.faults))
     assert model is not None
     assert start is not None
     settings = RunSettings(**run)

@@ -9,6 +9,7 @@ import numpy as np
 from skodyn.conventions import QUATERNION_TOLERANCE
 from skodyn.dynamics.looped import widest_gap
 from skodyn.errors import SkodynError
+from skodyn.faults import Fault, dotted
 from skodyn.model.assembly import assemble
 from skodyn.model.columns import Floats, shown
 from skodyn.model.joints import Joint
@@ -16,7 +17,7 @@ from skodyn.model.model import Model
 from skodyn.scenario.description import InitialSettings
 from skodyn.scenario.names import Names
 from skodyn.scenario.schema import numbers
-from skodyn.scenario.tables import At, Tables, dotted
+from skodyn.scenario.tables import At, Tables
 from skodyn.simulation.loop_start import kept_velocity, start_fault
 
 __all__ = ["read_start"]
@@ -70,8 +71,8 @@ class _Given(NamedTuple):
 def _refuse_closing(tables: Tables, noise: InitialSettings, name: str) -> None:
     for key in ("assemble", "project"):
         if getattr(noise, key):
-            sentence = f"initial.{key} is true, but model {name!r} has no loops; take it away."
-            tables.fault(("initial", key), sentence)
+            problem = f"initial.{key} is true, but model {name!r} has no loops"
+            tables.fault(("initial", key), problem, "take it away.", True)
 
 
 def _held(model: Model, given: _Given) -> tuple[str, ...]:
@@ -91,11 +92,11 @@ def _closed(
         if noise.project and widest_gap(model, q, v)[1] > CLOSED:
             v = kept_velocity(model, q, v, () if given.v_noise else given.v)
     except SkodynError as error:
-        tables.fault(("initial",), f"initial: {error}")
+        tables.add([Fault("initial", path=("initial",), cause=Fault(str(error)))])
         return q, v
     fault = start_fault(model, q, v)
     if fault:
-        tables.fault(("initial",), f"initial: {fault}")
+        tables.add([Fault("initial", path=("initial",), cause=fault)])
     return q, v
 
 
@@ -107,32 +108,33 @@ def _given(
     for key, joints in names.state_of(table, at).items():
         values = numbers(table[key] if isinstance(table[key], list) else [table[key]])
         for name in joints:
-            problem = _problem(names.joints[name], values, at[-1])
-            if problem:
+            wrong = _problem(names.joints[name], values, at[-1])
+            if wrong:
                 whose = "" if name == key else f" (for joint {name!r})"
-                sentence = f"{dotted(*at, key)}{whose} is {shown(table[key])}{problem}."
-                tables.fault((*at, key), sentence)
+                problem = f"{dotted(*at, key)}{whose} is {shown(table[key])}{wrong[0]}"
+                path, value = (*at, key), table[key]
+                tables.add([Fault(problem, f"{wrong[1]}.", path, value, joint=name)])
                 break
             assert values is not None
             found[name] = values
     return found
 
 
-def _problem(joint: Joint, values: tuple[float, ...] | None, which: str) -> str:
-    """The rest of a sentence about the coordinates (q) or velocities (v) of a joint, or ''."""
+def _problem(joint: Joint, values: tuple[float, ...] | None, which: str) -> tuple[str, str] | None:
+    """What is wrong with the coordinates (q) or velocities (v) of a joint, and the remedy."""
     count = joint.nq if which == "q" else joint.nv
     if values is None or len(values) != count:
         what = _FORMS.get((joint.type_name, which)) or (
             f"{count} finite numbers" if count > 1 else "a finite number"
         )
-        return f"; a {joint.type_name} joint takes {what}"
+        return "", f"a {joint.type_name} joint takes {what}"
     if which == "v" or joint.nq == joint.nv:
-        return ""
+        return None
     norm = float(np.linalg.norm(values[:4]))
     if abs(norm - 1.0) <= QUATERNION_TOLERANCE:
-        return ""
+        return None
     unit = [x / norm for x in values[:4]] if norm > 0.0 else [1, 0, 0, 0]
-    return f", whose quaternion has norm {norm:.9g} instead of 1; give {unit}"
+    return f", whose quaternion has norm {norm:.9g} instead of 1", f"give {unit}"
 
 
 _FORMS = {

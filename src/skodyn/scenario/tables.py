@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator
-from dataclasses import MISSING
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import MISSING, replace
 from typing import Any
 
 import numpy as np
 
+from skodyn.faults import Fault, Subject, dotted
 from skodyn.io.toml_source import TomlSource
 from skodyn.model.columns import LARGEST, as_floats, shown
 from skodyn.scenario.schema import SCHEMA, Kind, default_of
-from skodyn.topology.wording import Spelling
+from skodyn.topology.wording import Spelling, did_you_mean
 
-__all__ = ["At", "Tables", "Values", "dotted"]
+__all__ = ["At", "Tables", "Values"]
 
 At = tuple[str, ...]
 
@@ -28,14 +28,19 @@ class Values(dict[str, Any]):
 
 
 class Tables:
-    """A file on its way to a scenario; `faults` are (line, sentence)."""
+    """A file on its way to a scenario."""
 
     def __init__(self, source: TomlSource) -> None:
         self.source = source
-        self.faults: list[tuple[int, str]] = []
+        self.faults: list[Fault] = []
 
-    def fault(self, at: At, sentence: str) -> None:
-        self.faults.append((self.source.line(*at), sentence))
+    def fault(self, at: At, problem: str, remedy: str, value: Any = None) -> None:
+        """Something that is wrong with what stands under these keys."""
+        self.add([Subject(at).fault(problem, remedy, "", value)])
+
+    def add(self, faults: Iterable[Fault]) -> None:
+        """Faults whose paths begin at the top of this file; they get their lines."""
+        self.faults += [replace(fault, line=self.source.line(*fault.path)) for fault in faults]
 
     def values(self, cls: type, table: dict[str, Any], at: At, also: At = ()) -> Values:
         """What the table says for the fields of a class, as far as it fits.
@@ -50,13 +55,13 @@ class Tables:
                 found = schema[key].kind.read(value)
                 if found is None:
                     remedy = _remedy(schema[key].kind, value)
-                    self.fault((*at, key), f"{dotted(*at, key)} is {shown(value)}; {remedy}")
+                    self.add([Subject(at).found(key, value, remedy)])
                 else:
                     values[key] = found
         for key in schema:
             if default_of(cls, key) is MISSING and key not in values.given:
                 whose, form = dotted(*at) if at else "The scenario", schema[key].kind.form
-                self.fault(at, f"{whose} has no {key}; give {form}.")
+                self.fault((*at, key), f"{whose} has no {key}", f"give {form}.")
         return values
 
     def known(self, table: dict[str, Any], keys: Collection[str], at: At) -> dict[str, Any]:
@@ -64,11 +69,11 @@ class Tables:
         spelling = Spelling(keys)
         known = {key: value for key, value in table.items() if key in keys}
         for key in (key for key in table if key not in keys):
-            remedy = spelling.remedy(key, f"use one of {', '.join(keys)}")
-            self.fault((*at, key), f"Unknown key {key!r} in {dotted(*at)}; {remedy}")
-            meant = re.search(r"did you mean '(\w+)'", remedy)
+            meant = spelling.meant(key)
+            remedy = did_you_mean(meant) if meant else f"use one of {', '.join(keys)}."
+            self.fault((*at, key), f"Unknown key {key!r} in {whole(at)}", remedy)
             if meant:
-                known.setdefault(meant[1], table[key])
+                known.setdefault(meant, table[key])
         return known
 
     def table(self, parent: dict[str, Any], *at: str) -> dict[str, Any]:
@@ -76,7 +81,8 @@ class Tables:
         table = parent.get(at[-1], {})
         if isinstance(table, dict):
             return table
-        self.fault(at, f"{dotted(*at)} is {shown(table)}; write a table [{dotted(*at)}].")
+        remedy = f"write a table [{dotted(*at)}]."
+        self.fault(at, f"{dotted(*at)} is {shown(table)}", remedy, table)
         return {}
 
     def named(self, parent: dict[str, Any], group: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -89,9 +95,9 @@ class Tables:
                 self.table(tables, group, name)  # the fault
 
 
-def dotted(*at: str) -> str:
-    """A key path as it would be written: controllers.hold.kp."""
-    return ".".join(k if re.fullmatch(r"[\w-]+", k) else repr(k) for k in at) or "the scenario"
+def whole(at: At) -> str:
+    """What an unknown key is in."""
+    return dotted(*at) or "the scenario"
 
 
 def _remedy(kind: Kind, value: Any) -> str:

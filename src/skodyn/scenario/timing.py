@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from skodyn.channels.entry import CHANNELS
-from skodyn.channels.files import fault_of, names_function
+from skodyn.channels.files import names_function, problem_of
 from skodyn.model.model import Model
 from skodyn.scenario.description import OutputSettings
 from skodyn.scenario.tables import Tables, Values
@@ -32,8 +33,8 @@ def read_timing(
     at, read = (
         (("output", "interval"), wanted) if integrator.adaptive else (("integrator", "dt"), given)
     )
-    sound = at[1] in read or at[1] not in read.given
-    if duration is not None and sound and _divides(tables, at, integrator.dt, duration):
+    readable = at[1] in read or at[1] not in read.given
+    if duration is not None and readable and _divides(tables, at, integrator.dt, duration):
         _check_every(tables, output.every, round(duration / integrator.dt))
     return integrator, output
 
@@ -46,10 +47,10 @@ def check_channels(
     at = ("output", "channels")
     for name in channels:
         if names_function(name):
-            if fault := fault_of(name, folder):
-                tables.fault(at, f"output.channels has {fault}")
+            if wrong := problem_of(name, folder):
+                tables.fault(at, f"output.channels has {wrong[0]}", wrong[1], name)
         elif model and (fault := CHANNELS[name].fault(model)):
-            tables.fault(at, fault)
+            tables.add([replace(fault, path=at)])
 
 
 def _check_keys(
@@ -59,21 +60,20 @@ def _check_keys(
     for key in sorted(given.given - {"method", *keys}):
         what = f"integrator.{key} is not for method {method!r}"
         remedy = f"leave it out; the method takes {', '.join(keys)}"
-        tables.fault(("integrator", key), f"{what}; {remedy}.")
+        tables.fault(("integrator", key), what, f"{remedy}.")
     right, wrong = ("interval", "every") if integrator.adaptive else ("every", "interval")
     if wrong in wanted.given:
         what = f"output.{wrong} is not for method {method!r}"
-        tables.fault(("output", wrong), f"{what}; give output.{right} instead.")
+        tables.fault(("output", wrong), what, f"give output.{right} instead.")
 
 
 def _divides(tables: Tables, at: tuple[str, str], part: float, duration: float) -> bool:
     found = division_fault(duration, part, ".".join(at))
     if found is not None:
-        culprit, sentence = found
-        tables.fault(("duration",) if culprit == "duration" else at, sentence)
+        tables.add([replace(found, path=found.path if found.path == ("duration",) else at)])
     return found is None
 
 
 def _check_every(tables: Tables, every: int, steps: int) -> None:
-    if sentence := every_fault(every, steps, "output.every"):
-        tables.fault(("output", "every"), sentence)
+    if found := every_fault(every, steps, "output.every"):
+        tables.add([replace(found, path=("output", "every"))])

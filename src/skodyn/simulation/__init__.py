@@ -135,8 +135,9 @@ def simulate(
     """
     if not isinstance(model, Model):
         raise StateError(
-            f"simulate was given {shown(model)}, which is no sk.Model; give a rigid model "
-            "(sk.load, sk.ModelBuilder), since SKO models have no joints that time could move."
+            f"simulate was given {shown(model)}, which is no sk.Model",
+            "give a rigid model (sk.load, sk.ModelBuilder), since SKO models have no joints "
+            "that time could move.",
         )
     passive = {**model.joint_properties, **(joints or {})}
     forces = Forces(passive, tuple(elements), controller, tuple(controller_parameters))

@@ -210,8 +210,8 @@ class Engine:
         if memory["q"].shape != self.q.shape or memory["y"].shape != self.y.shape:
             raise StateError(
                 f"The checkpoint holds {memory['q'].size} coordinates and {memory['y'].size} "
-                f"velocities and integrals, this run has {self.q.size} and {self.y.size}; it is "
-                "of another model or other controllers."
+                f"velocities and integrals, this run has {self.q.size} and {self.y.size}",
+                "it is of another model or other controllers.",
             )
         self.q[:] = memory["q"]
         self.y[:] = memory["y"]
@@ -220,7 +220,7 @@ class Engine:
         if self.collisions is not None:
             if "collisions" not in memory:
                 raise StateError(
-                    "The checkpoint is of a run without a thermostat; leave the thermostat out, or "
-                    "start a new run."
+                    "The checkpoint is of a run without a thermostat",
+                    "leave the thermostat out, or start a new run.",
                 )
             self.collisions.restore(memory["collisions"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skodyn.conventions import GROUND, JointKind
 from skodyn.errors import ModelError
+from skodyn.faults import Fault, Subject
 from skodyn.lanes import PartAtWidths
 from skodyn.model import layout
 from skodyn.model.columns import Floats
@@ -54,7 +55,7 @@ class _Packer:
         self.mimics = model.mimics
         self.records: list[list[int]] = []
         self.numbers: list[float] = []
-        self.faults: list[str] = []
+        self.faults: list[Fault] = []
         self.integrals = 0
         self.gravity_compensated = False
         self.on_bodies = False
@@ -73,20 +74,22 @@ class _Packer:
         try:
             self.records.append(self._record(element, label, offset))
         except ModelError as error:
-            self.faults.extend(f"{label}: {fault}" for fault in error.faults)
+            self.faults.extend(
+                replace(fault, problem=f"{label}: {fault.problem}") for fault in error.faults
+            )
 
     def _check_numbers(self, element: Element, label: str) -> None:
         if not isinstance(element, Element):
             known = ", ".join(kind.__name__ for kind in get_args(Element))
-            self.faults.append(f"{label}: {element!r} is no force; give {known}.")
+            self.faults.append(Fault(f"{label}: {element!r} is no force", f"give {known}."))
             return
-        self.faults.extend(f"{label}: {fault}" for fault in field_faults(element))
+        self.faults.extend(field_faults(element, Subject(words=label)))
         for key, words in (("stiffness", "from 0"), ("damping", "from 0"), ("length", "from 0"),
                            ("kT", "from 0"), ("limit", "above 0")):  # fmt: skip
             value = getattr(element, key, 1.0)
             too_small = value <= 0.0 if key == "limit" else value < 0.0
             if isinstance(value, int | float) and too_small:
-                self.faults.append(f"{label}: {key} is {value!r}; give a number {words}.")
+                self.faults.append(Fault(f"{label}: {key} is {value!r}", f"give a number {words}."))
 
     def _record(self, element: Any, label: str, offset: int) -> list[int]:
         if isinstance(element, Servo):
@@ -129,8 +132,9 @@ class _Packer:
         dof, coordinate = self._dof(servo.joint)
         if servo.gravity_compensation and servo.joint in self.mimics:
             raise ModelError(
-                f"joint {servo.joint!r} mimics {self.mimics[servo.joint].source!r}, which carries "
-                "the weight of both; let a servo there compensate gravity."
+                f"joint {servo.joint!r} mimics {self.mimics[servo.joint].source!r}, which "
+                "carries the weight of both",
+                "let a servo there compensate gravity.",
             )
         self.numbers += [servo.kp, servo.kd, servo.ki]
         self.numbers += [servo.target, servo.target_velocity, servo.limit]
@@ -146,13 +150,13 @@ class _Packer:
         if times.ndim != 1 or times.shape != torques.shape or len(times) < 2:
             raise ModelError("times and torques must be two lists of the same length, at least 2.")
         if (np.diff(times) <= 0).any():
-            raise ModelError("times must increase; sort them and remove repeats.")
+            raise ModelError("times must increase", "sort them and remove repeats.")
         self.numbers += [*times.tolist(), *torques.tolist()]
         return [f.TORQUE_TABLE, dof, 0, offset, len(times), -1]
 
     def _wrench(self, wrench: Wrench, label: str, offset: int) -> list[int]:
         if wrench.frame not in ("world", "body"):
-            raise ModelError(f"frame is {wrench.frame!r}; give 'world' or 'body'.")
+            raise ModelError(f"frame is {wrench.frame!r}", "give 'world' or 'body'.")
         k = self.model.body_index(wrench.body)
         turn = self.model.alignment[k].T
         in_body = wrench.frame == "body"
@@ -181,8 +185,8 @@ class _Packer:
         described = self.model.joints[k]
         if described.nv != 1:
             raise ModelError(
-                f"joint {joint!r} is {described.type_name} with {described.nv} degrees of freedom; "
-                "this element takes joints with one."
+                f"joint {joint!r} is {described.type_name} with {described.nv} degrees of freedom",
+                "this element takes joints with one.",
             )
         row = self.model.indices[k]
         return int(row[layout.V_START]), int(row[layout.Q_START])
@@ -198,8 +202,8 @@ class _Packer:
                 self.faults.extend(error.faults)
                 continue
             has_quaternion = self.model.joints[k].kind in _QUATERNIONS
-            found = property_faults(properties, has_quaternion)
-            self.faults.extend(f"Joint {name!r}: {fault}" for fault in found)
+            whose = Subject(("joints", name), f"Joint {name!r}", joint=name)
+            self.faults.extend(property_faults(properties, has_quaternion, whose))
             if not self.faults:
                 rows[self.model.v_slice(name)] = _passive_row(properties)
         return rows

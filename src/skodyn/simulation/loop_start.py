@@ -13,6 +13,7 @@ import numpy as np
 from skodyn.dynamics.loop_functions import loop_basis, project_velocity
 from skodyn.dynamics.looped import widest_gap
 from skodyn.errors import StateError
+from skodyn.faults import Fault
 from skodyn.model.assembly import assemble
 from skodyn.model.columns import Floats
 from skodyn.model.loop_layout import RANK_TOLERANCE
@@ -25,19 +26,20 @@ OPEN = 1e-9
 """Metres or radians (per second) by which a start may be open."""
 
 
-def start_fault(model: Model, q: Floats, v: Floats) -> str:
-    """Why a run cannot begin here, in a sentence; empty if it can."""
+def start_fault(model: Model, q: Floats, v: Floats) -> Fault | None:
+    """Why a run cannot begin here; None if it can."""
     name, gap, unit = widest_gap(model, q)
     if gap > OPEN:
-        return (
-            f"loop {name!r} is open by {gap:.3g} {unit}; {_nearest(model, q)}, or let it be "
-            "found (assemble = true; in Python, sk.assemble)."
+        return Fault(
+            f"loop {name!r} is open by {gap:.3g} {unit}",
+            f"{_nearest(model, q)}, or let it be found (assemble = true; in Python, sk.assemble).",
         )
     name, rate, unit = widest_gap(model, q, v)
     if rate > OPEN * max(1.0, float(np.abs(v).max(initial=0.0))):
-        return (
-            f"loop {name!r} opens with {rate:.3g} {unit}/s; give velocities that keep it closed, "
-            "or let them be found (project = true; in Python, sk.project_velocity)."
+        return Fault(
+            f"loop {name!r} opens with {rate:.3g} {unit}/s",
+            "give velocities that keep it closed, or let them be found (project = true; in Python, "
+            "sk.project_velocity).",
         )
     return _singular_fault(model, q, v)
 
@@ -61,7 +63,7 @@ def _shown(values: Floats) -> str:
     return numbers[0] if len(numbers) == 1 else f"[{', '.join(numbers)}]"
 
 
-def _singular_fault(model: Model, q: Floats, v: Floats) -> str:
+def _singular_fault(model: Model, q: Floats, v: Floats) -> Fault | None:
     """At rest where a mechanism can go more than one way, the equations do not say which."""
     ranks = {frozenset(g.constraints): g.rank for g in model.loop_structure}
     for system in loop_systems(model):
@@ -72,11 +74,12 @@ def _singular_fault(model: Model, q: Floats, v: Floats) -> str:
         rank = int((sizes > RANK_TOLERANCE * sizes.max(initial=1e-300)).sum())
         if rank < ranks[frozenset(system.numbers)]:
             name = system.names[0]
-            return (
+            return Fault(
                 f"loop {name!r} is at rest in a singular position, from which it can go more than "
-                "one way; give its joints a velocity, or another position."
+                "one way",
+                "give its joints a velocity, or another position.",
             )
-    return ""
+    return None
 
 
 def kept_velocity(model: Model, q: Floats, v: Floats, given: Sequence[str]) -> Floats:

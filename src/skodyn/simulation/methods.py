@@ -12,7 +12,7 @@ __all__ = ["METHODS", "fixed_step_methods", "method_named", "register"]
 def method_named(name: str) -> Method:
     found = METHODS.get(name)
     if found is None:
-        raise StateError(f"The integrator {name!r} is unknown; give {METHODS.listed()}.")
+        raise StateError(f"The integrator {name!r} is unknown", f"give {METHODS.listed()}.")
     return found
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from skodyn.channels.entry import CHANNELS, Channel
 from skodyn.channels.own import chosen
 from skodyn.errors import LogError, StateError
-from skodyn.model.columns import LARGEST, Floats, as_floats, shown
+from skodyn.faults import Fault, Subject
+from skodyn.model.columns import LARGEST, Floats, as_floats
 from skodyn.model.model import Model
 from skodyn.simulation.channels import channel_rows, prepare_channels
 from skodyn.simulation.duration import division_fault, every_fault
@@ -57,28 +58,32 @@ class Plan:
     def __post_init__(self) -> None:
         faults = self._timing_faults()
         entries, wrong = chosen(self.channels, Path(self.scenario_folder))
-        faults += [*wrong, *filter(None, (entry.fault(self.model) for entry in entries))]
+        faults += wrong + [fault for one in entries if (fault := one.fault(self.model))]
         object.__setattr__(self, "entries", entries)
         if self.thermostat is not None and self.settings.adaptive:
             faults.append(
-                f"A thermostat acts between steps of equal length, which {self.settings.method} "
-                f"does not take; use one of {fixed_step_methods()}."
+                Fault(
+                    "A thermostat acts between steps of equal length, which "
+                    f"{self.settings.method} does not take",
+                    f"use one of {fixed_step_methods()}.",
+                    ("thermostat",),
+                )
             )
         elif self.thermostat is not None:
-            sentence = rate_fault(self.thermostat.rate, self.settings.dt, "The thermostat's rate")
-            faults += [sentence] if sentence else []
+            found = rate_fault(self.thermostat.rate, self.settings.dt, "The thermostat's rate")
+            faults += [found] if found else []
         if faults:
             raise StateError(faults)
 
-    def _timing_faults(self) -> list[str]:
+    def _timing_faults(self) -> list[Fault]:
         seconds = as_floats(self.duration)
         if seconds is None or seconds.ndim or not 0.0 < seconds <= LARGEST:
-            return [f"duration is {shown(self.duration)}; give seconds above 0."]
+            return [Subject().found("duration", self.duration, "give seconds above 0.")]
         if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
-            return [f"every is {shown(self.every)}; give a whole number of steps from 1."]
+            return [Subject().found("every", self.every, "give a whole number of steps from 1.")]
         found = division_fault(float(seconds), float(self.settings.dt), "dt")
         if found is not None:
-            return [found[1]]
+            return [found]
         too_rare = every_fault(self.every, round(self.duration / self.settings.dt), "every")
         return [too_rare] if too_rare else []
 
@@ -86,12 +91,11 @@ class Plan:
         v = np.asarray(self.v0, dtype=np.float64)
         if v.shape != (self.model.nv,) or not np.isfinite(v).all():
             raise StateError(
-                f"v0 is {self.v0!r}; this model takes {self.model.nv} finite velocities."
+                f"v0 is {self.v0!r}", f"this model takes {self.model.nv} finite velocities."
             )
         q = self.model.check_q(self.q0)
-        fault = start_fault(self.model, q, v) if self.model.has_loops else ""
-        if fault:
-            raise StateError(f"The start cannot be simulated: {fault}")
+        if self.model.has_loops and (fault := start_fault(self.model, q, v)):
+            raise StateError(Fault("The start cannot be simulated", cause=fault))
         return Engine(
             self.model, q, v, self.duration, self.settings, self.forces, self.every, self.thermostat
         )
@@ -252,8 +256,9 @@ def resume(
     changed = [k for k, v in plan.identity().items() if saved.meta["identity"].get(k) != v]
     if changed and not force:
         raise StateError(
-            f"{path} cannot be resumed to the same bits: its {', '.join(changed)} changed since it "
-            "was written; restore what it was, or force it (the change is recorded in the log)."
+            f"{path} cannot be resumed to the same bits: its {', '.join(changed)} changed since "
+            "it was written",
+            "restore what it was, or force it (the change is recorded in the log).",
         )
     engine = plan.engine()
     engine.restore(saved.arrays)

@@ -6,8 +6,10 @@ import math
 from typing import Any
 
 from skodyn.errors import StateError
+from skodyn.faults import Fault, Subject
 from skodyn.simulation.keys import POSITIVE, POSITIVE_LIMIT, Kind
 from skodyn.simulation.steppers.method import METHODS, Setting
+from skodyn.topology.wording import Spelling
 
 __all__ = ["IntegratorSettings"]
 
@@ -31,15 +33,18 @@ class IntegratorSettings:
         known = _known_settings(method)
         numbers = {name: own.get(name, setting.default) for name, setting in known.items()}
         vars(self).update(method=method, dt=dt, max_speed=max_speed, own=numbers)
-        faults = [f"The integrator {method!r} is unknown; give {METHODS.listed()}."] * (
-            method not in METHODS
-        )
+        faults = []
+        if method not in METHODS:
+            problem = f"The integrator {method!r} is unknown"
+            faults.append(Fault(problem, f"give {METHODS.listed()}.", ("method",), method))
+        spelling = Spelling((*known, "dt", "max_speed"))
         for name in sorted(own.keys() - known.keys()):
-            faults.append(f"{name} is no setting of an integrator; give {', '.join(known)}.")
+            remedy = spelling.remedy(name, f"give {', '.join(known)}")
+            faults.append(Fault(f"{name} is no setting of an integrator", remedy, (name,)))
         kinds = {name: setting.kind for name, setting in known.items()}
         for name, kind in {"dt": POSITIVE, "max_speed": POSITIVE_LIMIT, **kinds}.items():
             if not _fits(kind, value := getattr(self, name)):
-                faults.append(f"{name} is {value!r}; give {kind.form}.")
+                faults.append(Subject().found(name, value, f"give {kind.form}."))
         if faults:
             raise StateError(faults)
 

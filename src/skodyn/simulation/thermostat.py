@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from skodyn.dynamics import energy, sample_velocity
 from skodyn.errors import StateError
+from skodyn.faults import Fault
 from skodyn.model.columns import LARGEST, Floats
 from skodyn.model.model import Model
 
@@ -33,12 +34,12 @@ class AndersenThermostat:
 
     def __post_init__(self) -> None:
         faults = [
-            f"{name} is {value!r}; give a finite number above 0."
+            Fault(f"{name} is {value!r}", "give a finite number above 0.")
             for name, value in (("kT", self.kT), ("rate", self.rate))
             if not (isinstance(value, int | float) and math.isfinite(value) and value > 0.0)
         ]
         if not isinstance(self.seed, int | np.integer) or self.seed < 0:
-            faults.append(f"seed is {self.seed!r}; give a whole number from 0.")
+            faults.append(Fault(f"seed is {self.seed!r}", "give a whole number from 0."))
         if faults:
             raise StateError(faults)
 
@@ -47,12 +48,13 @@ MOST_IN_A_STEP = 100.0
 """Collisions; several in one step are one, so more of them change nothing but the time it takes."""
 
 
-def rate_fault(rate: float, dt: float, key: str) -> str:
-    """A sentence on a rate that does not go with this step, or ''."""
+def rate_fault(rate: float, dt: float, key: str) -> Fault | None:
+    """A fault if a rate does not go with this step; `key` is what it is called."""
     if 1.0 / LARGEST <= rate <= MOST_IN_A_STEP / dt:
-        return ""
-    what = f"{key} is {rate!r}, which is {rate * dt:.3g} collisions in a step of {dt!r} s"
-    return f"{what}; give {1.0 / LARGEST:g} to {MOST_IN_A_STEP / dt:g}."
+        return None
+    problem = f"{key} is {rate!r}, which is {rate * dt:.3g} collisions in a step of {dt!r} s"
+    remedy = f"give {1.0 / LARGEST:g} to {MOST_IN_A_STEP / dt:g}."
+    return Fault(problem, remedy, ("thermostat", "rate"), rate)
 
 
 class Collisions:

@@ -63,8 +63,8 @@ class AggregatedModel(Coarser):
     def _only(self) -> tuple[Hashable, SKOModel]:
         if len(self.insides) != 1:
             raise StateError(
-                f"This model has {len(self.insides)} aggregated nodes, {listed([*self.insides])}; "
-                "ask for one of `insides`."
+                f"This model has {len(self.insides)} aggregated nodes, {listed([*self.insides])}",
+                "ask for one of `insides`.",
             )
         return next(iter(self.insides.items()))
 
@@ -134,7 +134,7 @@ def aggregate_several(
 ) -> AggregatedModel:
     """The model with each of these groups of nodes as one node, by name; they share no node."""
     if not isinstance(groups, Mapping) or not groups:
-        raise StateError(f"groups is {groups!r}; give a dict with a list of nodes for each name.")
+        raise StateError(f"groups is {groups!r}", "give a dict with a list of nodes for each name.")
     listed_groups = {name: list(nodes) for name, nodes in groups.items()}
     coarse = aggregate_groups(model.tree, listed_groups.items())
     insides = {

@@ -156,9 +156,9 @@ def _matrix(k: int, given: ArrayLike) -> Floats:
     try:
         matrix = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise StateError(f"Block {k} is not an array of real numbers; give a matrix.") from None
+        raise StateError(f"Block {k} is not an array of real numbers", "give a matrix.") from None
     if matrix.ndim != 2:
-        raise StateError(f"Block {k} has shape {matrix.shape}; give a matrix.")
+        raise StateError(f"Block {k} has shape {matrix.shape}", "give a matrix.")
     return matrix
 
 
@@ -177,17 +177,17 @@ def stacked_columns(x: ArrayLike, length: int, name: str) -> tuple[Floats, tuple
             raise TypeError
     except (TypeError, ValueError):
         raise StateError(
-            f"{name} is not an array of real numbers; give floats of shape ({length},)."
+            f"{name} is not an array of real numbers", f"give floats of shape ({length},)."
         ) from None
     if given.ndim not in (1, 2) or given.shape[0] != length:
         raise StateError(
-            f"{name} has shape {given.shape}; give ({length},), or ({length}, columns)."
+            f"{name} has shape {given.shape}", f"give ({length},), or ({length}, columns)."
         )
     table = np.ascontiguousarray(given, dtype=np.float64)
     table = table.reshape(length, 1) if given.ndim == 1 else table
     if not np.isfinite(table).all():
         where = np.argwhere(~np.isfinite(given))[0]
-        raise StateError(f"{name}{where.tolist()} is {given[tuple(where)]}; give finite numbers.")
+        raise StateError(f"{name}{where.tolist()} is {given[tuple(where)]}", "give finite numbers.")
     return table, given.shape
 
 
@@ -195,7 +195,7 @@ def stacked_vector(x: ArrayLike, length: int, name: str) -> Floats:
     """x as one contiguous vector of this length, or a StateError."""
     columns, shape = stacked_columns(x, length, name)
     if len(shape) != 1:
-        raise StateError(f"{name} has shape {shape}; give ({length},).")
+        raise StateError(f"{name} has shape {shape}", f"give ({length},).")
     return columns.reshape(-1)
 
 

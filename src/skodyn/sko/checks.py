@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import ModelError
+from skodyn.faults import Fault
 from skodyn.sko.blocks import Blocks, Floats, Ints
 from skodyn.topology import Tree
 from skodyn.topology.wording import Spelling, quote
@@ -37,11 +38,11 @@ def read_model(
     semidefinite: bool,
 ) -> tuple[Tree, Blocks, Blocks, Blocks, Floats | None, Floats | None]:
     """The arguments of `SKOModel.from_packed`, or a ModelError with all faults."""
-    faults: list[str] = []
+    faults: list[Fault] = []
     if isinstance(tree, Tree):
         order = np.arange(tree.n)
         if names is not None:
-            faults.append("names come with the Tree; give them to one of the two only.")
+            faults.append(Fault("names come with the Tree", "give them to one of the two only."))
     else:
         tree = Tree(tree, names)
         order = tree.order
@@ -73,7 +74,7 @@ def read_model(
 class _Reader:
     """Takes values per node out of dicts and lists, and notes what is wrong with them."""
 
-    def __init__(self, tree: Tree, order: Ints, faults: list[str]) -> None:
+    def __init__(self, tree: Tree, order: Ints, faults: list[Fault]) -> None:
         self.tree, self.order, self.faults = tree, order, faults
 
     def read(
@@ -84,7 +85,7 @@ class _Reader:
         for k, value in enumerate(self._values(given, what)):
             name = self.tree.names[k]
             if value is None and needed[k]:
-                self.faults.append(f"Node {quote(name)} has no {what}; give it one.")
+                self.faults.append(Fault(f"Node {quote(name)} has no {what}", "give it one."))
             there = value is not None and value is not _REFUSED
             found.append(self._array(value, what, name, axes) if there else None)
         return found
@@ -96,17 +97,23 @@ class _Reader:
             for name in given:
                 if name not in known:
                     remedy = spelling.remedy(name, "give names of nodes")
-                    self.faults.append(f"{what} has an entry for {quote(name)}, no node; {remedy}")
+                    self.faults.append(
+                        Fault(f"{what} has an entry for {quote(name)}, no node", remedy)
+                    )
             return [given.get(name) for name in self.tree.names]
         if not isinstance(given, (Sequence, np.ndarray)) or isinstance(given, str):
             self.faults.append(
-                f"{what} is {type(given).__name__}; give a dict by node or a list with one entry "
-                "for each."
+                Fault(
+                    f"{what} is {type(given).__name__}",
+                    "give a dict by node or a list with one entry for each.",
+                )
             )
             return [_REFUSED] * self.tree.n
         if len(given) != self.tree.n:
             self.faults.append(
-                f"{what} has {len(given)} entries for {self.tree.n} nodes; give one for each."
+                Fault(
+                    f"{what} has {len(given)} entries for {self.tree.n} nodes", "give one for each."
+                )
             )
             return [_REFUSED] * self.tree.n
         return [given[i] for i in self.order.tolist()]
@@ -118,62 +125,77 @@ class _Reader:
                 raise TypeError
             array = array.astype(np.float64)
         except (TypeError, ValueError):
-            self.faults.append(f"Node {quote(name)}: {what} is not an array of real numbers.")
+            problem = f"Node {quote(name)}: {what} is not an array of real numbers"
+            self.faults.append(Fault(problem, "give one."))
             return None
         if array.ndim not in axes:
             self.faults.append(
-                f"Node {quote(name)}: {what} has shape {array.shape}; give {axes[-1]} axes."
+                Fault(
+                    f"Node {quote(name)}: {what} has shape {array.shape}", f"give {axes[-1]} axes."
+                )
             )
             return None
         if not np.isfinite(array).all():
             where = np.argwhere(~np.isfinite(array))[0].tolist()
             self.faults.append(
-                f"Node {quote(name)}: {what}{where} is {array[tuple(where)]}; give finite numbers."
+                Fault(
+                    f"Node {quote(name)}: {what}{where} is {array[tuple(where)]}",
+                    "give finite numbers.",
+                )
             )
             return None
         return array.reshape((1,) * (axes[-1] - array.ndim) + array.shape)
 
 
-def _inertia_sizes(tree: Tree, inertias: Found, faults: list[str]) -> list[int]:
+def _inertia_sizes(tree: Tree, inertias: Found, faults: list[Fault]) -> list[int]:
     """m_k, from M(k); −1 where that does not say."""
     sizes = []
     for name, m in zip(tree.names, inertias, strict=True):
         square = m is not None and m.shape[0] == m.shape[1]
         if m is not None and not square:
             faults.append(
-                f"Node {quote(name)}: M is {_shape(m)}; give a square matrix, one row for each "
-                "velocity of the node."
+                Fault(
+                    f"Node {quote(name)}: M is {_shape(m)}",
+                    "give a square matrix, one row for each velocity of the node.",
+                )
             )
         sizes.append(len(m) if m is not None and square else -1)
     return sizes
 
 
-def _check_weights(tree: Tree, weights: Found, sizes: list[int], faults: list[str]) -> None:
+def _check_weights(tree: Tree, weights: Found, sizes: list[int], faults: list[Fault]) -> None:
     for k, (name, w) in enumerate(zip(tree.names, weights, strict=True)):
         p = int(tree.parent[k])
         if p < 0:
             if w is not None and w.shape[0]:
                 faults.append(
-                    f"Node {quote(name)} is a base and has a weight A; leave it out, or give the "
-                    "node a parent."
+                    Fault(
+                        f"Node {quote(name)} is a base and has a weight A",
+                        "leave it out, or give the node a parent.",
+                    )
                 )
             weights[k] = None  # without rows it says the same as none
             continue
         wanted = (sizes[p], sizes[k])
         if w is not None and min(wanted) >= 0 and w.shape != wanted:
             faults.append(
-                f"Node {quote(name)}: A is {_shape(w)}; give {wanted[0]}×{wanted[1]}, the sizes of "
-                f"its parent {quote(tree.names[p])} and its own."
+                Fault(
+                    f"Node {quote(name)}: A is {_shape(w)}",
+                    f"give {wanted[0]}×{wanted[1]}, the sizes of its parent "
+                    f"{quote(tree.names[p])} and its own.",
+                )
             )
 
 
-def _check_maps(tree: Tree, maps: Found, sizes: list[int], faults: list[str]) -> None:
+def _check_maps(tree: Tree, maps: Found, sizes: list[int], faults: list[Fault]) -> None:
     """Shapes, and full row rank: of rows scaled to unit length, so that units do not matter."""
     for k, (name, h) in enumerate(zip(tree.names, maps, strict=True)):
         if h is not None and sizes[k] >= 0 and h.shape[1] != sizes[k]:
             faults.append(
-                f"Node {quote(name)}: H is {_shape(h)}; give rows of {sizes[k]} numbers, one row "
-                "for each degree of freedom."
+                Fault(
+                    f"Node {quote(name)}: H is {_shape(h)}",
+                    f"give rows of {sizes[k]} numbers, one row for each degree of freedom.",
+                )
             )
             maps[k] = None
     for members, stack in _by_shape(maps):
@@ -186,13 +208,16 @@ def _check_maps(tree: Tree, maps: Found, sizes: list[int], faults: list[str]) ->
         for k, value in zip(members, least, strict=True):
             if not value > ROUNDINGS * EPS * max(rows, cols):
                 faults.append(
-                    f"Node {quote(tree.names[k])}: the rows of H ({rows}×{cols}) are linearly "
-                    "dependent; drop the freedoms that repeat others or do nothing."
+                    Fault(
+                        f"Node {quote(tree.names[k])}: the rows of H ({rows}×{cols}) are "
+                        "linearly dependent",
+                        "drop the freedoms that repeat others or do nothing.",
+                    )
                 )
 
 
 def _check_inertias(
-    tree: Tree, inertias: Found, sizes: list[int], semidefinite: bool, faults: list[str]
+    tree: Tree, inertias: Found, sizes: list[int], semidefinite: bool, faults: list[Fault]
 ) -> None:
     """Symmetry, and definiteness of the matrix scaled to unit diagonal."""
     square = [m if sizes[k] >= 0 else None for k, m in enumerate(inertias)]
@@ -209,20 +234,29 @@ def _check_inertias(
         for k, uneven, value in zip(members, skew, least, strict=True):
             name = quote(tree.names[k])
             if uneven > tolerance:
-                faults.append(f"Node {name}: M is not symmetric; give (M + M*)/2 if that is meant.")
+                faults.append(
+                    Fault(f"Node {name}: M is not symmetric", "give (M + M*)/2 if that is meant.")
+                )
             elif semidefinite and value < -tolerance:
-                faults.append(f"Node {name}: M is not positive semidefinite; check its signs.")
+                faults.append(
+                    Fault(f"Node {name}: M is not positive semidefinite", "check its signs.")
+                )
             elif not semidefinite and not value > tolerance:
                 faults.append(
-                    f"Node {name}: M is not positive definite; give the node inertia in every "
-                    "direction, or pass semidefinite=True if it is meant to have none."
+                    Fault(
+                        f"Node {name}: M is not positive definite",
+                        "give the node inertia in every direction, or pass semidefinite=True if "
+                        "it is meant to have none.",
+                    )
                 )
 
 
-def _stack(tree: Tree, vectors: Found, sizes: list[int], what: str, faults: list[str]) -> Floats:
+def _stack(tree: Tree, vectors: Found, sizes: list[int], what: str, faults: list[Fault]) -> Floats:
     for name, x, size in zip(tree.names, vectors, sizes, strict=True):
         if x is not None and size >= 0 and len(x) != size:
-            faults.append(f"Node {quote(name)}: {what} has {len(x)} numbers; give {size}.")
+            faults.append(
+                Fault(f"Node {quote(name)}: {what} has {len(x)} numbers", f"give {size}.")
+            )
     return np.concatenate([np.zeros(0), *(x for x in vectors if x is not None)])
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.errors import ModelError, StateError
+from skodyn.faults import Fault
 from skodyn.sko.aggregation import AggregatedModel, aggregate
 from skodyn.sko.blocks import Blocks, Floats, Ints, stacked_columns
 from skodyn.sko.checks import EPS, ROUNDINGS
@@ -153,13 +154,15 @@ def _read(coarse: AggregatedModel, X: ArrayLike, x_p: ArrayLike | None) -> tuple
     """X and x_p as arrays, or a ModelError with everything that is wrong with them."""
     n = coarse.inside.nv
     what = f"the {n} degrees of freedom of {listed(coarse.inside.names)}"
-    faults: list[str] = []
+    faults: list[Fault] = []
     basis = _array(X, 2, "X", n, what, faults)
     particular = _array(np.zeros(n) if x_p is None else x_p, 1, "x_p", n, what, faults)
     if basis is not None and not _independent(basis):
         faults.append(
-            f"X ({basis.shape[0]}×{basis.shape[1]}) has linearly dependent columns; give a basis, "
-            "one column for each freedom that the constraints leave."
+            Fault(
+                f"X ({basis.shape[0]}×{basis.shape[1]}) has linearly dependent columns",
+                "give a basis, one column for each freedom that the constraints leave.",
+            )
         )
     if faults or basis is None or particular is None:
         raise ModelError(faults)
@@ -167,7 +170,7 @@ def _read(coarse: AggregatedModel, X: ArrayLike, x_p: ArrayLike | None) -> tuple
 
 
 def _array(
-    given: ArrayLike, axes: int, name: str, n: int, what: str, faults: list[str]
+    given: ArrayLike, axes: int, name: str, n: int, what: str, faults: list[Fault]
 ) -> Floats | None:
     try:
         array = np.asarray(given)
@@ -175,15 +178,17 @@ def _array(
             raise TypeError
         array = array.astype(np.float64)
     except (TypeError, ValueError):
-        faults.append(f"{name} is not an array of real numbers.")
+        faults.append(Fault(f"{name} is not an array of real numbers", "give one."))
         return None
     if array.ndim != axes or array.shape[0] != n:
         wanted = f"{n} rows" if axes == 2 else f"{n} numbers"
-        faults.append(f"{name} has shape {array.shape}; give {wanted}, one for each of {what}.")
+        faults.append(
+            Fault(f"{name} has shape {array.shape}", f"give {wanted}, one for each of {what}.")
+        )
         return None
     if not np.isfinite(array).all():
         where = np.argwhere(~np.isfinite(array))[0].tolist()
-        faults.append(f"{name}{where} is {array[tuple(where)]}; give finite numbers.")
+        faults.append(Fault(f"{name}{where} is {array[tuple(where)]}", "give finite numbers."))
         return None
     return np.ascontiguousarray(array)
 

@@ -70,8 +70,9 @@ def check_diagonal(tree: Tree, A: Blocks, X: Blocks, B: Blocks) -> None:
     check_edges(tree, B, B.cols)
     if not (np.array_equal(X.rows, A.cols) and np.array_equal(X.cols, B.cols)):
         raise StateError(
-            "The block-diagonal operator does not fit the weights; give one block per node, of as "
-            "many rows and columns as the weights of that node have columns."
+            "The block-diagonal operator does not fit the weights",
+            "give one block per node, of as many rows and columns as the weights of that node "
+            "have columns.",
         )
 
 

@@ -86,8 +86,8 @@ def check_model(model: Any) -> None:
     """A StateError for what is no SKO model."""
     if not isinstance(model, SKOModel):
         raise StateError(
-            f"model is {type(model).__name__}; give an SKOModel, such as sk.sko_model(model, q) "
-            "makes of a Model."
+            f"model is {type(model).__name__}",
+            "give an SKOModel, such as sk.sko_model(model, q) makes of a Model.",
         )
 
 
@@ -179,8 +179,8 @@ class SKOModel:
         """Reached for what is not there: say so in a sentence if a `Model` has it."""
         if hasattr(Model, name) or name in Model.__dataclass_fields__:
             raise WrongKindError(
-                f"An SKO model has no {name!r}, which belongs to models of rigid bodies; give a "
-                "Model, or use the functions of skodyn.sko, which take SKO models."
+                f"An SKO model has no {name!r}, which belongs to models of rigid bodies",
+                "give a Model, or use the functions of skodyn.sko, which take SKO models.",
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 

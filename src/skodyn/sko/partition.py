@@ -161,7 +161,8 @@ class PartitionedModel:
         if self.child.n_nodes:
             raise StateError(
                 "Eqs. 26 and 27 are for an outer and an inner part, but nodes lie further out, "
-                f"{listed(self.child.names, limit=4)}; add them to the outer part."
+                f"{listed(self.child.names, limit=4)}",
+                "add them to the outer part.",
             )
         rates = scatter(self.parent.tree, self.parent.weights, self.parent.H.dense().T)
         moved = scatter(self.own.tree, self.own.weights, self.outer_connector.T @ rates)

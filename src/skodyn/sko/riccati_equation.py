@@ -103,13 +103,15 @@ def solution_of(model: SKOModel, solution: Riccati | None) -> Riccati:
         return riccati(model)
     check_model(model)
     if not isinstance(solution, Riccati):
-        raise StateError(f"solution is {type(solution).__name__}; give riccati(model), or nothing.")
+        raise StateError(
+            f"solution is {type(solution).__name__}", "give riccati(model), or nothing."
+        )
     if solution.model is not model:
         where = _first_difference(model, solution.model)
         if where:
             raise StateError(
-                f"The solution is that of another model, {solution.model!r}: {where}; give "
-                "riccati(model), or nothing."
+                f"The solution is that of another model, {solution.model!r}: {where}",
+                "give riccati(model), or nothing.",
             )
     return solution
 

@@ -151,7 +151,7 @@ class Sparsity:
     def pattern(self, operator: str) -> Flags:
         """One of OPERATORS by name."""
         if not isinstance(operator, str) or operator not in OPERATORS:
-            raise StateError(f"There is no pattern of {operator!r}; give one of {[*OPERATORS]}.")
+            raise StateError(f"There is no pattern of {operator!r}", f"give one of {[*OPERATORS]}.")
         return getattr(self, operator)  # type: ignore[no-any-return]
 
     def by_segment(self, operator: str) -> Flags:
@@ -228,7 +228,7 @@ def sparsity(model: SKOModel | Model) -> Sparsity:
     if isinstance(model, SKOModel):
         return Sparsity(model.tree, model.sizes, model.dofs)
     if not isinstance(model, Model):
-        raise StateError(f"model is {type(model).__name__}; give a Model or an SKOModel.")
+        raise StateError(f"model is {type(model).__name__}", "give a Model or an SKOModel.")
     dofs = np.array([joint.nv for joint in model.joints], dtype=np.int64)
     rotors = np.array([joint.armature > 0.0 for joint in model.joints], dtype=np.int64)
     of = {name: k for k, name in enumerate(model.joint_names)}

@@ -54,11 +54,11 @@ def pass_outward(tree: Tree, edges: Blocks, x: ArrayLike, sizes: Ints | None = N
 def check_blocks(tree: Any, blocks: Any, what: str) -> None:
     """A StateError for what is no tree, or are no blocks."""
     if not isinstance(tree, Tree):
-        raise StateError(f"tree is {type(tree).__name__}; give a Tree, such as model.tree.")
+        raise StateError(f"tree is {type(tree).__name__}", "give a Tree, such as model.tree.")
     if not isinstance(blocks, Blocks):
         raise StateError(
-            f"{what} is {type(blocks).__name__}; give Blocks, such as model.weights or "
-            "Blocks.of(matrices)."
+            f"{what} is {type(blocks).__name__}",
+            "give Blocks, such as model.weights or Blocks.of(matrices).",
         )
 
 
@@ -66,15 +66,15 @@ def check_edges(tree: Tree, edges: Blocks, sizes: Ints) -> None:
     """Are there blocks for the edges of this tree, with as many rows as the parent's size?"""
     if len(edges) != tree.n or len(sizes) != tree.n:
         raise StateError(
-            f"There are {len(edges)} blocks for a tree of {tree.n} nodes; give one each."
+            f"There are {len(edges)} blocks for a tree of {tree.n} nodes", "give one each."
         )
     inner = np.where(tree.parent < 0, 0, sizes[tree.parent]) if tree.n else sizes
     wrong = np.flatnonzero(inner != edges.rows)
     if len(wrong):
         k = int(wrong[0])
         raise StateError(
-            f"The block of node {tree.names[k]!r} has {edges.rows[k]} rows; its parent needs "
-            f"{inner[k]} (none for a base)."
+            f"The block of node {tree.names[k]!r} has {edges.rows[k]} rows",
+            f"its parent needs {inner[k]} (none for a base).",
         )
 
 

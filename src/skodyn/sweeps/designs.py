@@ -130,8 +130,9 @@ def import_scipy() -> Any:
     except ImportError:
         raise ScenarioError(
             'samples of kind "sobol" and "latin_hypercube", and parameters with a mean and a '
-            "deviation, need SciPy; install it with pip install 'skodyn[sweep]', or use kind = "
-            '"random" with low and high.'
+            "deviation, need SciPy",
+            "install it with pip install 'skodyn[sweep]', or use kind = \"random\" with low and "
+            "high.",
         ) from None
     return scipy
 

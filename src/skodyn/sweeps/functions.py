@@ -67,8 +67,8 @@ def _compiled(function: Any) -> Any:
     except (numba.core.errors.NumbaError, TypeError) as error:
         reason = str(error).strip().splitlines()[0]
         raise ScenarioError(
-            f"The metric {getattr(function, '__name__', function)!r} cannot be compiled: {reason}; "
-            "write f(t, q, v) with numbers and NumPy arrays only, and return a number."
+            f"The metric {getattr(function, '__name__', function)!r} cannot be compiled: {reason}",
+            "write f(t, q, v) with numbers and NumPy arrays only, and return a number.",
         ) from None
 
 

@@ -14,7 +14,7 @@ model with mimic joints they are those of all its joints; a function is given th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.channels import files
-from skodyn.channels.files import fault_of, load_function
+from skodyn.channels.files import load_function, problem_of
 from skodyn.errors import ScenarioError
+from skodyn.faults import Fault, Subject
 from skodyn.forks import cached_property
 from skodyn.io.schema import Names
 from skodyn.model.columns import LARGEST, Floats, as_floats, shown
@@ -53,6 +54,9 @@ KINDS = {
 }
 _DIRECTIONS = {"up": s.CROSSING_UP, "down": s.CROSSING_DOWN, "any": s.CROSSING}
 _AXES = "xyz"
+
+
+METRICS = Subject(("sweep", "metrics"))
 
 
 @dataclass(frozen=True)
@@ -107,65 +111,68 @@ class PackedMetrics:
 # ---- reading ------------------------------------------------------------------------------------
 
 
-def read_metrics(given: Any, faults: list[str]) -> dict[str, Metric]:
+def read_metrics(given: Any, faults: list[Fault]) -> dict[str, Metric]:
     """Metrics from a table of tables (or of Metric); what is wrong is added to the faults."""
     if not isinstance(given, dict):
-        faults.append(f"sweep.metrics is {shown(given)}; write a table of metrics by name.")
+        problem = f"{METRICS} is {shown(given)}"
+        faults.append(METRICS.fault(problem, "write a table of metrics by name.", "", given))
         return {}
     found = {}
     for name, entry in given.items():
         before = len(faults)
-        metric = _one(f"sweep.metrics.{name}", entry, faults)
+        metric = _one(METRICS.at(name), entry, faults)
         if len(faults) == before and metric is not None:
             found[name] = metric
     return found
 
 
-def _one(label: str, entry: Any, faults: list[str]) -> Metric | None:
+def _one(label: Subject, entry: Any, faults: list[Fault]) -> Metric | None:
     table = entry if not isinstance(entry, Metric) else {
         f.name: getattr(entry, f.name) for f in fields(Metric)
     }  # fmt: skip
     if not isinstance(table, dict):
-        faults.append(
-            f'{label} is {shown(entry)}; write for example {{ of = "energy", kind = "max" }}.'
-        )
+        remedy = 'write for example { of = "energy", kind = "max" }.'
+        faults.append(label.fault(f"{label} is {shown(entry)}", remedy, "", entry))
         return None
     keys = [f.name for f in fields(Metric)]
     for key in (key for key in table if key not in keys):
         remedy = Spelling(keys).remedy(key, f"use one of {', '.join(keys)}")
-        faults.append(f"Unknown key {key!r} in {label}; {remedy}")
+        faults.append(label.fault(f"Unknown key {key!r} in {label}", remedy, key))
     kind = table.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         remedy = Spelling(KINDS).remedy(kind, f"give one of {', '.join(KINDS)}")
-        faults.append(f"{label}.kind is {shown(kind)}; {remedy}")
+        faults.append(label.found("kind", kind, remedy))
         return None
     metric = Metric(**{key: table[key] for key in keys if key in table})
     _check(label, metric, faults)
     return metric
 
 
-def _check(label: str, metric: Metric, faults: list[str]) -> None:
+def _check(label: Subject, metric: Metric, faults: list[Fault]) -> None:
     crossing, drift = metric.kind == "crossing", metric.kind == "energy_drift"
     if drift and metric.of:
-        faults.append(f"{label}.of is not for energy_drift, which speaks of energy; leave it out.")
+        problem = f"{label}.of is not for energy_drift, which speaks of energy"
+        faults.append(label.fault(problem, "leave it out.", "of", metric.of))
     if not drift and not metric.of:
-        faults.append(f'{label} has no quantity; give of, for example of = "energy".')
+        remedy = 'give of, for example of = "energy".'
+        faults.append(label.fault(f"{label} has no quantity", remedy))
     if metric.of and not isinstance(metric.of, str) and not callable(metric.of):
-        faults.append(f'{label}.of is {shown(metric.of)}; give a quantity, for example "energy".')
+        faults.append(label.found("of", metric.of, 'give a quantity, for example "energy".'))
     level = as_floats(metric.level)
     if crossing and not (level is not None and level.ndim == 0 and abs(level) <= LARGEST):
-        faults.append(f"{label}.level is {shown(metric.level)}; give the number to be crossed.")
+        faults.append(label.found("level", metric.level, "give the number to be crossed."))
     if crossing and metric.direction not in (None, *_DIRECTIONS):
-        faults.append(f"{label}.direction is {shown(metric.direction)}; give up, down or any.")
+        faults.append(label.found("direction", metric.direction, "give up, down or any."))
     for key in ("level", "direction"):
         if not crossing and getattr(metric, key) is not None:
-            faults.append(f'{label}.{key} is for kind = "crossing" only; leave it out.')
+            problem = f'{label}.{key} is for kind = "crossing" only'
+            faults.append(label.fault(problem, "leave it out.", key, getattr(metric, key)))
 
 
 # ---- packing ------------------------------------------------------------------------------------
 
 
-def check_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> list[str]:
+def check_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> list[Fault]:
     """What is wrong with the quantities of metrics; no file of functions is run to find out."""
     quantities = _quantities(model.uncoupled)
     spelling = Spelling(quantities)
@@ -174,12 +181,13 @@ def check_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> lis
         if not isinstance(metric.of, str) or metric.of in quantities or not metric.of:
             continue
         if names_function(metric):
-            if fault := fault_of(metric.of, folder):
-                faults.append(f"sweep.metrics.{name}.of is {fault}")
+            if wrong := problem_of(metric.of, folder):
+                problem = f"{METRICS.at(name, 'of')} is {wrong[0]}"
+                faults.append(METRICS.at(name).fault(problem, wrong[1], "of", metric.of))
             continue
         otherwise = "use one of energy, kinetic, potential, work, q.…, v.…, position.…"
         remedy = spelling.remedy(metric.of, otherwise)
-        faults.append(f"sweep.metrics.{name}.of is {shown(metric.of)}; {remedy}")
+        faults.append(METRICS.at(name).found("of", metric.of, remedy))
     return faults
 
 
@@ -205,7 +213,11 @@ def pack_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> Pack
             try:
                 function = _function(metric, folder)
             except ScenarioError as error:
-                faults += [f"sweep.metrics.{name}.of is {fault}" for fault in error.faults]
+                at = METRICS.at(name, "of")
+                faults += [
+                    replace(one, problem=f"{at} is {one.problem}", path=at.path)
+                    for one in error.faults
+                ]
                 continue
             if function is None:
                 source = quantities[str(metric.of)]

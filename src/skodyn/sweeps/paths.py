@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
+from skodyn.faults import Fault
 from skodyn.io.schema import Names
 from skodyn.model import places as model_paths
 from skodyn.model.places import Places, model_places, place_vector, set_places
@@ -101,9 +102,10 @@ def _run(data: Data) -> Iterator[tuple[Any, ...]]:
     )
 
 
-def unknown_paths(known: Places, names: tuple[str, ...]) -> list[str]:
+def unknown_paths(known: Places, names: tuple[str, ...]) -> list[Fault]:
     """One sentence for each path that leads nowhere."""
-    return list(model_paths.unknown_paths(known, names, "this scenario").values())
+    found = model_paths.unknown_paths(known, names, "this scenario")
+    return [replace(fault, path=("sweep",)) for fault in found.values()]
 
 
 def set_values(data: Data, known: Places, values: dict[str, Any]) -> Data:

@@ -6,14 +6,15 @@ import os
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from skodyn.errors import ScenarioError, SkodynError
-from skodyn.model.columns import shown
+from skodyn.faults import Fault, Subject, in_file
+from skodyn.io.toml_source import TomlSource
 from skodyn.model.model import Model
 from skodyn.scenario import Scenario, read_scenario
 from skodyn.sweeps.design_table import MOST_NUMBERS, DesignReader
@@ -30,9 +31,10 @@ __all__ = ["Plan", "make_plan", "read_plan"]
 
 KEYS = ("grid", "designs", "metrics", "replicas", "logs", "sample_every")
 MOST_RUNS = 10**9
-_NO_CONTROLLER = (
-    "The scenario has a controller written in Python, which sweeps do not take; use servos, "
-    "sinusoids or tables, or run the scenarios one by one."
+SWEEP = Subject(("sweep",))
+_NO_CONTROLLER = Fault(
+    "The scenario has a controller written in Python, which sweeps do not take",
+    "use servos, sinusoids or tables, or run the scenarios one by one.",
 )
 
 
@@ -69,22 +71,23 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
     scenario = read_scenario(path, of_sweep=True)
     table = tomllib.loads(scenario.text).get("sweep")
     if not isinstance(table, dict):
-        raise ScenarioError(
-            f"{path}: there is no table [sweep], so there is nothing to vary; add one "
-            "(docs/sweeps.md), or use `skodyn run`."
-        )
+        problem = "there is no table [sweep], so there is nothing to vary"
+        remedy = "add one (docs/sweeps.md), or use `skodyn run`."
+        raise ScenarioError(Fault(problem, remedy, file=str(path)))
     try:
         return make_plan(scenario, table)
     except ScenarioError as error:
-        raise ScenarioError([f"{path}: {fault}" for fault in error.faults]) from None
+        source = TomlSource(path, ScenarioError, scenario.text)
+        placed = [replace(fault, line=source.line(*fault.path)) for fault in error.faults]
+        raise ScenarioError(in_file(path, placed)) from None
 
 
 def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> Plan:
     """A plan from the table [sweep], or a ScenarioError that lists every fault."""
-    faults: list[str] = []
+    faults: list[Fault] = []
     for key in (key for key in table if key not in KEYS):
         remedy = Spelling(KEYS).remedy(key, f"use one of {', '.join(KEYS)}")
-        faults.append(f"Unknown key {key!r} in sweep; {remedy}")
+        faults.append(SWEEP.fault(f"Unknown key {key!r} in sweep", remedy, key))
     if scenario.forces.controller is not None:
         raise ScenarioError([*faults, _NO_CONTROLLER])
     folder = (scenario.path or Path("x")).parent.resolve()
@@ -96,7 +99,8 @@ def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> Plan:
     logs = _logs(table.get("logs", "none"), design, faults)
     every = table.get("sample_every", 1)
     if type(every) is not int or not 1 <= every < 2**63:
-        faults.append(f"sweep.sample_every is {shown(every)}; give a whole number of steps from 1.")
+        remedy = "give a whole number of steps from 1."
+        faults.append(SWEEP.found("sample_every", every, remedy))
         every = 1
     if design is None:
         raise ScenarioError(faults)
@@ -116,65 +120,70 @@ def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> Plan:
 
 
 def _design(
-    table: Mapping[str, Any], scenario: Scenario, data: Data, folder: Path, faults: list[str]
+    table: Mapping[str, Any], scenario: Scenario, data: Data, folder: Path, faults: list[Fault]
 ) -> Design | None:
     reader = DesignReader(folder)
     found: list[Design | None] = []
     grid, designs = table.get("grid", {}), table.get("designs", [])
     if not isinstance(grid, dict):
-        faults.append(f"sweep.grid is {shown(grid)}; write a table of paths with their values.")
+        faults.append(SWEEP.found("grid", grid, "write a table of paths with their values."))
     elif grid:
-        found.append(reader.grid("sweep.grid", reader.paths("sweep.grid", grid)))
+        at = SWEEP.at("grid")
+        found.append(reader.grid(at, reader.paths(at, grid)))
     if not isinstance(designs, list):
-        faults.append(f"sweep.designs is {shown(designs)}; write [[sweep.designs]] for each.")
+        faults.append(SWEEP.found("designs", designs, "write [[sweep.designs]] for each."))
     else:
-        found += [reader.read(f"sweep.designs[{i}]", part) for i, part in enumerate(designs)]
+        at = SWEEP.at("designs")
+        found += [reader.read(at.at(i), part) for i, part in enumerate(designs)]
     if "replicas" in table:
         found.append(_replicas(table["replicas"], scenario, data, faults))
     faults += reader.faults
     if not found and not faults:
-        faults.append("sweep varies nothing; give sweep.grid, sweep.designs or sweep.replicas.")
-    sound = [design for design in found if design is not None]
-    if faults or len(sound) < len(found):
+        remedy = "give sweep.grid, sweep.designs or sweep.replicas."
+        faults.append(SWEEP.fault("sweep varies nothing", remedy))
+    valid = [design for design in found if design is not None]
+    if faults or len(valid) < len(found):
         return None
-    design = Product(tuple(sound))
+    design = Product(tuple(valid))
     twice = sorted(name for name, times in Counter(design.names).items() if times > 1)
-    faults += [f"{name!r} is varied twice; leave it in one place." for name in twice]
+    faults += [SWEEP.fault(f"{x!r} is varied twice", "leave it in one place.") for x in twice]
     if design.count > MOST_RUNS:
-        counts = " × ".join(str(part.count) for part in sound)
-        faults.append(f"The sweep has {counts} runs; {MOST_RUNS:.0g} is the most.")
+        counts = " × ".join(str(part.count) for part in valid)
+        faults.append(SWEEP.fault(f"The sweep has {counts} runs", f"{MOST_RUNS:.0g} is the most."))
     return None if twice or design.count > MOST_RUNS else design
 
 
-def _replicas(given: Any, scenario: Scenario, data: Data, faults: list[str]) -> Design | None:
+def _replicas(given: Any, scenario: Scenario, data: Data, faults: list[Fault]) -> Design | None:
     if type(given) is not int or not 1 <= given <= MOST_NUMBERS:
-        what = f"sweep.replicas is {shown(given)}"
-        faults.append(f"{what}; give a whole number from 1 to {MOST_NUMBERS:.0g}.")
+        remedy = f"give a whole number from 1 to {MOST_NUMBERS:.0g}."
+        faults.append(SWEEP.found("replicas", given, remedy))
         return None
     if scenario.seed + given > 2**53:
-        what = f"sweep.replicas counts up from seed = {scenario.seed}"
-        faults.append(f"{what}, beyond 2⁵³; give the scenario a smaller seed.")
+        what = f"sweep.replicas counts up from seed = {scenario.seed}, beyond 2⁵³"
+        faults.append(SWEEP.fault(what, "give the scenario a smaller seed.", "replicas", given))
         return None
     noise = any(data["initial"].get(key, 0.0) for key in ("q_noise", "v_noise"))
     if not noise and "thermostat" not in data:
         faults.append(
-            "sweep.replicas differ in their seed alone, and this scenario has nothing random; give "
-            "initial.q_noise, initial.v_noise or a thermostat."
+            SWEEP.fault(
+                "sweep.replicas differ in their seed alone, and this scenario has nothing random",
+                "give initial.q_noise, initial.v_noise or a thermostat.",
+                "replicas",
+            )
         )
         return None
     return Listed({"seed": range(scenario.seed, scenario.seed + given)})
 
 
-def _logs(given: Any, design: Design | None, faults: list[str]) -> str | tuple[int, ...]:
+def _logs(given: Any, design: Design | None, faults: list[Fault]) -> str | tuple[int, ...]:
     if isinstance(given, str) and given in ("none", "failed", "all"):
         return given
     count = MOST_RUNS if design is None else design.count
     if isinstance(given, list | tuple) and all(type(x) is int and 0 <= x < count for x in given):
         return tuple(given)
     last = "" if design is None else f" below {count}"
-    faults.append(
-        f"sweep.logs is {shown(given)}; give none, failed, all, or a list of runs from 0{last}."
-    )
+    remedy = f"give none, failed, all, or a list of runs from 0{last}."
+    faults.append(SWEEP.found("logs", given, remedy))
     return "none"
 
 

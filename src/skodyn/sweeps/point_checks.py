@@ -7,13 +7,16 @@ three readings of the scenario, however many runs there are. What two parameters
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from skodyn.errors import FaultsError, SkodynError
+from skodyn.faults import Fault, Subject
 from skodyn.model.columns import LARGEST, Floats
 from skodyn.model.inertia_checks import check_inertias
+from skodyn.model.properties import stops_fault
+from skodyn.model.subjects import subject
 from skodyn.sweeps.designs import Design, Indices, Varied, factors
 from skodyn.sweeps.packing import Packer, Variant
 from skodyn.sweeps.paths import Places, set_values
@@ -22,6 +25,7 @@ from skodyn.sweeps.study import Study
 __all__ = ["Scan", "scan_points"]
 
 CHUNK = 65536
+SWEEP = ("sweep",)
 MOST_SHOWN = 10
 MOST_READ = 200
 """Combinations of values that have to be read as a scenario, each; beyond, at run time."""
@@ -33,7 +37,7 @@ class Scan:
 
     low: Floats
     high: Floats
-    faults: list[str] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
     has_zero: list[bool] = field(default_factory=list)
     variants: int = 1  # combinations of values for which the scenario is read anew
 
@@ -68,25 +72,29 @@ class Scan:
 
     def _check_inertias(self, packer: Packer, body: str, rows: Floats, runs: Indices) -> None:
         inertias = packer.body_column(packer.base.model, body, "inertia", rows)
-        found = check_inertias(inertias, lambda k: f"run {runs[k]}: Body {body!r}")
+        found = check_inertias(inertias, lambda k: _of_run(runs[k], subject("Body", body)))
         self._add(list(found.values()), "inertias that no body can have")
 
     def _check_stops(
         self, packer: Packer, pair: tuple[str, str], rows: Floats, runs: Indices
     ) -> None:
         low, high = (rows[:, packer.columns[name]] for name in pair)
-        self._add(
-            [
-                f"run {runs[k]}: {pair[0]} is {low[k]:g}, not below {pair[1]} = {high[k]:g}."
-                for k in np.flatnonzero(low >= high).tolist()
-            ],
-            "stops out of order",
-        )
+        joint = Subject(tuple(pair[0].split(".")[:-1]))
+        found = [
+            stops_fault(_of_run(runs[k], joint), float(low[k]), float(high[k]))
+            for k in np.flatnonzero(low >= high).tolist()
+        ]
+        self._add([fault for fault in found if fault], "stops out of order")
 
-    def _add(self, faults: list[str], what: str) -> None:
+    def _add(self, faults: list[Fault], what: str) -> None:
         self.faults += faults[:MOST_SHOWN]
         if len(faults) > MOST_SHOWN:
-            self.faults.append(f"… and {len(faults) - MOST_SHOWN} more {what}.")
+            self.faults.append(Fault(f"… and {len(faults) - MOST_SHOWN} more {what}.", "", SWEEP))
+
+
+def _of_run(run: int, whose: Subject) -> Subject:
+    """The same in one run; sentences say which."""
+    return replace(whose, words=f"run {run}: {whose}")
 
 
 def scan_points(study: Study, design: Design, known: Places) -> Scan:
@@ -121,7 +129,12 @@ def _look_at(
     """One parameter in some runs: values that are no numbers, the smallest, the largest, a zero."""
     bad = np.flatnonzero(~(np.abs(column) <= LARGEST)).tolist()
     scan._add(
-        [f"run {runs[k]}: {name} is {column[k]!r}; give a finite number." for k in bad],
+        [
+            Fault(
+                f"run {runs[k]}: {name} is {column[k]!r}", "give a finite number.", SWEEP, column[k]
+            )
+            for k in bad
+        ],
         f"values of {name} that are no numbers",
     )
     least, most = int(np.argmin(column)), int(np.argmax(column))
@@ -147,9 +160,8 @@ def _read_extremes(
         try:
             Variant(set_values(study.data, known, values))
         except SkodynError as error:
-            reasons = error.faults if isinstance(error, FaultsError) else (str(error),)
-            for reason in reasons:
-                sentence = reason.removeprefix("scenario:").lstrip("0123456789: ")
-                if sentence not in said:
-                    said.add(sentence)
-                    scan.faults.append(f"run {run}: {sentence}")
+            found = error.faults if isinstance(error, FaultsError) else (Fault(str(error)),)
+            for fault in (replace(one, file="", line=0) for one in found):
+                if fault not in said:
+                    said.add(fault)
+                    scan.faults.append(replace(fault, problem=f"run {run}: {fault.problem}"))

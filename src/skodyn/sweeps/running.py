@@ -157,8 +157,8 @@ def _check_same(path: Path, plan: Plan) -> None:
             now = record[name] if isinstance(record[name], str) else json.dumps(record[name])
             if index.text(name) != now:
                 raise ScenarioError(
-                    f"{path} holds another sweep (its {name} differ); choose another name for this "
-                    "one."
+                    f"{path} holds another sweep (its {name} differ)",
+                    "choose another name for this one.",
                 )
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skodyn.errors import TopologyError
+from skodyn.faults import Fault
 from skodyn.topology.contraction import name_taken
 from skodyn.topology.forest import GROUND, IntArray
 from skodyn.topology.kinds import check_tree
@@ -142,11 +143,13 @@ def aggregate_groups(
         own = members(tree, nodes)
         condition = _condition(tree, own)
         if not condition:
-            faults.append(condition.reason)
+            faults.append(Fault(condition.reason))
             continue
         if (taken & own).any():
             twice = [tree.names[k] for k in np.flatnonzero(taken & own)]
-            faults.append(f"{listed(twice)} cannot be in two groups; leave it in one of them.")
+            faults.append(
+                Fault(f"{listed(twice)} cannot be in two groups", "leave it in one of them.")
+            )
         last = int(np.argmax(own))  # in preorder the topmost, so its parent is the single one
         taken |= own
         kept[own], kept[last] = False, True

@@ -22,7 +22,7 @@ def aggregate_digraph(digraph: Digraph, nodes: Iterable[Hashable], name: Hashabl
     check_digraph(digraph)
     own = {digraph.nodes[digraph.index_of(node)] for node in listed_nodes(nodes)}
     if not own:
-        raise TopologyError("No nodes were given to aggregate; name at least one.")
+        raise TopologyError("No nodes were given to aggregate", "name at least one.")
     if name in digraph.nodes and name not in own:
         raise TopologyError(name_taken(name))
     new = {node: name if node in own else node for node in digraph.nodes}
@@ -41,8 +41,8 @@ def contract_edge(digraph: Digraph, parent: Hashable, child: Hashable, name: Has
     check_digraph(digraph)
     if child not in digraph.children(parent):
         raise TopologyError(
-            f"There is no edge {quote(parent)} → {quote(child)}; use contract_nodes for nodes "
-            "that no edge joins."
+            f"There is no edge {quote(parent)} → {quote(child)}",
+            "use contract_nodes for nodes that no edge joins.",
         )
     return contract_nodes(digraph, parent, child, name)
 

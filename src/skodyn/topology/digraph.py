@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import TopologyError
+from skodyn.faults import Fault
 from skodyn.topology.numbering import canonical
 from skodyn.topology.search import disjoint_cycles, reachable
 from skodyn.topology.wording import (
@@ -69,7 +70,7 @@ class Digraph:
         """
         if not isinstance(parents, Mapping):
             raise TopologyError(
-                f"parents is {type(parents).__name__}; give a dict {{child: parent}}."
+                f"parents is {type(parents).__name__}", "give a dict {child: parent}."
             )
         place = {node: position for position, node in enumerate(parents)}
         edges: list[Edge] = []
@@ -88,7 +89,7 @@ class Digraph:
         position = self._index.get(node) if isinstance(node, Hashable) else None
         if position is None:
             remedy = Spelling(self.nodes).remedy(node, "give one of its nodes")
-            raise TopologyError(f"This digraph has no node {quote(node)}; {remedy}")
+            raise TopologyError(f"This digraph has no node {quote(node)}", remedy)
         return position
 
     def parents(self, node: Hashable) -> tuple[Hashable, ...]:
@@ -203,7 +204,8 @@ class Digraph:
         if cycle is not None:
             raise TopologyError(
                 f"{arrows([*cycle, cycle[0]])} is a cycle, so that its nodes have no canonical "
-                "order; take one of its edges out."
+                "order",
+                "take one of its edges out.",
             )
         left = [len(children) for children in self._children]
         ready = [-k for k, count in enumerate(left) if not count]
@@ -252,11 +254,11 @@ class Digraph:
 
 def sound_edges(
     nodes: Iterable[Hashable], edges: Iterable[Iterable[Hashable]]
-) -> tuple[list[Edge], list[str]]:
-    """The edges that can be kept, each once, and one sentence for every fault found."""
+) -> tuple[list[Edge], list[Fault]]:
+    """The edges that can be kept, each once, and every fault found."""
     counts = Counter(nodes)
     faults = [
-        f"Node {quote(node)} is given {count} times; give each node a name of its own."
+        Fault(f"Node {quote(node)} is given {count} times", "give each node a name of its own.")
         for node, count in counts.items()
         if count > 1
     ]
@@ -267,7 +269,9 @@ def sound_edges(
             parent, child = edge
             hash((parent, child))
         except (TypeError, ValueError):
-            faults.append(f"Edge {position} is {edge!r}; write it as a (parent, child) pair.")
+            faults.append(
+                Fault(f"Edge {position} is {edge!r}", "write it as a (parent, child) pair.")
+            )
             continue
         if parent != child and parent in counts and child in counts:
             sound[parent, child] = sound.get((parent, child), 0) + 1
@@ -276,11 +280,11 @@ def sound_edges(
         for end in dict.fromkeys((parent, child)):
             if end not in counts:
                 remedy = spelling.remedy(end, "add that node or drop the edge")
-                faults.append(f"Edge {arrow} names an unknown node {quote(end)}; {remedy}")
+                faults.append(Fault(f"Edge {arrow} names an unknown node {quote(end)}", remedy))
         if parent == child:
-            faults.append(f"Edge {arrow} leads from a node to itself; drop it.")
+            faults.append(Fault(f"Edge {arrow} leads from a node to itself", "drop it."))
     faults += [
-        f"Edge {quote(parent)} → {quote(child)} is given {count} times; keep one of them."
+        Fault(f"Edge {quote(parent)} → {quote(child)} is given {count} times", "keep one of them.")
         for (parent, child), count in sound.items()
         if count > 1
     ]

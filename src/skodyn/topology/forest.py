@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.faults import Fault
 from skodyn.topology.search import Adjacency, disjoint_cycles, reachable
 from skodyn.topology.wording import arrows, listed, quote
 
@@ -80,16 +82,16 @@ def child_lists(parents: Sequence[int]) -> list[list[int]]:
     return children
 
 
-def empty_name_faults(names: Sequence[Hashable]) -> list[str]:
+def empty_name_faults(names: Sequence[Hashable]) -> list[Fault]:
     """Names with nothing in them."""
     return [
-        f"The node at position {position} has an empty name ({name!r}); give it one."
+        Fault(f"The node at position {position} has an empty name ({name!r})", "give it one.")
         for position, name in enumerate(names)
         if name is None or (isinstance(name, str) and not name.strip())
     ]
 
 
-def name_faults(names: Sequence[Hashable]) -> list[str]:
+def name_faults(names: Sequence[Hashable]) -> list[Fault]:
     """Names that cannot tell nodes apart: empty or given more than once."""
     faults = empty_name_faults(names)
     places: dict[Hashable, list[int]] = {}
@@ -99,13 +101,16 @@ def name_faults(names: Sequence[Hashable]) -> list[str]:
     for name, at in places.items():
         if len(at) > 1:
             faults.append(
-                f"The name {quote(name)} is given to {len(at)} nodes, at positions {listed(at)}; "
-                "give each node a name of its own."
+                Fault(
+                    f"The name {quote(name)} is given to {len(at)} nodes, at positions "
+                    f"{listed(at)}",
+                    "give each node a name of its own.",
+                )
             )
     return faults
 
 
-def parent_faults(edges: Sequence[tuple[Hashable, Hashable]]) -> list[str]:
+def parent_faults(edges: Sequence[tuple[Hashable, Hashable]]) -> list[Fault]:
     """Nodes with more than one parent, which no tree allows."""
     if len({child for _, child in edges}) == len(edges):
         return []
@@ -113,15 +118,30 @@ def parent_faults(edges: Sequence[tuple[Hashable, Hashable]]) -> list[str]:
     for parent, child in edges:
         given.setdefault(child, []).append(parent)
     return [
-        f"Node {quote(child)} has {len(parents)} parents, {listed(parents)}; a tree allows one, "
-        "so keep one of these edges and treat the others as cut-edges."
+        Fault(
+            f"Node {quote(child)} has {len(parents)} parents, {listed(parents)}",
+            "a tree allows one, so keep one of these edges and treat the others as cut-edges.",
+        )
         for child, parents in given.items()
         if len(parents) > 1
     ]
 
 
-def cycle_faults(names: Sequence[Hashable], children: Adjacency) -> list[str]:
-    """The cycles, in full, and the nodes that only a cycle leads to."""
+class NodeWords(NamedTuple):
+    """What nodes and the ground are called in sentences."""
+
+    node: str = "node"
+    nodes: str = "nodes"
+    ground: str = "the ground"
+
+
+NODES = NodeWords()
+
+
+def cycle_faults(
+    names: Sequence[Hashable], children: Adjacency, words: NodeWords = NODES
+) -> list[Fault]:
+    """The cycles, in full, and the nodes that only a cycle leads to; paths are their positions."""
     has_parent = [False] * len(children)
     for below in children:
         for child in below:
@@ -133,14 +153,17 @@ def cycle_faults(names: Sequence[Hashable], children: Adjacency) -> list[str]:
     found = list(grounded)
     hanging: dict[int, int] = {}  # node -> first node of the cycle it hangs from
     for cycle in cycles:
-        in_full = arrows(names[k] for k in [*cycle, cycle[0]])
-        faults.append(
-            f"The nodes {in_full} form a cycle; attach one of them to the ground or to a node "
-            "outside the cycle."
-            if len(cycle) > 1
-            else f"Node {quote(names[cycle[0]])} is its own parent, {in_full}; attach it to the "
-            "ground or to another node."
-        )
+        in_full, first = arrows(names[k] for k in [*cycle, cycle[0]]), cycle[0]
+        if len(cycle) > 1:
+            problem = f"The {words.nodes} {in_full} form a cycle"
+            other = f"to a {words.node} outside the cycle"
+            remedy = f"attach one of them to {words.ground} or {other}."
+        else:
+            problem = (
+                f"{words.node.capitalize()} {quote(names[first])} is its own parent, {in_full}"
+            )
+            remedy = f"attach it to {words.ground} or to another {words.node}."
+        faults.append(Fault(problem, remedy, (first,)))
         for k in cycle:
             found[k] = True
     for cycle in cycles:
@@ -152,8 +175,12 @@ def cycle_faults(names: Sequence[Hashable], children: Adjacency) -> list[str]:
                     hanging[child] = cycle[0]
                     stack.append(child)
     faults += [
-        f"Node {quote(names[k])} cannot be reached from the ground, because it hangs from the "
-        f"cycle through {quote(names[hanging[k]])}; open that cycle."
+        Fault(
+            f"{words.node.capitalize()} {quote(names[k])} cannot be reached from the ground, "
+            f"because it hangs from the cycle through {quote(names[hanging[k]])}",
+            "open that cycle.",
+            (k,),
+        )
         for k in sorted(hanging)
     ]
     return faults

@@ -13,18 +13,18 @@ __all__ = ["check_digraph", "check_graph", "check_tree"]
 
 def check_tree(tree: Any) -> None:
     if isinstance(tree, Digraph):
-        raise TopologyError("tree is a Digraph; give Tree.from_digraph(digraph).")
+        raise TopologyError("tree is a Digraph", "give Tree.from_digraph(digraph).")
     if not isinstance(tree, Tree):
-        raise TopologyError(f"tree is {type(tree).__name__}; give a Tree.")
+        raise TopologyError(f"tree is {type(tree).__name__}", "give a Tree.")
 
 
 def check_digraph(digraph: Any) -> None:
     if isinstance(digraph, Tree):
-        raise TopologyError("digraph is a Tree; give tree.to_digraph().")
+        raise TopologyError("digraph is a Tree", "give tree.to_digraph().")
     if not isinstance(digraph, Digraph):
-        raise TopologyError(f"digraph is {type(digraph).__name__}; give a Digraph.")
+        raise TopologyError(f"digraph is {type(digraph).__name__}", "give a Digraph.")
 
 
 def check_graph(graph: Any) -> None:
     if not isinstance(graph, (Tree, Digraph)):
-        raise TopologyError(f"graph is {type(graph).__name__}; give a Tree or a Digraph.")
+        raise TopologyError(f"graph is {type(graph).__name__}", "give a Tree or a Digraph.")

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 
 from skodyn.errors import TopologyError
+from skodyn.faults import Fault
 from skodyn.topology.wording import listed
 
 __all__ = ["canonical"]
@@ -23,10 +24,12 @@ def canonical(
     faults = []
     twice = [names[k] for k, count in counts.items() if count > 1]
     if twice:
-        faults.append(f"The order holds {listed(twice)} more than once; give each node once.")
+        faults.append(
+            Fault(f"The order holds {listed(twice)} more than once", "give each node once.")
+        )
     missing = [name for k, name in enumerate(names) if k not in counts]
     if missing:
-        faults.append(f"The order does not hold {listed(missing)}; give each node once.")
+        faults.append(Fault(f"The order does not hold {listed(missing)}", "give each node once."))
     if faults:
         raise TopologyError(faults)
     number = {k: place for place, k in enumerate(places)}

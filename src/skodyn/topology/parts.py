@@ -103,5 +103,6 @@ def _refuse(missing: list[Hashable]) -> None:
     if missing:
         raise TopologyError(
             "These nodes are not path-induced, because paths between them pass through "
-            f"{listed(missing)}; add the missing nodes."
+            f"{listed(missing)}",
+            "add the missing nodes.",
         )

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 import numpy as np
 
 from skodyn.errors import TopologyError
+from skodyn.faults import Fault
 from skodyn.topology.digraph import Digraph, Edge, sound_edges
 from skodyn.topology.forest import (
     GROUND,
@@ -46,8 +47,10 @@ def read_positions(
         if not GROUND <= above[position] < len(above):
             above[position] = GROUND  # provisional, so that the other faults are found too
             faults.append(
-                f"Node {quote(labels[position])} has the parent {given!r}; give a position from "
-                f"0 to {len(above) - 1}, or −1 for the ground."
+                Fault(
+                    f"Node {quote(labels[position])} has the parent {given!r}",
+                    f"give a position from 0 to {len(above) - 1}, or −1 for the ground.",
+                )
             )
     array = np.array(above, dtype=np.int64)
     order = preorder(array)
@@ -66,7 +69,9 @@ def read_names(
     above = hashable_names(listed_items(parent_names, "parent_names", "a list of names"))
     faults = name_faults(labels)
     if ground in labels:
-        faults.append(f"A node is named {quote(ground)} like the ground; rename one of the two.")
+        faults.append(
+            Fault(f"A node is named {quote(ground)} like the ground", "rename one of the two.")
+        )
     if len(labels) != len(above):
         raise TopologyError([*faults, _uneven(len(labels), len(above))])
     position: dict[Hashable, int] = {}
@@ -77,7 +82,9 @@ def read_names(
     for name, parent in zip(labels, above, strict=True):
         if parent not in position:
             remedy = spelling.remedy(parent, f"add that node or attach to {quote(ground)}")
-            faults.append(f"Node {quote(name)} has an unknown parent {quote(parent)}; {remedy}")
+            faults.append(
+                Fault(f"Node {quote(name)} has an unknown parent {quote(parent)}", remedy)
+            )
     parents = [position.get(parent, GROUND) for parent in above]
     if faults:
         raise TopologyError(faults + cycle_faults(labels, child_lists(parents)))
@@ -96,12 +103,12 @@ def read_edges(
 def read_digraph(digraph: Digraph) -> tuple[list[int], list[Hashable]]:
     """Parent positions and names, from a digraph, whose edges are known to be sound."""
     if not isinstance(digraph, Digraph):
-        raise TopologyError(f"digraph is {type(digraph).__name__}; give a Digraph.")
+        raise TopologyError(f"digraph is {type(digraph).__name__}", "give a Digraph.")
     return _single_parents(digraph.nodes, digraph.edges, [])
 
 
 def _single_parents(
-    nodes: Sequence[Hashable], edges: Sequence[Edge], faults: list[str]
+    nodes: Sequence[Hashable], edges: Sequence[Edge], faults: list[Fault]
 ) -> tuple[list[int], list[Hashable]]:
     labels = list(dict.fromkeys(nodes))
     position = {name: k for k, name in enumerate(labels)}
@@ -117,5 +124,6 @@ def _single_parents(
     return parents, labels
 
 
-def _uneven(n_names: int, n_parents: int) -> str:
-    return f"There are {n_names} names but {n_parents} parents; give one parent for each name."
+def _uneven(n_names: int, n_parents: int) -> Fault:
+    problem = f"There are {n_names} names but {n_parents} parents"
+    return Fault(problem, "give one parent for each name.")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from skodyn.errors import TopologyError
+from skodyn.faults import Fault
 from skodyn.topology.digraph import Digraph, Edge
 from skodyn.topology.forest import GROUND
 from skodyn.topology.kinds import check_digraph
@@ -119,7 +120,7 @@ def _cut_edges(graph: Digraph, cut: Iterable[Iterable[Hashable]]) -> set[int]:
             continue
         swapped = tuple(reversed(edge)) if isinstance(edge, tuple) else None
         remedy = f"did you mean {swapped!r}?" if swapped in numbers else "give one of its edges."
-        faults.append(f"This digraph has no edge {edge!r} to cut; {remedy}")
+        faults.append(Fault(f"This digraph has no edge {edge!r} to cut", remedy))
     if faults:
         raise TopologyError(faults)
     return found
@@ -171,4 +172,4 @@ def _refuse_unreached(graph: Digraph, above: list[int], left_out: set[int]) -> N
     edges = [graph.edges[number] for number in sorted(left_out)]
     why = f" without {', '.join(map(quote, edges))}" if edges else ""
     remedy = "cut fewer edges, or make one of them a root" if edges else "make one of them a root"
-    raise TopologyError(f"No root leads to {listed(lost)}{why}; {remedy}.")
+    raise TopologyError(f"No root leads to {listed(lost)}{why}", f"{remedy}.")

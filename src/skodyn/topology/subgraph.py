@@ -100,16 +100,16 @@ def _nodes_of(graph: Tree | Digraph, subgraph: Subgraph[Any]) -> list[Hashable]:
     """Those of a subgraph, as functions of the graph take them."""
     if not isinstance(subgraph, Subgraph):
         raise TopologyError(
-            f"subgraph is {type(subgraph).__name__}; give a Subgraph, for example of "
-            "induced_subgraph."
+            f"subgraph is {type(subgraph).__name__}",
+            "give a Subgraph, for example of induced_subgraph.",
         )
     if not isinstance(graph, Tree):
         return list(subgraph.nodes)
     strange = [k for k in subgraph.nodes if k not in range(graph.n)]
     if strange:
         raise TopologyError(
-            f"The subgraph has {listed(strange)}, no packed index of this tree; give a Subgraph "
-            "that was made of it."
+            f"The subgraph has {listed(strange)}, no packed index of this tree",
+            "give a Subgraph that was made of it.",
         )
     return [graph.handle(int(k)) for k in subgraph.nodes]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skodyn.errors import TopologyError
+from skodyn.faults import Fault
 from skodyn.topology.digraph import Digraph
 from skodyn.topology.forest import GROUND, IntArray, packed_arrays
 from skodyn.topology.numbering import canonical
@@ -127,7 +128,7 @@ class Tree:
     def indices(self, nodes: Iterable[Hashable]) -> IntArray:
         """The packed indices of nodes given as names or as indices; all faults at once."""
         found: list[int] = []
-        faults: list[str] = []
+        faults: list[Fault] = []
         spelling = Spelling(self.names)
         for node in listed_nodes(nodes):
             try:
@@ -142,12 +143,12 @@ class Tree:
         index = self._index.get(name) if isinstance(name, Hashable) else None
         if index is None and isinstance(name, (int, np.integer)) and self._integers_are_names:
             raise TopologyError(
-                f"This tree has no node {quote(name)}; integers are names of its nodes, not "
-                "positions, so give one of its names."
+                f"This tree has no node {quote(name)}",
+                "integers are names of its nodes, not positions, so give one of its names.",
             )
         if index is None:
             remedy = spelling.remedy(name, "give one of its names")
-            raise TopologyError(f"This tree has no node {quote(name)}; {remedy}")
+            raise TopologyError(f"This tree has no node {quote(name)}", remedy)
         return index
 
     def _located(self, node: Hashable, spelling: Spelling) -> int:
@@ -158,7 +159,7 @@ class Tree:
         if not 0 <= index < self.n:
             what = "the ground, which is not a node" if index == GROUND else "out of range"
             remedy = f"give one from 0 to {self.n - 1}, or a name" if self.n else "it has no nodes"
-            raise TopologyError(f"The node index {index} is {what}; {remedy}.")
+            raise TopologyError(f"The node index {index} is {what}", f"{remedy}.")
         return index
 
     def children(self, node: Hashable) -> IntArray:
@@ -209,7 +210,8 @@ class Tree:
             remedy = "swap the two" if self.holds(b, a) else "give an ancestor first"
             raise TopologyError(
                 f"No directed path leads from node {quote(self.names[a])} to node "
-                f"{quote(self.names[b])}; {remedy}."
+                f"{quote(self.names[b])}",
+                f"{remedy}.",
             )
         return np.array([*self._climb(b, a), a][::-1], dtype=np.int64)
 

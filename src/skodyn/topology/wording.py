@@ -7,10 +7,12 @@ from difflib import get_close_matches
 from typing import Any
 
 from skodyn.errors import TopologyError
+from skodyn.faults import Fault
 
 __all__ = [
     "Spelling",
     "arrows",
+    "did_you_mean",
     "hashable_names",
     "listed",
     "listed_items",
@@ -45,15 +47,17 @@ def listed_nodes(nodes: object) -> list[Hashable]:
 def listed_items(items: object, what: str, wanted: str) -> list[Any]:
     """What was given as a list, or a sentence that says what was wanted."""
     if not isinstance(items, Iterable):
-        raise TopologyError(f"{what} is {quote(items)}; give {wanted}.")
+        raise TopologyError(f"{what} is {quote(items)}", f"give {wanted}.")
     return list(items)
 
 
 def hashable_names(names: list[Any]) -> list[Hashable]:
     """The names, or a sentence for each that can be none."""
     faults = [
-        f"The node at position {k} is named {name!r}, a {type(name).__name__}; give a name that "
-        "cannot change, such as a string."
+        Fault(
+            f"The node at position {k} is named {name!r}, a {type(name).__name__}",
+            "give a name that cannot change, such as a string.",
+        )
         for k, name in enumerate(names)
         if not _is_hashable(name)
     ]
@@ -75,16 +79,25 @@ class Spelling:
 
     _COMPARISONS = 100_000
 
-    def __init__(self, known: Collection[Hashable]) -> None:
+    def __init__(self, known: Collection[Hashable], cutoff: float = 0.6) -> None:
         self._known = known  # looked at only when a guess is wanted
+        self._cutoff = cutoff  # how alike names must be; 1 is equal
         self._spent = 0
 
     def remedy(self, name: Hashable, otherwise: str) -> str:
         """'did you mean …?' when a known name is close, else the remedy given; ends a sentence."""
-        if isinstance(name, str) and self._spent < self._COMPARISONS:
-            known = [other for other in self._known if isinstance(other, str)]
-            self._spent += 1 + len(known)
-            close = get_close_matches(name, known, n=1)
-            if close:
-                return f"did you mean {quote(close[0])}?"
-        return f"{otherwise}."
+        meant = self.meant(name)
+        return did_you_mean(meant) if meant else f"{otherwise}."
+
+    def meant(self, name: Hashable) -> str:
+        """The known name that is closest, if any is close; else ''."""
+        if not isinstance(name, str) or self._spent >= self._COMPARISONS:
+            return ""
+        known = [other for other in self._known if isinstance(other, str)]
+        self._spent += 1 + len(known)
+        return next(iter(get_close_matches(name, known, n=1, cutoff=self._cutoff)), "")
+
+
+def did_you_mean(name: str) -> str:
+    """The remedy for a misspelt name."""
+    return f"did you mean {quote(name)}?"

@@ -52,7 +52,7 @@ def check_identities(
     comparison.py.
     """
     if not isinstance(ops, Workbench):
-        raise StateError(f"ops is {type(ops).__name__}; give sk.operators(model, q).")
+        raise StateError(f"ops is {type(ops).__name__}", "give sk.operators(model, q).")
     givens = {bench: Given(bench, np.random.default_rng(seed)) for bench in (ops, *ops.samples)}
     return [_check(equation, ops, givens) for equation in equations]
 

@@ -12,6 +12,7 @@ from skodyn.channels.loop_curves import error_families, force_families
 from skodyn.channels.rows import Rows
 from skodyn.dynamics.loop_functions import forces_of
 from skodyn.errors import SkodynError
+from skodyn.faults import Fault
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.registry import register
@@ -24,12 +25,11 @@ def _labels(model: Model) -> Labels:
 
 
 def _fault_of(channel: str) -> Any:
-    def fault(model: Model) -> str:
+    def fault(model: Model) -> Fault | None:
         if model.has_loops:
-            return ""
-        return (
-            f"Channel {channel!r} speaks of loops, and model {model.name!r} has none; leave it out."
-        )
+            return None
+        problem = f"Channel {channel!r} speaks of loops, and model {model.name!r} has none"
+        return Fault(problem, "leave it out.", ("channels",), channel)
 
     return fault
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
+from skodyn.faults import in_file
 from skodyn.io.mjcf.bodies import read_parts
 from skodyn.io.mjcf.equalities import Equalities, read_equalities
 from skodyn.io.mjcf.files import check_files
@@ -60,7 +61,8 @@ def _mujoco(source: XmlSource) -> Any:
     except ImportError:
         raise ModelError(
             f"{source.path}: MJCF models are read through the mujoco package, which is not "
-            "installed; install it with: pip install 'skodyn[mjcf]'"
+            "installed",
+            "install it with: pip install 'skodyn[mjcf]'",
         ) from None
     return mujoco
 
@@ -75,7 +77,7 @@ def _compiled(mujoco: Any, source: XmlSource) -> tuple[Any, list[str]]:
     except (ValueError, mujoco.FatalError) as error:
         reason = _printable(str(error))
         raise ModelError(
-            f"{source.path}: MuJoCo cannot compile it ({reason}); correct the file."
+            f"{source.path}: MuJoCo cannot compile it ({reason})", "correct the file."
         ) from None
     finally:
         mujoco.set_mju_user_warning(before)
@@ -113,7 +115,7 @@ class _Converter:
         visuals = read_visuals(mj, meshes, findings)
         parts, origins = read_parts(mj, body_names(mj), joints, visuals, findings)
         if not joints:
-            findings.fault(0, "Nothing in this model can move; give a body a joint.")
+            findings.fault(0, "Nothing in this model can move", "give a body a joint.")
         properties, limits = self._of_joints(joints)
         self._stop_at_faults()
 
@@ -161,10 +163,10 @@ class _Converter:
 
     def _stop_at_faults(self) -> None:
         if self.findings.faults:
-            raise ModelError(self.source.in_order(self.findings.faults))
+            raise ModelError(in_file(self.source.path, self.findings.faults))
 
     def _built(self, builder: ModelBuilder) -> Model:
         try:
             return builder.build(repair_inertia=self.options.repair_inertia)
         except ModelError as error:
-            raise ModelError(self.source.in_order((0, fault) for fault in error.faults)) from None
+            raise ModelError(in_file(self.source.path, error.faults)) from None

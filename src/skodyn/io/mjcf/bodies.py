@@ -47,7 +47,7 @@ def read_parts(
         own = joints[start : start + int(mj.body_jntnum[b])] if start >= 0 else []
         if any(joint.kind == BALL for joint in own[:-1]):
             what = f"Body {called[b]!r} has a ball joint before another joint"
-            findings.fault(0, f"{what}; put a body between them.")
+            findings.fault(0, what, "put a body between them.")
         place = quaternion_to_matrix(mj.body_quat[b])
         shift = origins[parent] + mj.body_pos[b]
         before = np.zeros(3)

@@ -92,7 +92,7 @@ class _Reader:
         if (np.abs(given) <= LARGEST).all():
             return True
         what = f"Equality {name!r} has numbers {given.tolist()}"
-        self.findings.fault(0, f"{what}; give finite numbers.")
+        self.findings.fault(0, what, "give finite numbers.")
         return False
 
     # ---- connect, weld ------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from skodyn.errors import ModelError
+from skodyn.faults import Fault
 from skodyn.io.robots.meshes import inside
 from skodyn.io.xml_source import Element, XmlSource
 
@@ -27,7 +28,7 @@ def check_files(source: XmlSource, search_paths: Sequence[str | os.PathLike[str]
     waiting = [source]
     folders = {""}
     named: list[tuple[XmlSource, Element, str]] = []
-    faults: list[str] = []
+    faults: list[Fault] = []
     while waiting:
         one = waiting.pop()
         for element in _all(one.root):
@@ -45,7 +46,7 @@ def check_files(source: XmlSource, search_paths: Sequence[str | os.PathLike[str]
         places = _places(value, folder, one, folders)
         if any(not inside(path, allowed) for path in places):
             what = f"<{element.tag}> names {value!r}, which is outside the search paths"
-            faults += one.in_order([(element.line, f"{what}; add its folder to search_paths.")])
+            faults.append(one.fault(element.line, what, "add its folder to search_paths."))
     if faults:
         raise ModelError(faults)
 

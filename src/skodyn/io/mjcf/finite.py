@@ -43,7 +43,7 @@ def check_numbers(mj: Any, joints: list[str], findings: Findings) -> None:
         values = getattr(mj, key)
         _check(f"Joint {{!r}} has {word}", [joints[j] for j in of_q], values, key, findings)
     if not (np.abs(mj.opt.gravity) <= LARGEST).all():
-        findings.fault(0, f"The gravity is {mj.opt.gravity.tolist()}; give finite numbers.")
+        findings.fault(0, f"The gravity is {mj.opt.gravity.tolist()}", "give finite numbers.")
 
 
 def _check(start: str, names: list[str], rows: Any, key: str, findings: Findings) -> None:
@@ -53,4 +53,4 @@ def _check(start: str, names: list[str], rows: Any, key: str, findings: Findings
         sound &= np.isclose(np.linalg.norm(np.where(sound[:, None], values, 0.0), axis=1), 1.0)
     for k in np.flatnonzero(~sound).tolist():
         remedy = "give finite numbers" + (" and a direction" if key.endswith("quat") else "")
-        findings.fault(0, f"{start.format(names[k])} {values[k].tolist()}; {remedy}.")
+        findings.fault(0, f"{start.format(names[k])} {values[k].tolist()}", f"{remedy}.")

@@ -72,10 +72,10 @@ def _refuse_nonlinear(mj: Any, j: int, dof: int, name: str, findings: Findings) 
         if table is not None and np.any(table[row]):
             word = "spring" if key.startswith("jnt") else "damper"
             what = f"Joint {name!r} has a {word} that is not linear"
-            findings.fault(0, f"{what}, which skodyn does not have; make it linear.")
+            findings.fault(0, f"{what}, which skodyn does not have", "make it linear.")
     plastic = getattr(mj, "jnt_plasticadr", None)
     if plastic is not None and int(plastic[j]) >= 0:
-        findings.fault(0, f"Joint {name!r} has a plastic spring; skodyn has elastic ones only.")
+        findings.fault(0, f"Joint {name!r} has a plastic spring", "skodyn has elastic ones only.")
 
 
 def _properties(
@@ -93,7 +93,7 @@ def _properties(
     given = {"stiffness": stiffness, "damping": damping, "frictionloss": friction}
     for key, value in given.items():
         if value < 0.0:
-            findings.fault(0, f"Joint {name!r}: {key} is {value:g}; give a number from 0.")
+            findings.fault(0, f"Joint {name!r}: {key} is {value:g}", "give a number from 0.")
     if stiffness > 0.0 and kind in (FREE, BALL):
         what = f"Joint {name!r} has stiffness {stiffness:g} on a quaternion"
         findings.refuse("spring", what, name)

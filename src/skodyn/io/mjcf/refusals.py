@@ -40,7 +40,7 @@ class _Judge:
         for count, what in ((self.mj.nflex, "flexible bodies"), (self.mj.nplugin, "plugins")):
             if count:
                 sentence = f"The model has {count} {what}, which skodyn does not have"
-                self.findings.fault(0, f"{sentence}; remove them.")
+                self.findings.fault(0, sentence, "remove them.")
 
     def contact_pairs(self, disabled: set[str]) -> None:
         """Pairs that are named are meant to touch; that geoms in general may is only noted."""

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from skodyn.faults import Fault, Subject
 
 __all__ = ["NOT_HERE", "Findings"]
 
 NOT_HERE = "which skodyn does not have"
+NOBODY = Subject()
 
 
 class Findings:
@@ -17,12 +22,16 @@ class Findings:
 
     def __init__(self, ignore: Collection[str] = ()) -> None:
         self._ignore = ignore
-        self.faults: list[tuple[int, str]] = []
+        self.faults: list[Fault] = []
         self._sentences: list[str] = []
         self._unused: dict[str, list[str]] = {}
 
-    def fault(self, line: int, sentence: str) -> None:
-        self.faults.append((line, sentence))
+    def fault(
+        self, line: int, problem: str, remedy: str, whose: Subject = NOBODY, value: Any = None
+    ) -> None:
+        """Something that is wrong in this line of the file, with what it is a part of."""
+        found = whose.fault(problem, remedy, "", value)
+        self.faults.append(replace(found, line=line))
 
     def note(self, sentence: str) -> None:
         """A sentence of its own."""
@@ -40,7 +49,7 @@ class Findings:
             self.unused(f"Left out as asked for ({kind})", name)
         else:
             remedy = f'remove it, or load with ignore=["{kind}"] to leave it out'
-            self.fault(line, f"{what}, {why}; {remedy}.")
+            self.fault(line, f"{what}, {why}", f"{remedy}.")
 
     @property
     def notes(self) -> tuple[str, ...]:

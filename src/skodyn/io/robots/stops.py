@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from skodyn.faults import Subject
 from skodyn.io.robots.findings import Findings
 from skodyn.model.properties import JointLimits, JointProperties
 
@@ -23,9 +24,9 @@ def with_stops(
     for name, limit in limits.items():
         if limit.lower == limit.upper:
             what = f"Joint {name!r}: lower and upper limit are both {limit.lower:g}"
-            remedy = "correct them, or load it without stops"
-            sentence = f"{what}, so that stops would leave it no room; {remedy}."
-            findings.fault(lines.get(name, 0), sentence)
+            problem = f"{what}, so that stops would leave it no room"
+            remedy, whose = "correct them, or load it without stops.", Subject(joint=name)
+            findings.fault(lines.get(name, 0), problem, remedy, whose, limit.lower)
         elif math.isfinite(limit.lower) or math.isfinite(limit.upper):
             before = found.get(name, JointProperties())
             found[name] = replace(before, lower=limit.lower, upper=limit.upper)

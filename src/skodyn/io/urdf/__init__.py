@@ -15,6 +15,7 @@ import numpy as np
 
 from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
+from skodyn.faults import Fault, Subject, in_file
 from skodyn.io.robots.assembly import Part, assemble, placed_visuals
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.loops import FileCoupling, add_couplings, add_loops, as_couplings
@@ -42,20 +43,22 @@ from skodyn.io.urdf.loops import (
     read_loop,
 )
 from skodyn.io.urdf.tree import check_mimics, check_tree, joints_from_root
-from skodyn.io.urdf.values import Values
-from skodyn.io.urdf.weights import check_masses, judge_inertias
+from skodyn.io.urdf.values import Values, part_of_file
+from skodyn.io.urdf.weights import check_masses, judge_inertias, repaired
 from skodyn.io.xml_source import Element, XmlSource
 from skodyn.model.columns import shown
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import Free, Joint
 from skodyn.model.model import Model
-from skodyn.model.name_checks import text_fault
+from skodyn.model.name_checks import name_problem
 from skodyn.topology.wording import listed
 
 __all__ = ["UrdfFile"]
 
 ROOT_JOINT = "root_joint"
 """What the joint of a free root is called, as in Pinocchio."""
+
+ROBOT = Subject(("robot",), "The robot")
 
 _NOT_USED = {
     "gazebo": "<gazebo> is for that simulator and is not used",
@@ -78,10 +81,10 @@ class UrdfFile:
         top = source.root
         self.values = Values(self.findings, self._version(top))
         if top.tag != "robot":
-            sentence = f"the outermost element is <{top.tag}>; a URDF file has <robot>."
-            raise ModelError(source.in_order([(top.line, sentence)]))
+            problem = f"the outermost element is <{top.tag}>"
+            raise ModelError(source.fault(top.line, problem, "a URDF file has <robot>."))
         self.values.check(
-            top, "The robot", attributes=("name", "version"),
+            top, ROBOT, attributes=("name", "version"),
             many=("link", "joint", "material", "loop", "coupling", BALL, *_NOT_USED),
         )  # fmt: skip
         self._note_unused(top)
@@ -129,8 +132,11 @@ class UrdfFile:
         given = top.attributes.get("version", "1.0")
         found = "1.0" if given == "1" else given
         if found not in VERSIONS:
-            sentence = f"The robot has version {shown(given)}; skodyn reads {listed(VERSIONS)}."
-            self.findings.fault(top.line, sentence)
+            problem, remedy = (
+                f"{ROBOT} has version {shown(given)}",
+                f"skodyn reads {listed(VERSIONS)}.",
+            )
+            self.findings.fault(top.line, problem, remedy, ROBOT.at("version"), given)
         return found
 
     def _named(
@@ -141,14 +147,14 @@ class UrdfFile:
         for element in elements:
             given = element.attributes.get("name")
             if given is None:
-                self.findings.fault(element.line, f"A <{element.tag}> has no name; give it one.")
-            elif fault := text_fault(given):
-                self.findings.fault(element.line, f"A <{element.tag}> {fault}")
+                self.findings.fault(element.line, f"A <{element.tag}> has no name", "give it one.")
+            elif unfit := name_problem(given):
+                self.findings.fault(element.line, f"A <{element.tag}> {unfit[0]}", unfit[1])
             one = read(element, given or f"of line {element.line}")
             if given in found:
-                first = found[given].line
-                sentence = f"{what} {given!r} is there twice, first in line {first}; rename one."
-                self.findings.fault(element.line, sentence)
+                owner = part_of_file(what, given)
+                problem = f"{owner} is there twice, first in line {found[given].line}"
+                self.findings.fault(element.line, problem, "rename one.", owner)
             elif given is not None:
                 found[given] = one
         return found
@@ -163,9 +169,9 @@ class UrdfFile:
         ties = check_ends(self._ties, self.links, self.findings)
         in_order = joints_from_root(root, joints) if root is not None else []
         grounded = self._grounded(root, in_order)
-        if not self.options.repair_inertia:  # otherwise they are mended when the model is built
-            merge = self.options.merge_fixed
-            judge_inertias(self.links, in_order, grounded, merge, self.findings)
+        unfit = judge_inertias(self.links, in_order, grounded, self.options.merge_fixed)
+        if not self.options.repair_inertia:  # otherwise they are repaired when the model is built
+            self.findings.faults += [fault for fault, _ in unfit]
         if root is not None:
             check_motion(ties, self._carriers, self.findings)
             self._check_root(root, in_order)
@@ -200,13 +206,8 @@ class UrdfFile:
             limits=limits,
             visuals=placed_visuals(shown, carriers),
             notes=self.findings.notes,
-            repairs=tuple(self.source.in_order(map(self._repair, built.repairs))),
+            repairs=tuple(map(str, in_file(self.source.path, repaired(unfit)))),
         )
-
-    def _repair(self, sentence: str) -> tuple[int, str]:
-        """What was repaired, with its line, said of the link."""
-        link = next(link for link in self.links.values() if f"Body {link.name!r}:" in sentence)
-        return link.inertia_line or link.line, sentence.replace("Body", "Link", 1)
 
     def _coupled(self, mimics: list[Mimic]) -> tuple[list[FileCoupling], list[Mimic]]:
         """(couplings, mimics): beside loops and couplings mimics are couplings, too."""
@@ -239,18 +240,21 @@ class UrdfFile:
         is_ground = self.options.root == "fixed"
         for name in (name for name in self.links if name == GROUND):
             if not (is_ground and name == root):
-                sentence = f"Link {name!r} has the name of the ground; rename it"
-                remedy = ', or load it with root="fixed".' if name == root else "."
-                self.findings.fault(self.links[name].line, sentence + remedy)
+                owner = self.links[name].owner
+                remedy = (
+                    'rename it, or load it with root="fixed".' if name == root else "rename it."
+                )
+                problem = f"{owner} has the name of the ground"
+                self.findings.fault(self.links[name].line, problem, remedy, owner)
         if is_ground and not any(joint.moves for joint in in_order):
             remedy = 'load it with root="free", or give it a joint that moves'
-            self.findings.fault(line, f"Nothing in this robot can move; {remedy}.")
+            self.findings.fault(line, "Nothing in this robot can move", f"{remedy}.")
         tied = tied_links(self._ties, self._carriers)
         check_masses(self.links, root, in_order, is_ground, tied, self.findings)
 
     def _stop_at_faults(self) -> None:
         if self.findings.faults:
-            raise ModelError(self.source.in_order(self.findings.faults))
+            raise ModelError(in_file(self.source.path, self.findings.faults))
 
     def _parts(self, root: str, in_order: list[UrdfJoint]) -> list[Part]:
         """All parts but the world, parents first."""
@@ -279,12 +283,17 @@ class UrdfFile:
         try:
             return builder.build(repair_inertia=self.options.repair_inertia)
         except ModelError as error:
-            for fault in error.faults:
-                names = (n for n in self.links if repr(n) in fault)
-                line = max((self.links[n].line for n in names), default=self.source.root.line)
-                ties = (
-                    t.line for t in self._ties if fault.startswith((f"{t.owner}:", f"{t.owner} "))
-                )
-                self.findings.fault(next(ties, line), fault)
-        self._stop_at_faults()
-        raise AssertionError  # a refusal has faults
+            found = [replace(fault, line=self._line(fault)) for fault in error.faults]
+            raise ModelError(in_file(self.source.path, found)) from None
+
+    def _line(self, fault: Fault) -> int:
+        """Where the part stands that a fault of the model is one of."""
+        group, name = fault.path[:2] if len(fault.path) > 1 else ("", "")
+        if group == "loops" and name in self.loops:
+            return self.loops[str(name)].line
+        if group == "couplings" and name in self.couplings:
+            return self.couplings[str(name)].line
+        if fault.joint in self.joints:
+            return self.joints[fault.joint].line
+        link = self.links.get(fault.body)
+        return link.line if link else self.source.root.line

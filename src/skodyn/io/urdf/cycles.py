@@ -26,7 +26,7 @@ def check_ends(ties: Sequence[Tie], links: Mapping[str, Link], findings: Finding
             if end.link and end.link not in links:
                 remedy = spelling.remedy(end.link, "name a link of this robot")
                 what = f"{tie.owner}: its {role} {end.link!r} is no link"
-                findings.fault(tie.line, f"{what}; {remedy}")
+                findings.fault(tie.line, what, remedy, tie.owner.at(role), end.link)
     return [tie for tie in ties if tie.predecessor.link in links and tie.successor.link in links]
 
 
@@ -37,7 +37,7 @@ def check_motion(ties: Iterable[Tie], carriers: Carriers, findings: Findings) ->
         sides = _sides(one, two, carriers)
         if not any(joint.moves for side in sides for joint in side):
             what = f"{tie.owner} joins {one!r} and {two!r}, which cannot move against each other"
-            findings.fault(tie.line, f"{what}; remove it, or name other links.")
+            findings.fault(tie.line, what, "remove it, or name other links.", tie.owner)
         elif isinstance(tie, UrdfCoupling):
             _check_angles(tie, sides, findings)
 
@@ -59,7 +59,8 @@ def _check_angles(
             why = f"the joints on the way to {end!r} turn and slide, so that their sum is none"
         else:
             continue
-        findings.fault(coupling.line, f"{coupling.owner}: {why}; name other links.")
+        whose = coupling.owner
+        findings.fault(coupling.line, f"{whose}: {why}", "name other links.", whose)
 
 
 def _sides(one: str, two: str, carriers: Carriers) -> tuple[list[UrdfJoint], list[UrdfJoint]]:

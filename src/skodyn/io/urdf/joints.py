@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from skodyn.faults import Subject
 from skodyn.io.robots.mimics import Mimic
-from skodyn.io.urdf.values import Values
+from skodyn.io.urdf.values import Values, part_of_file
 from skodyn.io.xml_source import Element
 from skodyn.model.columns import Floats
 from skodyn.model.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
@@ -44,6 +45,10 @@ class UrdfJoint:
     mimic: Mimic | None = None
 
     @property
+    def owner(self) -> Subject:
+        return part_of_file("Joint", self.name)
+
+    @property
     def moves(self) -> bool:
         return self.type != "fixed"
 
@@ -75,7 +80,7 @@ def _in_plane(normal: Floats) -> tuple[list[float], list[float]]:
 
 def read_joint(values: Values, element: Element, name: str) -> UrdfJoint:
     """The joint; what cannot be read is a fault, and has a default in its place."""
-    owner = f"Joint {name!r}"
+    owner = part_of_file("Joint", name)
     values.check(
         element, owner, attributes=("name", "type", "independent"),
         once=("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", *_ELSEWHERE),
@@ -99,25 +104,27 @@ def read_joint(values: Values, element: Element, name: str) -> UrdfJoint:
     return joint
 
 
-def _type(values: Values, element: Element, owner: str) -> str:
+def _type(values: Values, element: Element, owner: Subject) -> str:
     given = values.text(element, "type", owner, f"give one of {', '.join(TYPES)}")
     if given is not None and given not in TYPES:
         remedy = Spelling(TYPES).remedy(given, f"give one of {', '.join(TYPES)}")
-        values.findings.fault(element.line, f"{owner} has type {given!r}; {remedy}")
+        values.findings.fault(
+            element.line, f"{owner} has type {given!r}", remedy, owner.at("type"), given
+        )
     return given if given in TYPES else "fixed"
 
 
-def _end(values: Values, element: Element, tag: str, owner: str) -> str:
+def _end(values: Values, element: Element, tag: str, owner: Subject) -> str:
     found = element.first(tag)
     if found is None:
         example = f'write <{tag} link="NAME"/>'
-        values.findings.fault(element.line, f"{owner} has no <{tag}>; {example}.")
+        values.findings.fault(element.line, f"{owner} has no <{tag}>", f"{example}.", owner)
         return ""
     values.check(found, owner, attributes=("link",))
     return values.text(found, "link", owner, "name a link") or ""
 
 
-def _read_motion(values: Values, element: Element, owner: str, joint: UrdfJoint) -> None:
+def _read_motion(values: Values, element: Element, owner: Subject, joint: UrdfJoint) -> None:
     if joint.type != "floating":
         axis = element.first("axis")
         direction = None if axis is None else read_axis(values, axis, owner)
@@ -129,8 +136,8 @@ def _read_motion(values: Values, element: Element, owner: str, joint: UrdfJoint)
         remedy = "add <limit lower=… upper=… effort=… velocity=…/>"
         if joint.type == "revolute":
             remedy += ", or make it continuous"
-        sentence = f"{owner} is {joint.type} but has no <limit>; {remedy}."
-        values.findings.fault(element.line, sentence)
+        problem = f"{owner} is {joint.type} but has no <limit>"
+        values.findings.fault(element.line, problem, f"{remedy}.", owner)
     if (dynamics := element.first("dynamics")) is not None:
         values.check(dynamics, owner, attributes=("damping", "friction"))
         damping = values.number(dynamics, "damping", owner, 0.0, least=0.0)
@@ -141,7 +148,7 @@ def _read_motion(values: Values, element: Element, owner: str, joint: UrdfJoint)
         _read_mimic(values, mimic, owner, joint)
 
 
-def read_axis(values: Values, found: Element, owner: str) -> Floats | None:
+def read_axis(values: Values, found: Element, owner: Subject) -> Floats | None:
     """The direction of an <axis>; None, with a fault, if it has none."""
     values.check(found, owner, attributes=("xyz",))
     axis = values.vector(found, "xyz", owner, None)
@@ -150,15 +157,15 @@ def read_axis(values: Values, found: Element, owner: str) -> Floats | None:
     length = norm(axis)
     if length < 1e-12:
         given = found.attributes["xyz"]
-        remedy = 'give a direction such as "0 0 1"'
-        sentence = f"{owner}: <axis> has xyz {given!r}, which has no length; {remedy}."
-        values.findings.fault(found.line, sentence)
+        problem = f"{owner}: <axis> has xyz {given!r}, which has no length"
+        remedy, whose = 'give a direction such as "0 0 1".', owner.at("axis", "xyz")
+        values.findings.fault(found.line, problem, remedy, whose, given)
         return None
     direction: Floats = axis / length
     return direction
 
 
-def _read_limits(values: Values, limit: Element, owner: str, joint: UrdfJoint) -> None:
+def _read_limits(values: Values, limit: Element, owner: Subject, joint: UrdfJoint) -> None:
     values.check(limit, owner, attributes=("lower", "upper", "effort", "velocity"))
     if not joint.has_one_axis:
         sentence = f"<limit> of a {joint.type} joint is not used"
@@ -178,22 +185,19 @@ def _read_limits(values: Values, limit: Element, owner: str, joint: UrdfJoint) -
         if low is None or high is None:
             return
         if low > high:
-            sentence = f"{owner}: its lower limit {low:g} is above its upper limit {high:g}"
-            values.findings.fault(limit.line, f"{sentence}; exchange or correct them.")
+            problem = f"{owner}: its lower limit {low:g} is above its upper limit {high:g}"
+            remedy, whose = "exchange or correct them.", owner.at("limit", "lower")
+            values.findings.fault(limit.line, problem, remedy, whose, low)
         lower, upper = low, high
     if effort is not None and velocity is not None:
         joint.limits = JointLimits(lower, upper, velocity, effort)
         joint.limit_line = limit.line
 
 
-def _read_mimic(values: Values, element: Element, owner: str, joint: UrdfJoint) -> None:
+def _read_mimic(values: Values, element: Element, owner: Subject, joint: UrdfJoint) -> None:
     values.check(element, owner, attributes=("joint", "multiplier", "offset"))
     source = values.text(element, "joint", owner, "name the joint that it follows")
     multiplier = values.number(element, "multiplier", owner, 1.0)
     offset = values.number(element, "offset", owner, 0.0)
-    if multiplier == 0.0:
-        remedy = "give another number, or make the joint fixed"
-        sentence = f"{owner}: <mimic> has multiplier 0, so that it never moves; {remedy}."
-        values.findings.fault(element.line, sentence)
-    elif source is not None and multiplier is not None and offset is not None:
+    if source is not None and multiplier is not None and offset is not None:
         joint.mimic = Mimic(joint.name, source, multiplier, offset, element.line)

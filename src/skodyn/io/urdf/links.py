@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skodyn.faults import Subject
 from skodyn.io.robots.assembly import WEIGHTLESS, Weight
 from skodyn.io.robots.meshes import MeshFinder
-from skodyn.io.urdf.values import Values
+from skodyn.io.urdf.values import Values, part_of_file
 from skodyn.io.xml_source import Element
 from skodyn.model.products import product
 from skodyn.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere, Visual
@@ -34,6 +35,10 @@ class Link:
     unreadable: bool = False  # the <inertial>, which is a fault already
     visuals: tuple[Visual, ...] = ()
 
+    @property
+    def owner(self) -> Subject:
+        return part_of_file("Link", self.name)
+
 
 class LinkReader:
     """Reads links; materials with a name may be defined before or after their use."""
@@ -45,7 +50,7 @@ class LinkReader:
         self.materials = materials
 
     def read(self, element: Element, name: str) -> Link:
-        owner = f"Link {name!r}"
+        owner = part_of_file("Link", name)
         self.values.check(
             element, owner, attributes=("name",), once=("inertial",), many=("visual", "collision")
         )
@@ -63,15 +68,18 @@ class LinkReader:
 
     # ---- inertia ------------------------------------------------------------------------------
 
-    def _weight(self, inertial: Element, owner: str) -> Weight:
+    def _weight(self, inertial: Element, owner: Subject) -> Weight:
         """Without a mass or an inertia there is a fault, and zero in their place."""
         self.values.check(inertial, owner, once=("origin", "mass", "inertia"))
         rotation, com = self.values.pose(inertial, owner)
         mass, moments = inertial.first("mass"), inertial.first("inertia")
         for tag, found in (("mass", mass), ("inertia", moments)):
             if found is None:
-                sentence = f"{owner}: <inertial> has no <{tag}>; add it, or remove <inertial>."
-                self.findings.fault(inertial.line, sentence)
+                problem, remedy = (
+                    f"{owner}: <inertial> has no <{tag}>",
+                    "add it, or remove <inertial>.",
+                )
+                self.findings.fault(inertial.line, problem, remedy, owner.at("inertial"))
         kilograms = None
         if mass is not None:
             self.values.check(mass, owner, attributes=("value",))
@@ -86,7 +94,7 @@ class LinkReader:
 
     # ---- shapes -------------------------------------------------------------------------------
 
-    def _visual(self, element: Element, owner: str) -> Visual | None:
+    def _visual(self, element: Element, owner: Subject) -> Visual | None:
         self.values.check(
             element, owner, attributes=("name",), once=("origin", "geometry", "material")
         )
@@ -98,7 +106,7 @@ class LinkReader:
             return None
         return Visual(shape, rotation, translation, color, element.attributes.get("name", ""))
 
-    def _shape(self, visual: Element, owner: str) -> Shape | None:
+    def _shape(self, visual: Element, owner: Subject) -> Shape | None:
         geometry = visual.first("geometry")
         forms = [c for c in geometry.children if c.tag in _SHAPES] if geometry is not None else []
         if geometry is not None:
@@ -106,11 +114,11 @@ class LinkReader:
         if len(forms) != 1:
             what = f"{len(forms)} shapes" if forms else "no shape"
             remedy = f"give one <geometry> with one of {', '.join(_SHAPES)}"
-            self.findings.fault(visual.line, f"{owner}: <visual> has {what}; {remedy}.")
+            self.findings.fault(visual.line, f"{owner}: <visual> has {what}", f"{remedy}.", owner)
             return None
         return self._form(forms[0], owner)
 
-    def _form(self, form: Element, owner: str) -> Shape | None:
+    def _form(self, form: Element, owner: Subject) -> Shape | None:
         if form.tag == "mesh":
             return self._mesh(form, owner)
         if form.tag == "box":
@@ -118,9 +126,8 @@ class LinkReader:
             size = self.values.vector(form, "size", owner, None)
             if size is not None and (size < 0.0).any():
                 given = form.attributes["size"]
-                self.findings.fault(
-                    form.line, f"{owner}: <box> has size {given!r}; give lengths of at least 0."
-                )
+                problem, whose = f"{owner}: <box> has size {given!r}", owner.at("box", "size")
+                self.findings.fault(form.line, problem, "give lengths of at least 0.", whose, given)
             return None if size is None else Box(_three(size))
         keys = ("radius",) if form.tag == "sphere" else ("radius", "length")
         self.values.check(form, owner, attributes=keys)
@@ -132,7 +139,7 @@ class LinkReader:
             return Sphere(*numbers)
         return Cylinder(*numbers) if form.tag == "cylinder" else Capsule(*numbers)
 
-    def _mesh(self, form: Element, owner: str) -> Mesh | None:
+    def _mesh(self, form: Element, owner: Subject) -> Mesh | None:
         self.values.check(form, owner, attributes=("filename", "scale"))
         name = self.values.text(form, "filename", owner, "name the mesh file")
         scale = self.values.vector(form, "scale", owner, np.ones(3))
@@ -145,21 +152,22 @@ class LinkReader:
     def define(self, element: Element) -> None:
         """A <material> at the top of the file."""
         name = element.attributes.get("name", "")
-        owner = f"Material {name!r}"
+        owner = part_of_file("Material", name)
         if not name.strip():
-            self.findings.fault(element.line, "A <material> has no name; give it one.")
+            self.findings.fault(element.line, "A <material> has no name", "give it one.")
         color = self._color(element, owner)
         if name in self.materials and color is not None and color != self.materials[name]:
             remedy = "rename one of them"
-            self.findings.fault(element.line, f"{owner} is defined twice, differently; {remedy}.")
+            problem = f"{owner} is defined twice, differently"
+            self.findings.fault(element.line, problem, f"{remedy}.", owner)
         if color is not None:
             self.materials.setdefault(name, color)
 
-    def _color(self, element: Element, owner: str) -> Color | None:
+    def _color(self, element: Element, owner: Subject) -> Color | None:
         self.values.check(element, owner, attributes=("name",), once=("color", "texture"))
         name = element.attributes.get("name", "")
         if element.first("texture") is not None:
-            self.findings.unused("<texture> is not used", name or owner)
+            self.findings.unused("<texture> is not used", name or str(owner))
         color = element.first("color")
         if color is None:
             if name not in self.materials and element.first("texture") is None:

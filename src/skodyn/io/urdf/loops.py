@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from skodyn.faults import Subject
 from skodyn.io.robots.names import unique
 from skodyn.io.urdf.joints import read_axis
-from skodyn.io.urdf.values import Values
+from skodyn.io.urdf.values import Values, part_of_file
 from skodyn.io.xml_source import Element
 from skodyn.model.columns import Floats
 from skodyn.topology.wording import Spelling
@@ -51,8 +52,8 @@ class UrdfLoop:
     axis: Floats = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
 
     @property
-    def owner(self) -> str:
-        return f"Loop {self.name!r}"
+    def owner(self) -> Subject:
+        return part_of_file("Loop", self.name)
 
 
 @dataclass
@@ -66,8 +67,8 @@ class UrdfCoupling:
     ratio: float = 1.0
 
     @property
-    def owner(self) -> str:
-        return f"Coupling {self.name!r}"
+    def owner(self) -> Subject:
+        return part_of_file("Coupling", self.name)
 
 
 Tie = UrdfLoop | UrdfCoupling
@@ -75,13 +76,13 @@ Tie = UrdfLoop | UrdfCoupling
 
 def read_loop(values: Values, element: Element, name: str) -> UrdfLoop:
     """The loop; what cannot be read is a fault, and has a default in its place."""
-    owner = f"Loop {name!r}"
+    owner = part_of_file("Loop", name)
     once = ("predecessor", "successor", "axis", *_NO_COORDINATE)
     values.check(element, owner, attributes=("name", "type"), once=once)
     for tag in _NO_COORDINATE:
         if (found := element.first(tag)) is not None:
             what = f"{owner} has <{tag}>, but a joint that closes a loop has no coordinate"
-            values.findings.fault(found.line, f"{what}; cut the loop at another joint.")
+            values.findings.fault(found.line, what, "cut the loop at another joint.", owner.at(tag))
     loop = UrdfLoop(name, element.line, _type(values, element, owner))
     loop.predecessor = _end(values, element, "predecessor", owner, placed=True)
     loop.successor = _end(values, element, "successor", owner, placed=True)
@@ -93,19 +94,21 @@ def read_loop(values: Values, element: Element, name: str) -> UrdfLoop:
     return loop
 
 
-def _type(values: Values, element: Element, owner: str) -> str:
+def _type(values: Values, element: Element, owner: Subject) -> str:
     given = values.text(element, "type", owner, f"give one of {', '.join(TYPES)}")
     if given is not None and given not in TYPES:
         remedy = Spelling(TYPES).remedy(given, f"give one of {', '.join(TYPES)}")
-        values.findings.fault(element.line, f"{owner} has type {given!r}; {remedy}")
+        values.findings.fault(
+            element.line, f"{owner} has type {given!r}", remedy, owner.at("type"), given
+        )
     return given if given in TYPES else "fixed"
 
 
-def _end(values: Values, element: Element, tag: str, owner: str, *, placed: bool) -> End:
+def _end(values: Values, element: Element, tag: str, owner: Subject, *, placed: bool) -> End:
     found = element.first(tag)
     if found is None:
         example = f'write <{tag} link="NAME"/>'
-        values.findings.fault(element.line, f"{owner} has no <{tag}>; {example}.")
+        values.findings.fault(element.line, f"{owner} has no <{tag}>", f"{example}.", owner)
         return End()
     values.check(found, owner, attributes=("link",), once=("origin",) if placed else ())
     link = values.text(found, "link", owner, "name a link") or ""
@@ -114,7 +117,7 @@ def _end(values: Values, element: Element, tag: str, owner: str, *, placed: bool
 
 def read_coupling(values: Values, element: Element, name: str) -> UrdfCoupling:
     """The coupling; likewise."""
-    owner = f"Coupling {name!r}"
+    owner = part_of_file("Coupling", name)
     once = ("predecessor", "successor", "ratio")
     values.check(element, owner, attributes=("name",), once=once)
     coupling = UrdfCoupling(name, element.line)
@@ -125,7 +128,9 @@ def read_coupling(values: Values, element: Element, name: str) -> UrdfCoupling:
         value = values.number(ratio, "value", owner)
         if value == 0.0:
             what = f"{owner}: <ratio> has value 0, so that the successor never moves"
-            values.findings.fault(ratio.line, f"{what}; give another number.")
+            values.findings.fault(
+                ratio.line, what, "give another number.", owner.at("ratio"), value
+            )
         coupling.ratio = value or 1.0
     return coupling
 
@@ -140,7 +145,7 @@ def named_balls(
 
 
 def _read_ball(values: Values, element: Element, name: str) -> UrdfLoop:
-    owner = f"Loop {name!r}"
+    owner = part_of_file("Loop", name)
     tags = [f"{BALL}_{key}" for key in ("body_A", "p_AP", "body_B", "p_BQ")]
     values.check(element, owner, once=tags)
     loop = UrdfLoop(name, element.line, "spherical")
@@ -156,10 +161,11 @@ def _read_ball(values: Values, element: Element, name: str) -> UrdfLoop:
     return loop
 
 
-def _part(values: Values, element: Element, tag: str, owner: str, key: str) -> Element | None:
+def _part(values: Values, element: Element, tag: str, owner: Subject, key: str) -> Element | None:
     found = element.first(tag)
     if found is None:
-        values.findings.fault(element.line, f"{owner} has no <{tag}>; write <{tag} {key}=…/>.")
+        remedy = f"write <{tag} {key}=…/>."
+        values.findings.fault(element.line, f"{owner} has no <{tag}>", remedy, owner)
     else:
         values.check(found, owner, attributes=(key,))
     return found

@@ -1,13 +1,17 @@
-"""Links and joints as one tree: every way in which they are not, with the line of the culprit."""
+"""Links and joints as one tree: every way in which they are not, with the line where it is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from skodyn.faults import Fault
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.mimics import circles
 from skodyn.io.urdf.joints import UrdfJoint
 from skodyn.io.urdf.links import Link
+from skodyn.model.description import MimicDescription
+from skodyn.model.mimic_checks import check_mimics as judge_mimics
 from skodyn.topology.wording import Spelling, arrows, listed
 
 __all__ = ["check_mimics", "check_tree", "joints_from_root"]
@@ -25,9 +29,9 @@ def check_tree(
     if len(roots) > 1:
         what = f"{len(roots)} links have no parent: {listed(roots)}"
         remedy = "a robot is one tree, so join all but one of them to it"
-        findings.fault(links[roots[1]].line, f"{what}; {remedy}.")
+        findings.fault(links[roots[1]].line, what, f"{remedy}.", links[roots[1]].owner)
     if not links:
-        findings.fault(0, "The robot has no link; give it at least one.")
+        findings.fault(0, "The robot has no link", "give it at least one.")
     return roots[0] if roots and complete and len(findings.faults) == before else None
 
 
@@ -38,8 +42,8 @@ def _check_ends(links: dict[str, Link], joints: Sequence[UrdfJoint], findings: F
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name and name not in links:
                 remedy = spelling.remedy(name, "add that link, or name another")
-                sentence = f"Joint {joint.name!r}: its {role} {name!r} is no link; {remedy}"
-                findings.fault(joint.line, sentence)
+                problem = f"{joint.owner}: its {role} {name!r} is no link"
+                findings.fault(joint.line, problem, remedy, joint.owner.at(role), name)
     return all(joint.parent and joint.child for joint in joints)
 
 
@@ -54,8 +58,9 @@ def _check_parents(joints: Sequence[UrdfJoint], findings: Findings) -> dict[str,
             findings.fault(
                 joint.line,
                 f"Link {joint.child!r} has two parents: {first.parent!r} by joint {first.name!r} "
-                f"and {joint.parent!r} by joint {joint.name!r}; remove one, or write it as a "
-                "<loop>.",
+                f"and {joint.parent!r} by joint {joint.name!r}",
+                "remove one, or write it as a <loop>.",
+                joint.owner,
             )
     return carried
 
@@ -66,8 +71,9 @@ def _check_loops(parent_joint: dict[str, UrdfJoint], findings: Findings) -> None
         joint = parent_joint[loop[0]]
         findings.fault(
             joint.line,
-            f"The links {arrows([loop[0], *reversed(loop)])} form a loop; remove joint "
-            f"{joint.name!r} or another of its joints, or write it as a <loop>.",
+            f"The links {arrows([loop[0], *reversed(loop)])} form a loop",
+            f"remove joint {joint.name!r} or another of its joints, or write it as a <loop>.",
+            joint.owner,
         )
 
 
@@ -86,24 +92,11 @@ def joints_from_root(root: str, joints: Sequence[UrdfJoint]) -> list[UrdfJoint]:
 
 
 def check_mimics(joints: dict[str, UrdfJoint], findings: Findings) -> None:
-    """A mimic follows a joint with one axis, has one itself, and never leads back to itself."""
-    spelling = Spelling(joints)
-    for joint in joints.values():
-        if joint.mimic is None:
-            continue
-        owner, source = f"Joint {joint.name!r}", joints.get(joint.mimic.source)
-        if source is None:
-            remedy = spelling.remedy(joint.mimic.source, "name a joint of this robot")
-            sentence = f"{owner} mimics {joint.mimic.source!r}, which is no joint; {remedy}"
-            findings.fault(joint.mimic.line, sentence)
-        elif not (source.has_one_axis and joint.has_one_axis):
-            culprit = joint if source.has_one_axis else source
-            what = f"{owner} mimics {source.name!r}, but {culprit.name!r} is {culprit.type}"
-            remedy = "both must be revolute, continuous or prismatic"
-            findings.fault(joint.mimic.line, f"{what}; {remedy}.")
-    mimics = {joint.name: joint.mimic for joint in joints.values() if joint.mimic is not None}
-    for circle in circles({name: mimic.source for name, mimic in mimics.items()}):
-        what = f"The joints {arrows([*circle, circle[0]])} mimic each other in a circle"
-        if len(circle) == 1:
-            what = f"Joint {circle[0]!r} mimics itself"
-        findings.fault(mimics[circle[0]].line, f"{what}; let one of them move by itself.")
+    """The rules of every model, told with the line of the <mimic>."""
+    mimics = {name: joint.mimic for name, joint in joints.items() if joint.mimic is not None}
+    given = [MimicDescription(m.joint, m.source, m.multiplier, m.offset) for m in mimics.values()]
+    found: list[Fault] = []
+    judge_mimics(given, {name: joint.described() for name, joint in joints.items()}, {}, found)
+    for fault in found:
+        path = joints[fault.joint].owner.at("mimic").path
+        findings.faults.append(replace(fault, path=path, line=mimics[fault.joint].line))

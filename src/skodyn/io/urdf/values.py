@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection
-from difflib import get_close_matches
 
 import numpy as np
 
+from skodyn.faults import Subject
 from skodyn.io.robots.findings import Findings
 from skodyn.io.urdf.extensions import HARMLESS_ATTRIBUTES, ONLY_SEEN, is_harmless
 from skodyn.io.xml_source import Element
 from skodyn.model.columns import LARGEST, Floats, quaternion_to_matrix, shown
+from skodyn.topology.wording import Spelling, did_you_mean
 
-__all__ = ["Values"]
+__all__ = ["Values", "part_of_file"]
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
@@ -24,6 +25,17 @@ _OF_XML = ("xmlns", "xml:", "xsi:")
 
 TYPO = 0.7
 """How like a known word an unknown one must be to count as misspelt (1 is equal)."""
+
+
+def part_of_file(what: str, name: str) -> Subject:
+    """A <link>, <joint>, <loop> … with its name, for sentences on it."""
+    joint, body = name if what == "Joint" else "", name if what == "Link" else ""
+    return Subject((what.lower(), name), f"{what} {name!r}", body, joint)
+
+
+def _inside(owner: Subject, element: Element, key: str) -> Subject:
+    """An attribute of an element inside the owner's, or of that itself."""
+    return owner.at(key) if owner.path[0] == element.tag else owner.at(element.tag, key)
 
 
 class Values:
@@ -38,7 +50,7 @@ class Values:
     def check(
         self,
         element: Element,
-        owner: str,
+        owner: Subject,
         *,
         attributes: Collection[str] = (),
         once: Collection[str] = (),
@@ -51,53 +63,56 @@ class Values:
             if child.tag not in known:
                 self._unknown_tag(child, known, element.tag, owner)
             elif child.tag in once and child.tag in seen:
-                sentence = f"{owner}: <{child.tag}> is given twice; keep one."
-                self.findings.fault(child.line, sentence)
+                problem, whose = f"{owner}: <{child.tag}> is given twice", owner.at(child.tag)
+                self.findings.fault(child.line, problem, "keep one.", whose)
             seen.add(child.tag)
         for name in element.attributes:
             if name not in attributes and not name.startswith(_OF_XML):
                 self._unknown(element.line, name, name, attributes, element.tag, owner)
 
-    def _unknown_tag(self, child: Element, known: Collection[str], where: str, owner: str) -> None:
+    def _unknown_tag(
+        self, child: Element, known: Collection[str], where: str, owner: Subject
+    ) -> None:
         words = f"<{child.tag}>"
         if is_harmless(child, where):
-            self.findings.unused(f"{words} in <{where}> does not move anything here", owner)
+            self.findings.unused(f"{words} in <{where}> does not move anything here", str(owner))
         else:
             self._unknown(child.line, words, child.tag, known, where, owner)
 
     def _unknown(
-        self, line: int, words: str, name: str, known: Collection[str], where: str, owner: str
+        self, line: int, words: str, name: str, known: Collection[str], where: str, owner: Subject
     ) -> None:
         if name.startswith("xacro:"):
             remedy = "run xacro on this file first and load what it prints"
-            self.findings.fault(line, f"{owner}: {words} is a macro of xacro; {remedy}.")
+            problem = f"{owner}: {words} is a macro of xacro"
+            self.findings.fault(line, problem, f"{remedy}.", owner.at(where, name))
         elif meant := _meant(name, known):
-            sentence = f"{owner}: {words} is not known in <{where}>; did you mean {meant!r}?"
-            self.findings.fault(line, sentence)
+            problem = f"{owner}: {words} is not known in <{where}>"
+            self.findings.fault(line, problem, did_you_mean(meant), owner.at(where, name))
         elif where in ONLY_SEEN or name in HARMLESS_ATTRIBUTES.get(where, ()):
-            self.findings.unused(f"{words} in <{where}> is unknown and not used", owner)
+            self.findings.unused(f"{words} in <{where}> is unknown and not used", str(owner))
         else:
             what = f"{owner} has {words} in <{where}>"
             self.findings.refuse("extension", what, f"{words} of {owner}", line)
 
     # ---- values -------------------------------------------------------------------------------
 
-    def text(self, element: Element, key: str, owner: str, remedy: str) -> str | None:
+    def text(self, element: Element, key: str, owner: Subject, remedy: str) -> str | None:
         """A text that must be there."""
         value = element.attributes.get(key)
         if value is not None and value.strip():
             return value
         state = "has no" if value is None else "has an empty"
-        own = owner.lower().startswith(f"{element.tag} ")  # Joint 'elbow' and its <joint>
-        whose = owner if own else f"{owner}: <{element.tag}>"
-        self.findings.fault(element.line, f"{whose} {state} {key}; {remedy}.")
+        own = owner.path[0] == element.tag  # Joint 'elbow' and its <joint>
+        problem = f"{owner if own else f'{owner}: <{element.tag}>'} {state} {key}"
+        self.findings.fault(element.line, problem, f"{remedy}.", _inside(owner, element, key))
         return None
 
     def number(
         self,
         element: Element,
         key: str,
-        owner: str,
+        owner: Subject,
         default: float | None = None,
         *,
         least: float = -math.inf,
@@ -109,7 +124,8 @@ class Values:
         if given is None:
             if default is None:
                 what = f"{owner}: <{element.tag}> has no {key}"
-                self.findings.fault(element.line, f"{what}; give {form}.")
+                whose = _inside(owner, element, key)
+                self.findings.fault(element.line, what, f"give {form}.", whose)
             return default
         value = _as_number(given.strip(), infinite)
         if value is None or value < least:
@@ -118,7 +134,7 @@ class Values:
         return value
 
     def vector(
-        self, element: Element, key: str, owner: str, default: Floats | None, length: int = 3
+        self, element: Element, key: str, owner: Subject, default: Floats | None, length: int = 3
     ) -> Floats | None:
         """Numbers in a row, the default if they are left out; None, with a fault, if not."""
         given = element.attributes.get(key)
@@ -126,7 +142,8 @@ class Values:
         if given is None:
             if default is None:
                 what = f"{owner}: <{element.tag}> has no {key}"
-                self.findings.fault(element.line, f"{what}; give {words} numbers.")
+                whose = _inside(owner, element, key)
+                self.findings.fault(element.line, what, f"give {words} numbers.", whose)
             return default
         numbers = [_as_number(word, False) for word in given.split()]
         if len(numbers) != length or None in numbers:
@@ -134,13 +151,14 @@ class Values:
             return None
         return np.array(numbers, dtype=np.float64)
 
-    def _refuse(self, element: Element, key: str, owner: str, form: str) -> None:
+    def _refuse(self, element: Element, key: str, owner: Subject, form: str) -> None:
         given = element.attributes[key]
         finite = "" if _seems_finite(given) else ", finite and at most 1e60"
         what = f"{owner}: <{element.tag}> has {key} {shown(given)}"
-        self.findings.fault(element.line, f"{what}; give {form}{finite}.")
+        whose = _inside(owner, element, key)
+        self.findings.fault(element.line, what, f"give {form}{finite}.", whose, given)
 
-    def pose(self, parent: Element, owner: str) -> tuple[Floats, Floats]:
+    def pose(self, parent: Element, owner: Subject) -> tuple[Floats, Floats]:
         """(rotation, translation) of the <origin> in an element; none means no displacement."""
         origin = parent.first("origin")
         if origin is None:
@@ -150,26 +168,30 @@ class Values:
         turned = self._quaternion if "quat_xyzw" in origin.attributes else self._angles
         return turned(origin, owner), np.zeros(3) if translation is None else translation
 
-    def _angles(self, origin: Element, owner: str) -> Floats:
+    def _angles(self, origin: Element, owner: Subject) -> Floats:
         angles = self.vector(origin, "rpy", owner, np.zeros(3))
         return np.eye(3) if angles is None else rotation_of(angles)
 
-    def _quaternion(self, origin: Element, owner: str) -> Floats:
+    def _quaternion(self, origin: Element, owner: Subject) -> Floats:
         """quat_xyzw, of any length but none; URDF has it since version 1.1."""
-        start = f"{owner}: <origin> has quat_xyzw"
+        start, whose = f"{owner}: <origin> has quat_xyzw", owner.at("origin", "quat_xyzw")
         if self.version == "1.0":
             remedy = 'write <robot version="1.1"> or give rpy'
-            self.findings.fault(origin.line, f"{start}, which URDF 1.0 does not know; {remedy}.")
+            problem = f"{start}, which URDF 1.0 does not know"
+            self.findings.fault(origin.line, problem, f"{remedy}.", whose)
         if "rpy" in origin.attributes:
-            self.findings.fault(origin.line, f"{start} and rpy too; keep one of them.")
+            self.findings.fault(origin.line, f"{start} and rpy too", "keep one of them.", whose)
         given = self.vector(origin, "quat_xyzw", owner, None, 4)
         if given is None:
             return np.eye(3)
         length = float(np.linalg.norm(given))
         if length < 1e-12:
             text = origin.attributes["quat_xyzw"]
-            sentence = f"{start} {text!r}, which has no length; give for example '0 0 0 1'."
-            self.findings.fault(origin.line, sentence)
+            problem, remedy = (
+                f"{start} {text!r}, which has no length",
+                "give for example '0 0 0 1'.",
+            )
+            self.findings.fault(origin.line, problem, remedy, whose, text)
             return np.eye(3)
         x, y, z, w = (given / length).tolist()
         return quaternion_to_matrix(np.array([w, x, y, z]))
@@ -182,8 +204,8 @@ def _meant(name: str, known: Collection[str]) -> str:
     """
     if ":" in name:
         return ""
-    close = get_close_matches(name, known, n=1, cutoff=TYPO)
-    return close[0] if close and close[0] not in name else ""
+    meant = Spelling(known, TYPO).meant(name)
+    return meant if meant not in name else ""
 
 
 def _as_number(word: str, infinite: bool) -> float | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from skodyn.faults import Fault, Subject
 from skodyn.io.robots.assembly import (
     IDENTITY,
     ORIGIN,
@@ -18,10 +20,11 @@ from skodyn.io.robots.assembly import (
 from skodyn.io.robots.findings import Findings
 from skodyn.io.urdf.joints import UrdfJoint
 from skodyn.io.urdf.links import Link
-from skodyn.model.inertia_checks import check_inertias
+from skodyn.model.columns import Floats
+from skodyn.model.inertia_checks import check_inertias, nearest_valid
 from skodyn.topology.wording import listed
 
-__all__ = ["check_masses", "judge_inertias"]
+__all__ = ["check_masses", "judge_inertias", "repaired"]
 
 
 def judge_inertias(
@@ -29,23 +32,30 @@ def judge_inertias(
     in_order: Sequence[UrdfJoint],
     grounded: Collection[str],
     merge_fixed: bool,
-    findings: Findings,
-) -> None:
-    """Inertias that no body can have are faults, each with its line.
+) -> list[tuple[Fault, Floats]]:
+    """Inertias that no body can have: faults, each with its line, and the inertia.
 
-    What is fixed to a link counts as one with it, if links are merged: nobody need mend a link
-    whose body is sound. Those of links that are one with the world are not used at all.
+    What is fixed to a link counts as one with it, if links are merged: nobody need correct a link
+    whose body is valid. Those of links that are one with the world are not used at all.
     """
     groups = [group for group in _groups(links, in_order, merge_fixed) if group[0] not in grounded]
     groups = [group for group in groups if any(links[name].inertia_line for name, _ in group[1])]
     if not groups:
-        return
+        return []
     weights = [combined([weight for _, weight in members]) for _, members in groups]
     tensors, masses = np.array([w.inertia for w in weights]), np.array([w.mass for w in weights])
-    found = check_inertias(tensors, lambda k: _owner(*groups[k]), masses)
-    for k, fault in found.items():
-        lines = [links[name].inertia_line for name, _ in groups[k][1]]
-        findings.fault(next(filter(None, lines)), fault.replace("build", "load"))
+    found = check_inertias(tensors, lambda k: _owner(links[groups[k][0]], groups[k][1]), masses)
+    lines = {k: [links[name].inertia_line for name, _ in groups[k][1]] for k in found}
+    placed = {k: replace(fault, line=next(filter(None, lines[k]))) for k, fault in found.items()}
+    return [(fault, tensors[k]) for k, fault in placed.items()]
+
+
+def repaired(found: Sequence[tuple[Fault, Floats]]) -> list[Fault]:
+    """What the builder makes of such inertias, said with the lines of the file."""
+    return [
+        replace(fault, remedy=f"replaced {before.tolist()} by {nearest_valid(before).tolist()}.")
+        for fault, before in found
+    ]
 
 
 def _groups(
@@ -62,10 +72,11 @@ def _groups(
     return list(found.items())
 
 
-def _owner(body: str, members: Sequence[tuple[str, Weight]]) -> str:
-    others = [name for name, _ in members if name != body]
+def _owner(link: Link, members: Sequence[tuple[str, Weight]]) -> Subject:
+    others = [name for name, _ in members if name != link.name]
     fixed_to_it = f" with what is fixed to it ({listed(others)})" if others else ""
-    return f"Link {body!r}{fixed_to_it}"
+    whose = link.owner.at("inertial")
+    return replace(whose, words=f"{whose}{fixed_to_it}")
 
 
 def check_masses(
@@ -103,4 +114,4 @@ def _massless(link: Link, why: str, findings: Findings) -> None:
     given = "has no <inertial>" if not link.inertia_line else "has neither mass nor inertia"
     remedy = "give it a mass, or make the joint fixed"
     sentence = f"Link {link.name!r} {given}, and nothing that it carries has any, but {why}"
-    findings.fault(link.inertia_line or link.line, f"{sentence}; {remedy}.")
+    findings.fault(link.inertia_line or link.line, sentence, f"{remedy}.", link.owner)

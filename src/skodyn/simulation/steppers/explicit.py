@@ -147,14 +147,14 @@ def _check_tableau(
     for what, count in (("rows", len(rows)), ("nodes", len(nodes))):
         if count != stages or not stages:
             raise StateError(
-                f"The tableau of {name!r} has {count} {what} and {stages} weights; give one of "
-                "each for every stage, at least one."
+                f"The tableau of {name!r} has {count} {what} and {stages} weights",
+                "give one of each for every stage, at least one.",
             )
     for i, row in enumerate(rows):
         if len(row) > i:
             raise StateError(
-                f"The tableau of {name!r} has {len(row)} numbers in row {i + 1}; an explicit "
-                f"method has at most {i} there."
+                f"The tableau of {name!r} has {len(row)} numbers in row {i + 1}",
+                f"an explicit method has at most {i} there.",
             )
 
 
