@@ -53,7 +53,7 @@ from skodyn.kernels import body_inertias as inertia_rows  # noqa: E402
 from skodyn.model.contact_tables import pack_contacts  # noqa: E402
 from skodyn.model.prescription import find_prescription  # noqa: E402
 from skodyn.scenario import parse_scenario  # noqa: E402
-from skodyn.simulation.elements import FixmanForce, Servo  # noqa: E402
+from skodyn.simulation.elements import FixmanForce, JointProperties, Servo  # noqa: E402
 from skodyn.sweeps.lane_batch import LaneBatch  # noqa: E402
 from skodyn.view.drawing import Painter  # noqa: E402
 from skodyn.view.recording import still  # noqa: E402
@@ -151,6 +151,11 @@ def loops():
     q, v, _ = loop_references.reference("07_rssr").state(model)
     for method in ("rk4", "implicit_midpoint", "semi_implicit_euler", "dormand_prince"):
         sk.simulate(model, q, v, duration=0.004, dt=2e-3, integrator=method)
+    sprung = dict.fromkeys(model.joint_names[:1], JointProperties(damping=0.1))
+    sk.simulate(
+        model, q, v, duration=0.004, dt=2e-3, integrator="implicit_midpoint", joints=sprung,
+        implicit_springs=True,
+    )  # fmt: skip
 
 
 def contacts():

@@ -55,6 +55,13 @@ def take_integrals(work, model, out, full, given):
 @helper
 def evaluate_coupled(work, system, t, state, rates):
     """rates = ẏ at time t."""
+    act_coupled(work, system, t, state, rates)
+    return accelerate_coupled(work, system, system.model, rates)
+
+
+@helper
+def act_coupled(work, system, t, state, rates):
+    """All forces of a state, folded into its own and spread into FULL_TAU; rates of integrals."""
     model, full = system.model, full_model(system.model)
     tau, f_ext = table(system, TAU), forces_on_bodies(system)
     every = State(table(system, FULL_Q), table(system, FULL_Y))
@@ -71,7 +78,17 @@ def evaluate_coupled(work, system, t, state, rates):
     work_done = rates.stride - 1
     store_rows(work, rates, work_done, power(work, model, state.y, tau, f_ext))
     spread_forces(work, model, tau, full_tau)
-    first = accelerate(work, full, every, full_tau, f_ext, full_rates)
+
+
+@helper
+def accelerate_coupled(work, system, model, rates):
+    """v̇ under FULL_TAU and F_EXT where `act_coupled` has been; the model has the system's tree."""
+    every, full_rates = (
+        State(table(system, FULL_Q), table(system, FULL_Y)),
+        table(system, FULL_RATES),
+    )
+    full, f_ext = full_model(model), forces_on_bodies(system)
+    first = accelerate(work, full, every, table(system, FULL_TAU), f_ext, full_rates)
     second = factor_couplings(work, model)
     third = couple_accelerations(work, model, full_rates)
     pick_rates(work, model, full_rates, rates)

@@ -14,12 +14,11 @@ from skodyn.kernels.entries import Given
 from skodyn.kernels.kinematics import scatter_rates
 from skodyn.kernels.loop_projection import close_state, renew_changes
 from skodyn.kernels.loop_rows import ACCELERATIONS, GAMMAS
-from skodyn.lanes import WIDTH_1, Rows, pointer, store_rows
+from skodyn.lanes import WIDTH_1, Rows, pointer
 from skodyn.model.layout import NQ
 from skodyn.simulation.fixed_step import extended_size
 from skodyn.simulation.structures import (
     SYSTEM_ARRAYS,
-    Effects,
     State,
     opened,
     start_of,
@@ -28,27 +27,26 @@ from skodyn.simulation.structures import (
 from skodyn.simulation.system import (
     CLOSE,
     CLOSE_STAGE,
-    GRAVITY,
     LOOPS_READY,
     RENEW,
     TAU,
-    apply_forces,
-    control,
+    act,
     forces_on_bodies,
-    power,
 )
 
 
 @helper
 def evaluate_looped(work, system, t, state, rates):
     """rates = ẏ at time t, of a state whose loops are closed."""
-    model = system.model
-    tau, f_ext = table(system, TAU), forces_on_bodies(system)
-    apply_forces(work, system, t, state, Effects(tau, rates, table(system, GRAVITY), f_ext))
-    control(work, system, t, state, tau)
-    work_done = rates.stride - 1
-    store_rows(work, rates, work_done, power(work, model, state.y, tau, f_ext))
-    given, ready = Given(state.q, state.y, tau, f_ext), start_of(table(system, LOOPS_READY))
+    act(work, system, t, state, rates)
+    return accelerate_looped(work, system, system.model, state, rates)
+
+
+@helper
+def accelerate_looped(work, system, model, state, rates):
+    """v̇ under the forces in TAU and F_EXT; the model has the system's tree."""
+    given = Given(state.q, state.y, table(system, TAU), forces_on_bodies(system))
+    ready = start_of(table(system, LOOPS_READY))
     what = GAMMAS if ready[0] == 1.0 else ACCELERATIONS
     ready[0] = 0.0
     return accelerate_embedded(work, model, given, rates, what, False)

@@ -19,6 +19,8 @@ from skodyn.simulation.coupled_system import evaluate_coupled
 from skodyn.simulation.element_forces import apply_elements, apply_fixman, compensate_gravity
 from skodyn.simulation.looped_system import close_loops, evaluate_looped
 from skodyn.simulation.methods import method_named
+from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.sprung_system import evaluate_sprung
 from skodyn.simulation.steppers.looped_midpoint import step_looped
 from skodyn.simulation.structures import EFFECTS, ROWS, STATE, SYSTEM
 
@@ -33,6 +35,7 @@ OWN = (
     parts_of(evaluate_looped, SYSTEM, NUMBER, STATE, ROWS),
     parts_of(close_loops, SYSTEM, STATE, STATE, COUNT),
     parts_of(step_looped, SYSTEM, NUMBER, NUMBER, STATE, STATE),
+    parts_of(evaluate_sprung, SYSTEM, NUMBER, STATE, ROWS),
 )
 """In the order of structures.py."""
 
@@ -47,12 +50,15 @@ def element_part(function: Any) -> PartAtWidths:
 
 
 def addresses(
-    tree: Any, codes: Any, brought: tuple[PartAtWidths, ...], width: Width, method: str
+    tree: Any,
+    codes: Any,
+    brought: tuple[PartAtWidths, ...],
+    width: Width,
+    settings: IntegratorSettings,
 ) -> Any:
     """The address of every part that a system needs, 0 for the others; compiles them if need be.
 
     tree, codes: of the packed model and its forces. brought: parts that elements bring along.
-    method: the integrator's name.
     """
     needed = (
         tree[FULL] > 0,
@@ -61,7 +67,8 @@ def addresses(
         codes[f.FIXMAN] > 0,
         tree[LOOPS] > 0,
         tree[LOOPS] > 0,
-        tree[LOOPS] > 0 and method_named(method).closes_loops,
+        tree[LOOPS] > 0 and method_named(settings.method).closes_loops,
+        settings.implicit_springs,
     )
     found = [part.address(width) if used else 0 for part, used in zip(OWN, needed, strict=True)] + [
         part.address(width) for part in brought

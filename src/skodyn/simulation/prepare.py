@@ -17,9 +17,18 @@ from skodyn.simulation.force_tables import ForceTables
 from skodyn.simulation.methods import method_named
 from skodyn.simulation.parts import addresses
 from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.sprung_system import with_springs
+from skodyn.simulation.steppers.implicit_midpoint import SPRUNG_MODEL
 from skodyn.simulation.structures import SystemArrays
 
-__all__ = ["lane_arrays", "memory_of", "memory_sizes", "system_arrays", "tree_sizes"]
+__all__ = [
+    "constants_of_runs",
+    "lane_arrays",
+    "memory_of",
+    "memory_sizes",
+    "system_arrays",
+    "tree_sizes",
+]
 
 NOTHING = np.zeros(0)
 
@@ -56,13 +65,13 @@ def system_arrays(
     lanes += lanes_of_loops(model.kernel_tree)
     return SystemArrays(
         model.kernel_tree,
-        model.parameters,
+        constants_of_runs(model.kernel_tree, model.parameters, tables.numbers, settings),
         tables.codes,
         tables.numbers,
         controller,
         controller_parameters,
-        method_named(settings.method).numbers(settings),
-        addresses(model.kernel_tree, tables.codes, tables.parts, width, settings.method),
+        method_numbers(settings, model.parameters.size, width),
+        addresses(model.kernel_tree, tables.codes, tables.parts, width, settings),
         *memory_of(settings, memory_sizes(model, tables.n_integrals), width),
         line_zeros(_states(width) * lanes, poison=True),
     )
@@ -86,11 +95,28 @@ def lane_arrays(
         numbers,
         0,
         NOTHING,
-        method_named(settings.method).numbers(settings),
-        addresses(tree, codes, (), width, settings.method),
+        method_numbers(settings, sizes["parameters"], width),
+        addresses(tree, codes, (), width, settings),
         *memory_of(settings, sizes, width),
         line_zeros(_states(width) * lanes, poison=True),
     )
+
+
+def constants_of_runs(
+    tree: Any, parameters: Any, numbers: Any, settings: IntegratorSettings
+) -> Any:
+    """What a run reads of its model: one array, or one row for each of many runs."""
+    if settings.implicit_springs:
+        return with_springs(tree, parameters, numbers, settings.dt)
+    return parameters
+
+
+def method_numbers(settings: IntegratorSettings, parameters: int, width: Width) -> Any:
+    """What the kernels of a method read of its settings; parameters: how many a model has."""
+    numbers = method_named(settings.method).numbers(settings)
+    if settings.implicit_springs:
+        numbers[SPRUNG_MODEL] = parameters * _states(width)
+    return numbers
 
 
 def memory_of(settings: IntegratorSettings, sizes: dict[str, int], width: Width) -> tuple[Any, Any]:

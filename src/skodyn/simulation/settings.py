@@ -7,7 +7,7 @@ from typing import Any
 
 from skodyn.errors import StateError
 from skodyn.faults import Fault, Subject
-from skodyn.simulation.keys import POSITIVE, POSITIVE_LIMIT, Kind
+from skodyn.simulation.keys import BOOLEAN, POSITIVE, POSITIVE_LIMIT, Kind
 from skodyn.simulation.steppers.method import METHODS, Setting
 from skodyn.topology.wording import Spelling
 
@@ -45,6 +45,10 @@ class IntegratorSettings:
         for name, kind in {"dt": POSITIVE, "max_speed": POSITIVE_LIMIT, **kinds}.items():
             if not _fits(kind, value := getattr(self, name)):
                 faults.append(Subject().found(name, value, f"give {kind.form}."))
+        for name, owner in _switches(method):
+            if numbers[name] is True:
+                problem = f"{name} is True, but {method} has no such setting"
+                faults.append(Fault(problem, f"leave it out, or choose {owner}.", (name,), True))
         if faults:
             raise StateError(faults)
 
@@ -92,6 +96,20 @@ def _known_settings(method: str) -> dict[str, Setting]:
     chosen = METHODS.get(method)
     methods = [*METHODS.built_in.values(), *([chosen] if chosen else [])]
     return {setting.name: setting for one in methods for setting in one.settings}
+
+
+def _switches(method: str) -> list[tuple[str, str]]:
+    """What other methods can be switched to and this one cannot, with the name of one that can.
+
+    A number that a method does not read is no harm; a switch that does nothing is.
+    """
+    own = METHODS[method].keys if method in METHODS else ()
+    return [
+        (setting.name, name)
+        for name, one in METHODS.built_in.items()
+        for setting in one.settings
+        if setting.kind is BOOLEAN and setting.name not in own
+    ]
 
 
 def _fits(kind: Kind, value: Any) -> bool:

@@ -24,8 +24,8 @@ from skodyn.lanes import Rows, Work, pointer, shift_pointer, states
 ADDRESS = COUNT  # of a controller; 0 for none
 
 # which address of `parts` is whose
-COUPLED, ELEMENTS_PART, GRAVITY_PART, FIXMAN_PART, LOOPED, CLOSING, MIDPOINT = range(7)
-OWN_PARTS = 7  # what elements bring along follows
+COUPLED, ELEMENTS_PART, GRAVITY_PART, FIXMAN_PART, LOOPED, CLOSING, MIDPOINT, SPRUNG = range(8)
+OWN_PARTS = 8  # what elements bring along follows
 
 
 class SystemArrays(NamedTuple):

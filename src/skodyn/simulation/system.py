@@ -129,17 +129,24 @@ def accelerate(work, model, state, tau, f_ext, rates):
 
 
 @helper
+def act(work, system, t, state, rates):
+    """All forces of a state into TAU and F_EXT, and the rates of integrals; no mimic joints."""
+    tau, f_ext = table(system, TAU), forces_on_bodies(system)
+    apply_forces(work, system, t, state, Effects(tau, rates, table(system, GRAVITY), f_ext))
+    control(work, system, t, state, tau)
+    work_done = rates.stride - 1
+    store_rows(work, rates, work_done, power(work, system.model, state.y, tau, f_ext))
+
+
+@helper
 def evaluate(work, system, t, state, rates):
     """rates = ẏ at time t."""
     if has_mimics(system.model):
         return call_part(system.parts[COUPLED], work, system, t, state, rates)
     if has_loops(system.model):
         return call_part(system.parts[LOOPED], work, system, t, state, rates)
+    act(work, system, t, state, rates)
     tau, f_ext = table(system, TAU), forces_on_bodies(system)
-    apply_forces(work, system, t, state, Effects(tau, rates, table(system, GRAVITY), f_ext))
-    control(work, system, t, state, tau)
-    work_done = rates.stride - 1
-    store_rows(work, rates, work_done, power(work, system.model, state.y, tau, f_ext))
     return accelerate(work, system.model, state, tau, f_ext, rates)
 
 

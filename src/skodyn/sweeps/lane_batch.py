@@ -27,7 +27,7 @@ from skodyn.simulation.fixed_step import LogRows, Schedule, StateArrays
 from skodyn.simulation.lane_loop import GROUP, STEP, Sweep
 from skodyn.simulation.looped_system import OneState, close_start
 from skodyn.simulation.methods import method_named
-from skodyn.simulation.prepare import lane_arrays, tree_sizes
+from skodyn.simulation.prepare import constants_of_runs, lane_arrays, tree_sizes
 from skodyn.simulation.sampling import MetricArrays
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.structures import SystemArrays
@@ -82,7 +82,8 @@ class LaneBatch:
         # the last group is filled up with copies of its first run
         self.rows = np.arange(self.groups * LANES)
         self.rows[count:] = count - 1 - (count - 1) % LANES
-        self.p, self.numbers = self._interleaved(runs.parameters), self._interleaved(runs.numbers)
+        constants = constants_of_runs(runs.tree, runs.parameters, runs.numbers, runs.settings)
+        self.p, self.numbers = self._interleaved(constants), self._interleaved(runs.numbers)
         self.q = line_zeros(len(self.rows) * self.nq)
         self.q[:] = runs.q[self.rows].reshape(-1)
         self.y = line_zeros(len(self.rows) * self.ny)
@@ -110,6 +111,7 @@ class LaneBatch:
         runs, m = self.runs, self.metrics
         looped = bool(runs.tree[LOOPS])
         sizes = tree_sizes(runs.n_bodies, self.nq, self.nv, runs.n_integrals, looped)
+        sizes["parameters"] = runs.parameters.shape[1]
 
         def arrays(parameters: Floats, numbers: Floats, width: Width) -> SystemArrays:
             return lane_arrays(

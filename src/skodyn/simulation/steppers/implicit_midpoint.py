@@ -6,6 +6,7 @@ oscillates but does not drift (E. Hairer, C. Lubich, G. Wanner, Geometric Numeri
 2006, chapters V and XI). ȳ is found by fixed-point iteration, each lane for itself, until it moves
 by less than `tolerance` relative to its largest element, or until rounding keeps it from coming any
 closer; failure to converge is reported. With loops a step is another one (looped_midpoint.py).
+Springs of joints whose periods are short beside dt can be made implicit (sprung_system.py).
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from skodyn.kernels.status import NOT_CONVERGED, OK
 from skodyn.lanes import fma, states
 from skodyn.registry import register
 from skodyn.simulation.fixed_step import fixed_steps
-from skodyn.simulation.keys import SMALL
+from skodyn.simulation.keys import BOOLEAN, SMALL
 from skodyn.simulation.lane_loop import lane_steps
 from skodyn.simulation.lie import move_coordinates
 from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.method import Method, Setting
-from skodyn.simulation.steppers.tables import copy
-from skodyn.simulation.structures import MIDPOINT, State, size_of, start_of, table
-from skodyn.simulation.system import SYSTEM_MEMORY, evaluate
+from skodyn.simulation.steppers.tables import clear, copy
+from skodyn.simulation.structures import MIDPOINT, SPRUNG, State, size_of, start_of, table
+from skodyn.simulation.system import FULL_RATES, SYSTEM_MEMORY, evaluate
 
 MEMORY = Sections(
     SYSTEM_MEMORY,
@@ -43,7 +44,8 @@ MEMORY = Sections(
 MIDDLE_Q, MIDDLE_Y, RATES, MOVED = MEMORY.indices[:4]
 CLOSED_Y, WAY, SHIFT_Q, SHIFT_Y, LEAST_Q, LEAST_Y = MEMORY.indices[4:]
 
-TOLERANCE = 0  # of `method`
+# of `method`; SPRUNG_MODEL: how far behind the parameters those of the sprung model lie, or 0
+TOLERANCE, HALF_STEP, SPRUNG_MODEL = range(3)
 MAX_ITERATIONS = 100
 STAGNANT = 1e-9
 """An iteration that has come this close, relative, and moves no less than before, is at rest: what
@@ -81,6 +83,23 @@ def correct_lanes(work, system, dt, state, middle, rates):
 
 
 @helper
+def evaluate_middle(work, system, t, state, rates):
+    """ẏ, or with implicit springs what comes closer to it than the rates of the last iteration."""
+    if system.method[SPRUNG_MODEL] > 0.0:
+        return call_part(system.parts[SPRUNG], work, system, t, state, rates)
+    return evaluate(work, system, t, state, rates)
+
+
+@helper
+def forget_rates(work, system):
+    """Let the iteration of implicit springs begin at rest, not with what the last step left."""
+    if system.method[SPRUNG_MODEL] > 0.0:
+        for section in (RATES, FULL_RATES):
+            rates = table(system, section)
+            clear(size_of(work, rates), start_of(rates))
+
+
+@helper
 def step(work, system, t, dt, state, new):
     """The state at t + dt."""
     if has_loops(system.model):
@@ -88,11 +107,12 @@ def step(work, system, t, dt, state, new):
     middle, rates = State(table(system, MIDDLE_Q), table(system, MIDDLE_Y)), table(system, RATES)
     count, moved = size_of(work, state.y), start_of(table(system, MOVED))
     copy(count, start_of(middle.y), start_of(state.y))
+    forget_rates(work, system)
     for lane in range(states(work)):
         moved[lane] = float("inf")
     for _ in range(MAX_ITERATIONS):
         move_coordinates(work, system.model, state.q, middle.y, 0.5 * dt, middle.q)
-        status = evaluate(work, system, t + 0.5 * dt, middle, rates)
+        status = evaluate_middle(work, system, t + 0.5 * dt, middle, rates)
         if status != OK:
             return status
         if correct_lanes(work, system, dt, state, middle, rates) == 0:
@@ -110,8 +130,17 @@ METHOD = register(
         MEMORY,
         fixed_steps("midpoint_run", step),
         lane_steps("midpoint_sweep", step),
-        numbers=lambda settings: np.array([settings.tolerance]),
-        settings=(Setting("tolerance", 1e-14, SMALL, "of the implicit equations"),),
+        numbers=lambda settings: np.array([settings.tolerance, 0.5 * settings.dt, 0.0]),
+        settings=(
+            Setting("tolerance", 1e-14, SMALL, "of the implicit equations"),
+            Setting(
+                "implicit_springs",
+                False,
+                BOOLEAN,
+                "solve springs and dampers of joints implicitly, so that steps can be long beside "
+                "their periods",
+            ),
+        ),
         closes_loops=True,
     )
 )

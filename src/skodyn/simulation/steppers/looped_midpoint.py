@@ -31,10 +31,12 @@ from skodyn.simulation.steppers.implicit_midpoint import (
     STAGNANT,
     TOLERANCE,
     WAY,
+    evaluate_middle,
+    forget_rates,
 )
 from skodyn.simulation.steppers.tables import clear, copy
 from skodyn.simulation.structures import CLOSING, State, size_of, start_of, table
-from skodyn.simulation.system import RENEW, close, close_to_evaluate, evaluate
+from skodyn.simulation.system import RENEW, close, close_to_evaluate
 
 
 @helper
@@ -103,6 +105,7 @@ def step_looped(work, system, t, dt, state, new):
     copy(count, start_of(middle.y), start_of(state.y))
     clear(count, start_of(table(system, SHIFT_Q)))
     clear(count, start_of(table(system, SHIFT_Y)))
+    forget_rates(work, system)
     for lane in range(states(work)):
         moved[lane] = float("inf")
     for _ in range(MAX_ITERATIONS):
@@ -111,7 +114,7 @@ def step_looped(work, system, t, dt, state, new):
         copy(count, start_of(closed.y), start_of(middle.y))
         status = close_to_evaluate(work, system, closed)
         if status == OK:
-            status = evaluate(work, system, t + 0.5 * dt, closed, rates)
+            status = evaluate_middle(work, system, t + 0.5 * dt, closed, rates)
         if status != OK:
             return status
         correct_middle(work, system, dt, state)
