@@ -1,4 +1,4 @@
-"""docs/ARCHITECTURE.md draws the house as pyproject.toml has it."""
+"""docs/ARCHITECTURE.md draws the layers as pyproject.toml has them."""
 
 import re
 import tomllib
@@ -23,13 +23,13 @@ def test_the_drawing_has_the_layers_of_the_import_contract_in_their_order():
     assert drawn == layers()
 
 
-def test_every_package_of_the_house_is_in_a_layer_and_in_the_table():
+def test_every_package_is_in_a_layer_and_in_the_table():
     packages = {
         path.stem for path in (ROOT / "src" / "skodyn").iterdir()
         if path.suffix == ".py" or (path / "__init__.py").is_file()
     } - {"__init__", "__main__"}  # fmt: skip
     assert packages == set().union(*layers())
-    table = PAGE.partition("## Where a new thing goes")[2].partition("\n## ")[0]
+    table = PAGE.partition("## What each package is responsible for")[2].partition("\n## ")[0]
     first_cells = "".join(line.split("|")[1] for line in table.splitlines() if line.startswith("|"))
     assert packages == set(re.findall(r"`(\w+)`", first_cells))
 

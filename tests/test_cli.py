@@ -139,7 +139,7 @@ def test_drawing_does_not_recurse():
 
 def test_check_says_sound(capsys: Any):
     assert main(["check", PENDULUM]) == 0
-    assert capsys.readouterr().out == f"{PENDULUM}: sound (2 bodies, nq 2, nv 2)\n"
+    assert capsys.readouterr().out == f"{PENDULUM}: valid (2 bodies, nq 2, nv 2)\n"
 
 
 @pytest.mark.parametrize("command", ["check", "info"])
@@ -162,7 +162,7 @@ def test_check_repair_shows_changes_and_writes_nothing(repairable: Path, capsys:
     first, last = capsys.readouterr().out.splitlines()
     assert first.startswith("would repair: Body 'a': inertia violates the triangle inequality")
     assert "replaced [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 5.0]] by [[" in first
-    assert last.endswith("sound after 1 repair; nothing was written")
+    assert last.endswith("valid after 1 repair; nothing was written")
     assert repairable.read_bytes() == before
 
 

@@ -160,7 +160,7 @@ def test_every_scenario_runs(path, tmp_path, capsys):
     copy = tmp_path / path.name
     copy.write_text(shorter)
     assert main(["check", str(copy)]) == 0
-    assert "sound" in capsys.readouterr().out
+    assert "valid" in capsys.readouterr().out
     assert main(["run", str(copy), "-o", str(tmp_path / "out.h5")]) == 0
     assert capsys.readouterr().out.startswith("finished")
     run = open_trajectory(tmp_path / "out.h5")
@@ -402,7 +402,7 @@ def test_a_model_file_changed_since_is_refused_unless_forced(tmp_path, capsys, m
 def test_check_says_what_a_scenario_will_do(scenario, tmp_path, capsys):
     assert main(["check", str(scenario)]) == 0
     out, err = capsys.readouterr()
-    assert out == f"{scenario}: sound (1 bodies, 0.5 s by rk4, 51 rows)\n"
+    assert out == f"{scenario}: valid (1 bodies, 0.5 s by rk4, 51 rows)\n"
     assert err == ""
     assert [p.name for p in tmp_path.iterdir()] == ["rod.toml"]
 

@@ -407,7 +407,7 @@ def test_info_and_check_speak_of_loops(tmp_path: Path, capsys: Any):
     assert main(["check", str(path)]) == 0
     out = capsys.readouterr().out
     assert out.startswith(words)
-    assert out.endswith("sound (3 bodies, nq 3, nv 3, 1 loop)\n")
+    assert out.endswith("valid (3 bodies, nq 3, nv 3, 1 loop)\n")
     assert main(["info", str(path), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["loops"]["pin"]["body_a"] == "coupler"

@@ -436,7 +436,7 @@ def test_info_and_check_take_the_options_of_robots(capsys):
     assert main(["check", str(DESK_ARM)]) == 0
     out = capsys.readouterr().out
     assert "note: <collision> is not used" in out
-    assert "sound (4 bodies, nq 4, nv 4)" in out
+    assert "valid (4 bodies, nq 4, nv 4)" in out
 
 
 @pytest.mark.parametrize("root", ["fixed", "free"])

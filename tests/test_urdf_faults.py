@@ -403,7 +403,7 @@ def test_check_shows_notes_and_repairs_but_writes_nothing(write, capsys):
     out = capsys.readouterr().out
     assert "note: <gazebo> is for that simulator and is not used: tool." in out
     assert f"would repair: {path}:6: Link 'upper': inertia violates the triangle" in out
-    assert "sound after 1 repair; nothing was written" in out
+    assert "valid after 1 repair; nothing was written" in out
     assert path.read_bytes() == before
 
 

@@ -189,7 +189,7 @@ def test_independent_is_noted(write):
 
 def test_check_takes_a_robot_with_loops(write, capsys):
     assert main(["check", str(write(PIN + GEAR))]) == 0
-    assert "sound" in capsys.readouterr().out
+    assert "valid" in capsys.readouterr().out
 
 
 # ---- faults -------------------------------------------------------------------------------------

@@ -32,10 +32,10 @@ examples:
   skodyn info double_pendulum.h5       what a log holds, and how well energy was kept
   skodyn plot double_pendulum.h5       its curves as double_pendulum.png
   skodyn view double_pendulum.h5       replay it in the browser; --html, --gif write files
-  skodyn info arm.toml                 draw the tree: bodies, joints, freedoms, masses
+  skodyn info arm.toml                 draw the tree: bodies, joints, dofs, masses
   skodyn info arm.toml --json          the same as data, for other programs
   skodyn check arm.toml                every fault of a model file, with its line
-  skodyn check arm.toml --repair       what mending its inertias would change; writes nothing
+  skodyn check arm.toml --repair       what repairing its inertias would change; writes nothing
   skodyn check robot.urdf --root free  a robot in URDF or MJCF (.xml), with notes on it
   skodyn identities arm.toml           check the papers' equations on a model
   skodyn plot sparsity arm.toml        which entries of its operators are zero
@@ -90,12 +90,12 @@ def _parser() -> argparse.ArgumentParser:
     robots.add_options(info)
     info.set_defaults(command=_info)
 
-    words = "say whether a model or scenario is sound, or all its faults"
+    words = "say whether a model or scenario is valid, or list all its faults"
     check = commands.add_parser("check", help=words, epilog=sweeps.LOOKS, allow_abbrev=False)
     check.add_argument(
         "model", metavar="FILE", help="a model file, a scenario, or one with a [sweep]"
     )
-    robots.add_options(check, "show which inertias would be mended, and how")
+    robots.add_options(check, "show which inertias would be repaired, and how")
     check.set_defaults(command=_check)
 
     words = "time the main algorithms on this machine, no other library needed"
@@ -140,9 +140,9 @@ def _check(options: argparse.Namespace) -> None:
         print(f"would repair: {repair}")
     if model.repairs:
         count = f"{len(model.repairs)} repair{'s' * (len(model.repairs) > 1)}"
-        print(f"{options.model}: sound after {count}; nothing was written")
+        print(f"{options.model}: valid after {count}; nothing was written")
     else:
-        print(f"{options.model}: sound ({size_words(model)})")
+        print(f"{options.model}: valid ({size_words(model)})")
 
 
 def _bench(options: argparse.Namespace) -> None:

@@ -170,12 +170,12 @@ def log_info(path: str, as_json: bool) -> str:
 
 
 def check_scenario(path: str) -> str:
-    """One line on a sound scenario; a faulty one raises."""
+    """One line on a valid scenario; a faulty one raises."""
     from skodyn.scenario import read_scenario
 
     scenario = read_scenario(path)
     method = scenario.integrator.method
     return "".join(f"note: {note}\n" for note in scenario.model.notes) + (
-        f"{path}: sound ({scenario.model.n_bodies} bodies, {scenario.duration:g} s by {method}, "
+        f"{path}: valid ({scenario.model.n_bodies} bodies, {scenario.duration:g} s by {method}, "
         f"{scenario.rows + 1} rows)"
     )

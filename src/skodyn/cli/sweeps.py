@@ -208,7 +208,7 @@ def _plan(options: argparse.Namespace) -> None:
 
 
 def check_sweep(path: str) -> str:
-    """One line on a sound sweep; a faulty one raises."""
+    """One line on a valid sweep; a faulty one raises."""
     from skodyn.sweeps.plan import read_plan
 
     return _sound(path, read_plan(path))
@@ -216,7 +216,7 @@ def check_sweep(path: str) -> str:
 
 def _sound(path: str, plan: Any) -> str:
     shape = " × ".join(f"{count} {name}" for name, _, count in plan.dimensions)
-    return f"{path}: sound, {plan.count} runs = {shape}"
+    return f"{path}: valid, {plan.count} runs = {shape}"
 
 
 def plan_text(path: str) -> str:

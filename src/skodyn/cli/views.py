@@ -44,7 +44,7 @@ def add_commands(commands: Any) -> None:
     view.add_argument("--model", metavar="FILE", help="draw a log with this model, not its own")
     view.add_argument("--html", metavar="RUN.html", help="write one file that needs no network")
     view.add_argument("--gif", metavar="RUN.gif", help="write a film, without a display")
-    view.add_argument("--frames", metavar="N", type=_positive, help="at most so many frames")
+    view.add_argument("--frames", metavar="N", type=_positive, help="at most this many frames")
     view.add_argument("--size", metavar="WxH", type=_size, default=(640, 480), help="of the GIF")
     view.add_argument("--fps", metavar="N", type=_positive, default=25, help="of the GIF")
     view.add_argument("--speed", metavar="X", type=_pace, help="of the GIF, 1 is real time")

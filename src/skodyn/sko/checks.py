@@ -211,7 +211,7 @@ def _check_maps(tree: Tree, maps: Found, sizes: list[int], faults: list[Fault]) 
                     Fault(
                         f"Node {quote(tree.names[k])}: the rows of H ({rows}×{cols}) are "
                         "linearly dependent",
-                        "drop the freedoms that repeat others or do nothing.",
+                        "drop the degrees of freedom that repeat others or do nothing.",
                     )
                 )
 

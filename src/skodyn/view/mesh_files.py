@@ -36,6 +36,6 @@ def read_mesh(path: str) -> Mesh:
     if not len(corners):
         raise ModelError(f"{path}: this mesh file has no triangles.")
     if not np.all(np.abs(vertices) <= LARGEST):
-        raise ModelError(f"{path}: this mesh file has corners that are not finite", "mend it.")
+        raise ModelError(f"{path}: this mesh file has corners that are not finite", "repair it.")
     upright = unit_vectors(normals.astype(np.float64))
     return Mesh(vertices.astype(np.float32), upright.astype(np.float32), corners.astype(np.uint32))
