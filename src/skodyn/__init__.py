@@ -78,7 +78,9 @@ if TYPE_CHECKING:
     )
     from skodyn.dynamics.rigid_sko_model import sko_model
     from skodyn.errors import (
+        ArgumentError,
         DynamicsError,
+        Fault,
         FaultsError,
         KernelMemoryError,
         LogError,
@@ -229,7 +231,9 @@ _HOME = {
     ),
     "skodyn.dynamics.rigid_sko_model": ("sko_model",),
     "skodyn.errors": (
+        "ArgumentError",
         "DynamicsError",
+        "Fault",
         "FaultsError",
         "KernelMemoryError",
         "LogError",
@@ -359,6 +363,7 @@ sys.modules[__name__].__class__ = _FrontPage
 
 __all__ = [
     "AndersenThermostat",
+    "ArgumentError",
     "Assembly",
     "Blocks",
     "BodyInertias",
@@ -376,6 +381,7 @@ __all__ = [
     "Disk",
     "DynamicsError",
     "Ellipsoid",
+    "Fault",
     "FaultsError",
     "Fixed",
     "FixmanForce",

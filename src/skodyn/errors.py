@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from skodyn.faults import Fault
 
 __all__ = [
+    "ArgumentError",
     "DynamicsError",
     "Fault",
     "FaultsError",
@@ -85,6 +86,12 @@ class StateError(FaultsError):
     """Coordinates, velocities or forces that do not fit the model."""
 
     what = "state"
+
+
+class ArgumentError(FaultsError, TypeError):
+    """An argument that a function does not have."""
+
+    what = "call"
 
 
 class KernelMemoryError(SkodynError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from skodyn.channels.joint_curves import force_unit
 from skodyn.errors import LogError
 from skodyn.model.loops import ALONG, DOT, HELIX, LENGTH, POINT, Loop, closing_rows
 from skodyn.model.model import Model
+from skodyn.topology.wording import Spelling
 
 __all__ = ["error_families", "force_families"]
 
@@ -48,9 +48,8 @@ def _known(model: Model, patterns: Iterable[str]) -> set[str]:
     for pattern in wanted:
         fitting = fnmatch.filter(model.loop_names, pattern)
         if not fitting:
-            close = get_close_matches(pattern, model.loop_names, n=1)
             few = ", ".join(model.loop_names[:5]) or "none"
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {few}."
+            hint = Spelling(model.loop_names).remedy(pattern, f"there are: {few}")
             raise LogError(f"Model {model.name!r} has no loop or coupling {pattern!r}; {hint}")
         found.update(fitting)
     return found if wanted else set(model.loop_names)

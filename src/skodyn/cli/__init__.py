@@ -18,7 +18,8 @@ from pathlib import Path
 from skodyn import __version__
 from skodyn.cli import cache, identities, robots, runs, sweeps, views
 from skodyn.cli.kinds import file_kind
-from skodyn.errors import ModelError, SkodynError
+from skodyn.errors import FaultsError, ModelError, SkodynError
+from skodyn.faults import Fault
 from skodyn.io import load
 from skodyn.model.drawing import describe, draw, size_words
 from skodyn.model.loop_drawing import group_lines
@@ -35,6 +36,7 @@ examples:
   skodyn info arm.toml                 draw the tree: bodies, joints, dofs, masses
   skodyn info arm.toml --json          the same as data, for other programs
   skodyn check arm.toml                every fault of a model file, with its line
+  skodyn check arm.toml --json         the same as data: path, file, line, value, problem, remedy
   skodyn check arm.toml --repair       what repairing its inertias would change; writes nothing
   skodyn check robot.urdf --root free  a robot in URDF or MJCF (.xml), with notes on it
   skodyn identities arm.toml           check the papers' equations on a model
@@ -96,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
         "model", metavar="FILE", help="a model file, a scenario, or one with a [sweep]"
     )
     robots.add_options(check, "show which inertias would be repaired, and how")
+    check.add_argument("--json", action="store_true", help="print the list of faults as data")
     check.set_defaults(command=_check)
 
     words = "time the main algorithms on this machine, no other library needed"
@@ -119,30 +122,40 @@ def _info(options: argparse.Namespace) -> None:
     print(draw(model, everything=options.all))
 
 
-def _check(options: argparse.Namespace) -> None:
+def _check(options: argparse.Namespace) -> int:
+    if not options.json:
+        print(_checked(options))
+        return 0
+    faults: tuple[Fault, ...] = ()
+    try:
+        _checked(options)
+    except FaultsError as error:
+        faults = error.faults
+    except SkodynError as error:
+        faults = (Fault(str(error)),)
+    listed = [fault.as_data() for fault in faults]
+    print(json.dumps(listed, indent=2, ensure_ascii=False, allow_nan=False))
+    return 2 if faults else 0
+
+
+def _checked(options: argparse.Namespace) -> str:
+    """What there is to say of a valid file."""
     chosen = robots.chosen(options)
     kind = file_kind(options.model)
     if kind != "model" and chosen:
         what = f"{options.model} is a {kind}, and --repair and options of robots are for models"
-        raise ModelError(f"{what}; leave them out, or check the model file.")
+        raise ModelError(what, "leave them out, or check the model file.")
     if kind == "sweep":
-        print(sweeps.check_sweep(options.model))
-        return
+        return sweeps.check_sweep(options.model)
     if kind == "scenario":
-        print(runs.check_scenario(options.model))
-        return
+        return runs.check_scenario(options.model)
     model = load(options.model, **chosen)
-    for note in model.notes:
-        print(f"note: {note}")
-    for line in group_lines(model):
-        print(line)
-    for repair in model.repairs:
-        print(f"would repair: {repair}")
+    lines = [*(f"note: {note}" for note in model.notes), *group_lines(model)]
+    lines += [f"would repair: {repair}" for repair in model.repairs]
     if model.repairs:
         count = f"{len(model.repairs)} repair{'s' * (len(model.repairs) > 1)}"
-        print(f"{options.model}: valid after {count}; nothing was written")
-    else:
-        print(f"{options.model}: valid ({size_words(model)})")
+        return "\n".join((*lines, f"{options.model}: valid after {count}; nothing was written"))
+    return "\n".join((*lines, f"{options.model}: valid ({size_words(model)})"))
 
 
 def _bench(options: argparse.Namespace) -> None:

@@ -211,10 +211,10 @@ def check_sweep(path: str) -> str:
     """One line on a valid sweep; a faulty one raises."""
     from skodyn.sweeps.plan import read_plan
 
-    return _sound(path, read_plan(path))
+    return _valid(path, read_plan(path))
 
 
-def _sound(path: str, plan: Any) -> str:
+def _valid(path: str, plan: Any) -> str:
     shape = " × ".join(f"{count} {name}" for name, _, count in plan.dimensions)
     return f"{path}: valid, {plan.count} runs = {shape}"
 
@@ -233,7 +233,7 @@ def plan_text(path: str) -> str:
     together = f"{found.lanes} lanes" if found.lanes > 1 else "one run at a time"
     return "\n".join(
         (
-            _sound(path, plan),
+            _valid(path, plan),
             f"planned  in {planned:.2f} s",
             f"side by side  {plan.scan.variants} "
             f"set{'s' * (plan.scan.variants > 1)}, {together}; {fast} of "

@@ -13,6 +13,7 @@ from skodyn.io.model_toml import load_model
 from skodyn.io.robots.options import LoadOptions
 from skodyn.io.urdf import UrdfFile
 from skodyn.io.xml_source import XmlSource
+from skodyn.model.keywords import keywords_checked
 from skodyn.model.model import Model
 from skodyn.typing import MimicRule, Root
 
@@ -24,6 +25,7 @@ _OF_MJCF = ("merge_fixed", "search_paths", "stops", "mimic", "ignore", "repair_i
 _OF_URDF = ("root", *_OF_MJCF)
 
 
+@keywords_checked()
 def load(
     path: str | os.PathLike[str],
     *,

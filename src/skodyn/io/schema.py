@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from skodyn.channels.entry import CHANNELS, Channel, DataSet, built_in_data, known_labels
 from skodyn.errors import LogError
 from skodyn.model.model import Model
+from skodyn.topology.wording import Spelling
 
 __all__ = ["Names", "always_there", "chosen_data", "dtype_of", "labels_of_all"]
 
@@ -80,7 +80,6 @@ def chosen_data(extra: Iterable[str], own: Mapping[str, DataSet]) -> tuple[str, 
     known = {**built_in_data(), **own}
     wanted = {*always_there(), *extra}
     for name in sorted(wanted - set(known)):
-        close = get_close_matches(name, known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(known)}."
+        hint = Spelling(known).remedy(name, f"choose from {', '.join(known)}")
         raise LogError(f"There is no log channel {name!r}; {hint}")
     return tuple(name for name in known if name in wanted)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast, overload
 
@@ -18,6 +17,7 @@ from skodyn.io.log_reading import OpenLog, open_log
 from skodyn.io.model_record import read_model
 from skodyn.io.schema import Names, chosen_data
 from skodyn.model.model import Model
+from skodyn.topology.wording import Spelling, listed
 from skodyn.typing import RunSummary
 
 if TYPE_CHECKING:
@@ -281,8 +281,7 @@ class Trajectory:
         if name in names.joints:
             row: list[int] = names.columns[names.joints.index(name)].tolist()
             return row
-        close = get_close_matches(str(name), names.joints, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(names.joints[:5])} …"
+        hint = Spelling(names.joints).remedy(name, f"it has {listed(names.joints, 5)}")
         raise LogError(f"This run ({self._source.label}) has no joint {name!r}; {hint}")
 
 

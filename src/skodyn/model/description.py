@@ -10,6 +10,7 @@ from skodyn.conventions import DEFAULT_GRAVITY, GROUND
 from skodyn.errors import ModelError
 from skodyn.faults import Fault
 from skodyn.model.joints import Fixed, Joint
+from skodyn.model.keywords import keywords_checked
 from skodyn.model.shapes import Touching
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ class ModelBuilder:
     `translation` and `rotation` place the joint frame in the parent's body frame.
     """
 
+    @keywords_checked()
     def __init__(self, gravity: Sequence[float] = DEFAULT_GRAVITY, name: str = "model") -> None:
         self.name = name
         self.gravity = gravity
@@ -133,6 +135,7 @@ class ModelBuilder:
         self.joints: list[LoopDescription] = []
         self.collisions: list[CollisionDescription] = []
 
+    @keywords_checked()
     def add_body(
         self,
         name: str,
@@ -155,6 +158,7 @@ class ModelBuilder:
             BodyDescription(name, parent, carried_by, translation, rotation, mass, com, inertia)
         )
 
+    @keywords_checked()
     def add_frame(
         self,
         name: str,
@@ -166,6 +170,7 @@ class ModelBuilder:
         """Add a named frame fixed in a body (or in the ground)."""
         self.frames.append(FrameDescription(name, body, translation, rotation))
 
+    @keywords_checked()
     def add_mimic(
         self, joint: str, source: str, multiplier: float = 1.0, offset: float = 0.0
     ) -> None:
@@ -176,6 +181,7 @@ class ModelBuilder:
         """
         self.mimics.append(MimicDescription(joint, source, multiplier, offset))
 
+    @keywords_checked()
     def add_loop(
         self,
         name: str,
@@ -199,6 +205,7 @@ class ModelBuilder:
             )
         )
 
+    @keywords_checked()
     def add_coupling(
         self,
         name: str,
@@ -216,6 +223,7 @@ class ModelBuilder:
         """
         self.couplings.append(CouplingDescription(name, joint, source, coefficients, terms, offset))
 
+    @keywords_checked()
     def add_link(
         self,
         name: str,
@@ -232,6 +240,7 @@ class ModelBuilder:
         """
         self.links.append(LinkDescription(name, mass, com, inertia))
 
+    @keywords_checked()
     def add_joint(
         self,
         name: str,
@@ -255,6 +264,7 @@ class ModelBuilder:
             )
         )
 
+    @keywords_checked()
     def add_collision(
         self,
         body: str,
@@ -271,6 +281,7 @@ class ModelBuilder:
         """
         self.collisions.append(CollisionDescription(name, body, shape, translation, rotation))
 
+    @keywords_checked()
     def build(self, *, cut: Iterable[str] = (), repair_inertia: bool = False) -> Model:
         """The frozen, packed model; raises ModelError with every fault at once.
 

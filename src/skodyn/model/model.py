@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skodyn.errors import ModelError
+from skodyn.faults import Fault
 from skodyn.forks import cached_property
 from skodyn.model import coordinates, layout
 from skodyn.model.columns import Floats
@@ -21,6 +21,7 @@ from skodyn.model.mimics import Coupling, Mimic, state_indices
 from skodyn.model.properties import JointLimits, JointProperties
 from skodyn.model.shapes import Collision, Visual, shape_text
 from skodyn.topology import Tree
+from skodyn.topology.wording import Spelling, listed
 
 if TYPE_CHECKING:
     from skodyn.model.loop_structure import GroupStructure
@@ -230,11 +231,8 @@ class Model:
                 f"Model {self.name!r}: {name!r} closes a loop and has no coordinate",
                 "cut the loop at another joint if this one is to be driven, sprung or read.",
             )
-        close = get_close_matches(str(name), numbers, n=1)
-        hint = (
-            f"did you mean {close[0]!r}?" if close else f"it has {', '.join(list(numbers)[:5])} …"
-        )
-        raise ModelError(f"Model {self.name!r} has no {what} {name!r}", hint)
+        remedy = Spelling(numbers).remedy(name, f"it has {listed(list(numbers), 5)}")
+        raise ModelError(Fault(f"Model {self.name!r} has no {what} {name!r}", remedy, value=name))
 
     # ---- mimic joints -------------------------------------------------------------------------
 

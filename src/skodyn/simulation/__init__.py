@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from skodyn.errors import StateError
 from skodyn.model.columns import shown
+from skodyn.model.keywords import keywords_checked
 from skodyn.model.model import Model
 from skodyn.simulation.elements import (
     FixmanForce,
@@ -25,7 +26,7 @@ from skodyn.simulation.elements import (
 from skodyn.simulation.session import Plan, Run
 from skodyn.simulation.session import resume as _resume
 from skodyn.simulation.session import run as _run
-from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.settings import IntegratorSettings, setting_names
 from skodyn.simulation.thermostat import AndersenThermostat
 from skodyn.typing import IntegratorName
 
@@ -44,6 +45,7 @@ __all__ = [
 ]
 
 
+@keywords_checked(setting_names)
 def simulate(
     model: Model,
     q0: ArrayLike,

@@ -11,7 +11,7 @@ from skodyn.simulation.keys import BOOLEAN, POSITIVE, POSITIVE_LIMIT, Kind
 from skodyn.simulation.steppers.method import METHODS, Setting
 from skodyn.topology.wording import Spelling
 
-__all__ = ["IntegratorSettings"]
+__all__ = ["IntegratorSettings", "setting_names"]
 
 
 class IntegratorSettings:
@@ -110,6 +110,12 @@ def _switches(method: str) -> list[tuple[str, str]]:
         for setting in one.settings
         if setting.kind is BOOLEAN and setting.name not in own
     ]
+
+
+def setting_names() -> tuple[str, ...]:
+    """The settings of all methods."""
+    own = (setting.name for method in METHODS.values() for setting in method.settings)
+    return (*dict.fromkeys(own), "max_speed")
 
 
 def _fits(kind: Kind, value: Any) -> bool:

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from skodyn.errors import LogError, ScenarioError
+from skodyn.model.keywords import keywords_checked
 from skodyn.scenario import Scenario, read_scenario
 from skodyn.sweeps.batch import pickled, prepare
 from skodyn.sweeps.driver import Driver, Progress, Tally
 from skodyn.sweeps.engines import DEFAULT_ENGINE, open_engine, warm
 from skodyn.sweeps.index import Index, IndexWriter, create_index, open_index
 from skodyn.sweeps.packing import goes_alone
-from skodyn.sweeps.plan import Plan, make_plan, read_plan
+from skodyn.sweeps.plan import KEYS, Plan, make_plan, read_plan
 from skodyn.sweeps.results import Sweep, logs_folder
 from skodyn.sweeps.scenario_data import read_data
 from skodyn.sweeps.stored_study import changed_code, record_of, stored_study
@@ -45,6 +46,7 @@ def plan_sweep(
     return make_plan(given, {**table, **more})
 
 
+@keywords_checked(lambda: KEYS)
 def sweep(
     scenario: str | os.PathLike[str] | Scenario,
     parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
