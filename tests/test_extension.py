@@ -14,7 +14,7 @@ from skodyn.jit import BEFORE_COMPILING, JIT_DISABLED, helper
 from skodyn.kernels.status import OK
 from skodyn.lanes import PartAtWidths, absolute, load_rows, parameter
 from skodyn.model.layout import V_START
-from skodyn.simulation.element_forces import add_torque
+from skodyn.simulation.element_tools import add_torque
 from skodyn.simulation.elements import Forces, OwnElement
 from skodyn.simulation.force_tables import pack_forces
 from skodyn.simulation.forces import FIRST, OFFSET

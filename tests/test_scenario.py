@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from exploring import examples
 from skodyn.scenario import Scenario, ScenarioError, page, parse_scenario, read_scenario
 from skodyn.scenario.description import Bounds
-from skodyn.scenario.schema import CONTROLLERS, FORCES, SCHEMA
+from skodyn.scenario.schema import SCHEMA, element_types
 from skodyn.simulation.elements import (
     Forces,
     JointProperties,
@@ -235,7 +235,7 @@ def test_there_are_ten_scenarios_and_they_use_every_element_and_method_but_one()
     read = [read_scenario(path) for path in SCENARIOS]
     assert len(read) >= 10
     used = {type(element) for scenario in read for element in scenario.forces.elements}
-    assert used == {*CONTROLLERS.values(), *FORCES.values()}
+    assert used == {*element_types("controllers").values(), *element_types("forces").values()}
     methods = {scenario.integrator.method for scenario in read}
     assert methods == {*METHODS} - {"semi_implicit_euler"}
 

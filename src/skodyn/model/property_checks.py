@@ -60,12 +60,13 @@ def field_faults(
     faults = []
     for entry in fields(given):
         value, remedy = getattr(given, entry.name), ""
-        if entry.type == "str":
+        kind = getattr(entry.type, "__name__", entry.type)  # a class, without `annotations`
+        if kind == "str":
             remedy = "" if isinstance(value, str) else "give a name"
-        elif entry.type == "bool":
+        elif kind == "bool":
             remedy = "" if isinstance(value, bool | np.bool_) else "give True or False"
         else:
-            remedy = _number_fault(value, str(entry.type), entry.name in may_be_infinite)
+            remedy = _number_fault(value, str(kind), entry.name in may_be_infinite)
         if remedy:
             faults.append(whose.found(entry.name, value, f"{remedy}."))
     return faults

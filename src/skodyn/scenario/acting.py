@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,22 +10,14 @@ from skodyn.faults import Subject, dotted
 from skodyn.model.columns import shown
 from skodyn.model.properties import stops_fault
 from skodyn.scenario.names import Names
-from skodyn.scenario.schema import CONTROLLERS, FORCES
+from skodyn.scenario.schema import element_types
 from skodyn.scenario.tables import At, Tables, Values
-from skodyn.simulation.elements import (
-    Element,
-    FixmanForce,
-    Forces,
-    JointProperties,
-    PointSpring,
-    Servo,
-    Sinusoid,
-    TorqueTable,
-    Wrench,
-)
+from skodyn.simulation.element import ELEMENTS, Element, keys_of
+from skodyn.simulation.elements import Forces, JointProperties
+from skodyn.simulation.keys import BODY, BODY_OR_WORLD, JOINT
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat, rate_fault
-from skodyn.topology.wording import Spelling, listed
+from skodyn.topology.wording import Spelling
 
 __all__ = ["read_forces", "read_thermostat"]
 
@@ -34,8 +26,8 @@ def read_forces(tables: Tables, top: dict[str, Any], names: Names | None) -> For
     """What acts; to be used only if no fault was found."""
     joints = _joints(tables, top, names)
     elements = (
-        *_elements(tables, top, "controllers", CONTROLLERS, names),
-        *_elements(tables, top, "forces", FORCES, names),
+        *_elements(tables, top, "controllers", names),
+        *_elements(tables, top, "forces", names),
     )
     return Forces(joints, elements)
 
@@ -126,25 +118,28 @@ def _elements(
     tables: Tables,
     top: dict[str, Any],
     group: str,
-    types: dict[str, type],
     names: Names | None,
 ) -> Iterator[Element]:
     for name, table in tables.named(top, group):
         at = (group, name)
-        cls = _type_of(tables, table, at, types)
+        cls = _type_of(tables, table, at, group)
         if cls is None:
             continue
         before = len(tables.faults)
         values = tables.values(cls, table, at, ("type",))
-        _CHECKS[cls](tables, names, values, at)
+        if names:
+            _check_names(names, cls, values, at)
+        _check(tables, cls, values, at)
         if len(tables.faults) == before:
             yield cls(**values)
 
 
-def _type_of(tables: Tables, table: dict[str, Any], at: At, types: dict[str, type]) -> type | None:
+def _type_of(tables: Tables, table: dict[str, Any], at: At, group: str) -> type[Element] | None:
     given = table.get("type")
-    if isinstance(given, str) and given in types:
-        return types[given]
+    found = ELEMENTS.get(given) if isinstance(given, str) and given else None
+    if found is not None and found.table == group:
+        return found
+    types = element_types(group)
     remedy = Spelling(types).remedy(given, f"give one of {', '.join(types)}")
     if "type" in table:
         tables.fault((*at, "type"), f"{dotted(*at, 'type')} is {shown(given)}", remedy)
@@ -153,45 +148,18 @@ def _type_of(tables: Tables, table: dict[str, Any], at: At, types: dict[str, typ
     return None
 
 
-def _check_driven(tables: Tables, names: Names | None, values: Values, at: At) -> None:
-    if names and "joint" in values:
-        names.one_dof((*at, "joint"), values["joint"])
+def _check(tables: Tables, kind: type[Element], values: Values, at: At) -> None:
+    """What several values decide together."""
+    given = dict.fromkeys(values.given, ()) | dict(values)  # () for what does not fit
+    for key, what, remedy in kind.check(given):
+        where = (*at, key) if key else at
+        tables.fault(where, f"{dotted(*at)} {what}", remedy)
 
 
-def _check_torque_table(tables: Tables, names: Names | None, values: Values, at: At) -> None:
-    _check_driven(tables, names, values, at)
-    if "times" in values and "torques" in values:
-        times, torques = len(values["times"]), len(values["torques"])
-        if times != torques:
-            tables.fault(
-                (*at, "torques"),
-                f"{dotted(*at)} has {times} times and {torques} torques",
-                "give one torque for each time.",
-            )
-
-
-def _check_wrench(tables: Tables, names: Names | None, values: Values, at: At) -> None:
-    if names and "body" in values:
-        names.body((*at, "body"), values["body"], ground=False)
-    if not values.given & {"force", "moment"}:
-        tables.fault(at, f"{dotted(*at)} has neither force nor moment", "give one of them.")
-
-
-def _check_point_spring(tables: Tables, names: Names | None, values: Values, at: At) -> None:
-    ends = [key for key in ("body_a", "body_b") if key in values]
-    for key in ends:
-        if names:
-            names.body((*at, key), values[key], ground=True)
-    if len(ends) == 2 and values["body_a"] == values["body_b"]:
-        what = f"{dotted(*at)} has both ends on {listed([values['body_a']])}"
-        tables.fault((*at, "body_b"), what, "name two different bodies.")
-
-
-_CHECKS: dict[type, Callable[[Tables, Names | None, Values, At], None]] = {
-    Servo: _check_driven,
-    Sinusoid: _check_driven,
-    TorqueTable: _check_torque_table,
-    Wrench: _check_wrench,
-    PointSpring: _check_point_spring,
-    FixmanForce: lambda tables, names, values, at: None,
-}
+def _check_names(names: Names, kind: type[Element], values: Values, at: At) -> None:
+    """Joints and bodies that there are none of."""
+    for name, key in keys_of(kind).items():
+        if name in values and key.kind is JOINT:
+            names.one_dof((*at, name), values[name])
+        elif name in values and key.kind in (BODY, BODY_OR_WORLD):
+            names.body((*at, name), values[name], ground=key.kind is BODY_OR_WORLD)

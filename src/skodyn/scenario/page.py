@@ -18,7 +18,8 @@ from skodyn.scenario.description import (
     OutputSettings,
     RunSettings,
 )
-from skodyn.scenario.schema import CONTROLLERS, FORCES, SCHEMA, default_of
+from skodyn.scenario.schema import default_of, schema_of
+from skodyn.simulation.element import ELEMENTS
 from skodyn.simulation.elements import JointProperties
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat
@@ -32,8 +33,12 @@ _SECTIONS: list[tuple[str, type]] = [
     ("At the top of the file", RunSettings),
     ("`[initial]`", InitialSettings),
     ("`[joints.NAME]`", JointProperties),
-    *((f'`[controllers.NAME]`, `type = "{key}"`', cls) for key, cls in CONTROLLERS.items()),
-    *((f'`[forces.NAME]`, `type = "{key}"`', cls) for key, cls in FORCES.items()),
+    *(
+        (f'`[{table}.NAME]`, `type = "{name}"`', kind)
+        for table in ("controllers", "forces")
+        for name, kind in ELEMENTS.built_in.items()
+        if kind.table == table
+    ),
     ("`[thermostat]`", AndersenThermostat),
     ("`[integrator]`", IntegratorSettings),
     ("`[output]`", OutputSettings),
@@ -60,7 +65,7 @@ def _section(title: str, cls: type) -> str:
         "| key | value | if left out | meaning |",
         "| --- | --- | --- | --- |",
     ]
-    for name, key in SCHEMA[cls].items():
+    for name, key in schema_of(cls).items():
         form = key.kind.form.removesuffix(", or leave it out for no limit")
         rows.append(f"| `{name}` | {form} | {_default(default_of(cls, name))} | {key.meaning} |")
     return "\n".join(rows)

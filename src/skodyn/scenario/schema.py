@@ -18,41 +18,27 @@ from skodyn.scenario.description import (
     OutputSettings,
     RunSettings,
 )
-from skodyn.simulation.elements import (
-    FixmanForce,
-    JointProperties,
-    PointSpring,
-    Servo,
-    Sinusoid,
-    TorqueTable,
-    Wrench,
-)
+from skodyn.simulation.element import ELEMENTS, Element, keys_of
+from skodyn.simulation.elements import JointProperties
 from skodyn.simulation.keys import (
     ANY,
-    BODY,
-    BODY_OR_WORLD,
     BOOLEAN,
-    JOINT,
     LIMIT,
     NOT_NEGATIVE,
-    NUMBERS,
     POSITIVE,
     POSITIVE_LIMIT,
     SEED,
     STEPS,
-    TIMES,
     TITLE,
-    VECTOR,
     Key,
     Kind,
     numbers,
-    one_of,
 )
 from skodyn.simulation.methods import METHODS
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat
 
-__all__ = ["CONTROLLERS", "FORCES", "SCHEMA", "Key", "Kind", "default_of", "numbers"]
+__all__ = ["SCHEMA", "Key", "Kind", "default_of", "element_types", "numbers", "schema_of"]
 
 
 def _channels(value: Any) -> tuple[str, ...] | None:
@@ -82,8 +68,6 @@ _METHOD = Kind(
 _ADAPTIVE = ", ".join(f"`{name}`" for name, one in METHODS.built_in.items() if one.adaptive)
 
 # ---- tables -------------------------------------------------------------------------------------
-
-_OF_BODY = "in the axes of the body, m"
 
 SCHEMA: dict[type, dict[str, Key]] = {
     RunSettings: {
@@ -120,47 +104,6 @@ SCHEMA: dict[type, dict[str, Key]] = {
         "stop_stiffness": Key(NOT_NEGATIVE, "of the stops, N·m/rad or N/m"),
         "stop_damping": Key(NOT_NEGATIVE, "of the stops, N·m·s/rad or N·s/m"),
     },
-    Servo: {
-        "joint": Key(JOINT, "which joint it drives"),
-        "kp": Key(ANY, "torque for each radian (force for each metre) away from the target"),
-        "kd": Key(ANY, "torque for each rad/s away from `target_velocity`"),
-        "ki": Key(ANY, "torque for each rad·s of the integral of the error"),
-        "target": Key(ANY, "coordinate to reach, rad or m"),
-        "target_velocity": Key(ANY, "velocity to reach, rad/s or m/s"),
-        "limit": Key(POSITIVE_LIMIT, "largest torque or force, N·m or N"),
-        "gravity_compensation": Key(BOOLEAN, "add what holds the system against gravity"),
-    },
-    Sinusoid: {
-        "joint": Key(JOINT, "which joint it drives"),
-        "amplitude": Key(ANY, "of the torque or force, N·m or N"),
-        "frequency": Key(NOT_NEGATIVE, "Hz"),
-        "phase": Key(ANY, "rad"),
-        "offset": Key(ANY, "mean torque or force, N·m or N"),
-    },
-    TorqueTable: {
-        "joint": Key(JOINT, "which joint it drives"),
-        "times": Key(TIMES, "s; linear in between, constant outside"),
-        "torques": Key(NUMBERS, "one for each time, N·m or N"),
-    },
-    Wrench: {
-        "body": Key(BODY, "which body it acts on"),
-        "force": Key(VECTOR, "N"),
-        "moment": Key(VECTOR, "N·m"),
-        "point": Key(VECTOR, f"where the force acts, {_OF_BODY}"),
-        "frame": Key(one_of("world", "body"), "whose axes `force` and `moment` are given in"),
-    },
-    PointSpring: {
-        "body_a": Key(BODY_OR_WORLD, "one end"),
-        "body_b": Key(BODY_OR_WORLD, "the other end"),
-        "stiffness": Key(NOT_NEGATIVE, "N/m"),
-        "damping": Key(NOT_NEGATIVE, "along the spring, N·s/m"),
-        "length": Key(NOT_NEGATIVE, "without load, m"),
-        "point_a": Key(VECTOR, f"where it is attached, {_OF_BODY}"),
-        "point_b": Key(VECTOR, f"where it is attached, {_OF_BODY}"),
-    },
-    FixmanForce: {
-        "kT": Key(NOT_NEGATIVE, "temperature times Boltzmann's constant, J"),
-    },
     AndersenThermostat: {
         "kT": Key(POSITIVE, "temperature times Boltzmann's constant, J"),
         "rate": Key(POSITIVE, "how often all velocities are drawn anew, 1/s"),
@@ -184,8 +127,15 @@ SCHEMA: dict[type, dict[str, Key]] = {
     },
 }
 
-CONTROLLERS: dict[str, type] = {"servo": Servo, "sinusoid": Sinusoid, "torque_table": TorqueTable}
-FORCES: dict[str, type] = {"wrench": Wrench, "point_spring": PointSpring, "fixman": FixmanForce}
+
+def schema_of(cls: type) -> dict[str, Key]:
+    """The keys of a table; those of a force element are told by its class."""
+    return keys_of(cls) if issubclass(cls, Element) else SCHEMA[cls]
+
+
+def element_types(table: str) -> dict[str, type[Element]]:
+    """The kinds of elements that [controllers] or [forces] takes, by the word that `type` is."""
+    return {name: kind for name, kind in ELEMENTS.items() if kind.table == table and kind.type_name}
 
 
 def default_of(cls: type, key: str) -> Any:

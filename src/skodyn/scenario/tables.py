@@ -11,7 +11,7 @@ import numpy as np
 from skodyn.faults import Fault, Subject, dotted
 from skodyn.io.toml_source import TomlSource
 from skodyn.model.columns import LARGEST, as_floats, shown
-from skodyn.scenario.schema import SCHEMA, Kind, default_of
+from skodyn.scenario.schema import Kind, default_of, schema_of
 from skodyn.topology.wording import Spelling, did_you_mean
 
 __all__ = ["At", "Tables", "Values"]
@@ -47,7 +47,7 @@ class Tables:
 
         `also`: keys that are known but read elsewhere.
         """
-        schema = SCHEMA[cls]
+        schema = schema_of(cls)
         values = Values()
         for key, value in self.known(table, (*schema, *also), at).items():
             if key in schema:

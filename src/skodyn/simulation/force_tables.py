@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn.conventions import GROUND, JointKind
+from skodyn.conventions import JointKind
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
 from skodyn.lanes import PartAtWidths
-from skodyn.model import layout
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
-from skodyn.model.products import applied
 from skodyn.model.property_checks import field_faults, property_faults
 from skodyn.simulation import forces as f
-from skodyn.simulation.elements import (
-    Element,
-    FixmanForce,
-    Forces,
-    JointProperties,
-    OwnElement,
-    PointSpring,
-    Servo,
-    Sinusoid,
-    TorqueTable,
-    Wrench,
-)
+from skodyn.simulation.element import ELEMENTS, Element, Packed, key_faults, keys_of
+from skodyn.simulation.elements import FixmanForce, Forces, JointProperties
 from skodyn.simulation.structures import OWN_PARTS
 
 __all__ = ["ForceTables", "pack_forces"]
@@ -64,7 +52,7 @@ class _Packer:
 
     def add(self, element: Element, label: str) -> None:
         before = len(self.faults)
-        self._check_numbers(element, label)
+        self._check(element, label)
         if len(self.faults) > before:
             return
         offset = len(self.numbers) + f.PASSIVE_RECORD * self.model.nv
@@ -72,54 +60,59 @@ class _Packer:
             self._fixman(element, offset)
             return
         try:
-            self.records.append(self._record(element, label, offset))
+            self.records.append(self._record(element, offset))
         except ModelError as error:
             self.faults.extend(
                 replace(fault, problem=f"{label}: {fault.problem}") for fault in error.faults
             )
 
-    def _check_numbers(self, element: Element, label: str) -> None:
+    def _check(self, element: Element, label: str) -> None:
         if not isinstance(element, Element):
-            known = ", ".join(kind.__name__ for kind in get_args(Element))
+            known = ", ".join(kind.__name__ for kind in ELEMENTS.values())
             self.faults.append(Fault(f"{label}: {element!r} is no force", f"give {known}."))
             return
-        self.faults.extend(field_faults(element, Subject(words=label)))
-        for key, words in (("stiffness", "from 0"), ("damping", "from 0"), ("length", "from 0"),
-                           ("kT", "from 0"), ("limit", "above 0")):  # fmt: skip
-            value = getattr(element, key, 1.0)
-            too_small = value <= 0.0 if key == "limit" else value < 0.0
-            if isinstance(value, int | float) and too_small:
-                self.faults.append(Fault(f"{label}: {key} is {value!r}", f"give a number {words}."))
+        whose = Subject(words=label)
+        known_by_keys = keys_of(type(element))
+        found = key_faults(element, whose) if known_by_keys else field_faults(element, whose)
+        self.faults += found or [
+            whose.fault(f"{label}: it {what}", remedy, key)
+            for key, what, remedy in element.check(vars(element))
+        ]
 
-    def _record(self, element: Any, label: str, offset: int) -> list[int]:
-        if isinstance(element, Servo):
-            return self._servo(element, offset)
-        if isinstance(element, Sinusoid):
-            dof, _ = self._dof(element.joint)
-            self.numbers += [element.amplitude, element.frequency, element.phase, element.offset]
-            return [f.SINUSOID, dof, 0, offset, 0, -1]
-        if isinstance(element, TorqueTable):
-            return self._table(element, label, offset)
-        if isinstance(element, OwnElement):
-            return self._own(element, offset)
-        self.on_bodies = True
-        if isinstance(element, Wrench):
-            return self._wrench(element, label, offset)
-        return self._spring(element, offset)
+    def _record(self, element: Element, offset: int) -> list[int]:
+        own_part = self._own_part(element) if element.code == f.OWN_PART else 0
+        packed = Packed(*element.pack(self.model))
+        self.numbers += [float(number) for number in packed.numbers]
+        self.on_bodies |= element.on_bodies
+        code, second = element.code if packed.code is None else packed.code, packed.second
+        if packed.holds_weight:
+            self._refuse_weight_of_mimics(element)
+            self.gravity_compensated = True
+        if code == f.OWN_PART:
+            second = own_part
+        integral, self.integrals = self.integrals, self.integrals + packed.integrals
+        return [
+            code, packed.first, second, offset, packed.length, integral if packed.integrals else -1
+        ]  # fmt: skip
 
-    def _own(self, element: OwnElement, offset: int) -> list[int]:
+    def _own_part(self, element: Element) -> int:
         if not hasattr(element, "part"):
             name = type(element).__name__
             raise NotImplementedError(
                 f"{name} has no part; write part: ClassVar[PartAtWidths] = element_part(f) in it, "
                 "with a helper f(work, system, at, t, state, effects)."
             )
-        first, numbers = element.pack(self.model)
-        self.numbers += [float(number) for number in numbers]
         if element.part not in self.parts:
             self.parts.append(element.part)
-        self.on_bodies |= element.on_bodies
-        return [f.OWN_PART, first, OWN_PARTS + self.parts.index(element.part), offset, 0, -1]
+        return OWN_PARTS + self.parts.index(element.part)
+
+    def _refuse_weight_of_mimics(self, element: Any) -> None:
+        if element.joint in self.mimics:
+            raise ModelError(
+                f"joint {element.joint!r} mimics {self.mimics[element.joint].source!r}, which "
+                "carries the weight of both",
+                "let a servo there compensate gravity.",
+            )
 
     def _fixman(self, element: FixmanForce, offset: int) -> None:
         """One number for all of them: potentials add up."""
@@ -127,69 +120,6 @@ class _Packer:
             self.fixman_at = offset
             self.numbers.append(0.0)
         self.numbers[self.fixman_at - f.PASSIVE_RECORD * self.model.nv] += element.kT
-
-    def _servo(self, servo: Servo, offset: int) -> list[int]:
-        dof, coordinate = self._dof(servo.joint)
-        if servo.gravity_compensation and servo.joint in self.mimics:
-            raise ModelError(
-                f"joint {servo.joint!r} mimics {self.mimics[servo.joint].source!r}, which "
-                "carries the weight of both",
-                "let a servo there compensate gravity.",
-            )
-        self.numbers += [servo.kp, servo.kd, servo.ki]
-        self.numbers += [servo.target, servo.target_velocity, servo.limit]
-        integral = -1
-        if servo.ki != 0.0:
-            integral, self.integrals = self.integrals, self.integrals + 1
-        self.gravity_compensated |= servo.gravity_compensation
-        return [f.SERVO, dof, coordinate, offset, int(servo.gravity_compensation), integral]
-
-    def _table(self, table: TorqueTable, label: str, offset: int) -> list[int]:
-        dof, _ = self._dof(table.joint)
-        times, torques = np.asarray(table.times, float), np.asarray(table.torques, float)
-        if times.ndim != 1 or times.shape != torques.shape or len(times) < 2:
-            raise ModelError("times and torques must be two lists of the same length, at least 2.")
-        if (np.diff(times) <= 0).any():
-            raise ModelError("times must increase", "sort them and remove repeats.")
-        self.numbers += [*times.tolist(), *torques.tolist()]
-        return [f.TORQUE_TABLE, dof, 0, offset, len(times), -1]
-
-    def _wrench(self, wrench: Wrench, label: str, offset: int) -> list[int]:
-        if wrench.frame not in ("world", "body"):
-            raise ModelError(f"frame is {wrench.frame!r}", "give 'world' or 'body'.")
-        k = self.model.body_index(wrench.body)
-        turn = self.model.alignment[k].T
-        in_body = wrench.frame == "body"
-        force, moment = np.asarray(wrench.force, float), np.asarray(wrench.moment, float)
-        if in_body:
-            force, moment = applied(turn, force), applied(turn, moment)
-        self.numbers += [*applied(turn, wrench.point), *force, *moment]
-        return [f.WRENCH_BODY if in_body else f.WRENCH_WORLD, k, 0, offset, 0, -1]
-
-    def _spring(self, spring: PointSpring, offset: int) -> list[int]:
-        a, point_a = self._point(spring.body_a, spring.point_a)
-        b, point_b = self._point(spring.body_b, spring.point_b)
-        self.numbers += [*point_a, *point_b, spring.stiffness, spring.damping, spring.length]
-        return [f.POINT_SPRING, a, b, offset, 0, -1]
-
-    def _point(self, body: str, point: Any) -> tuple[int, list[float]]:
-        given = np.asarray(point, float)
-        if body == GROUND:
-            return -1, given.tolist()
-        k = self.model.body_index(body)
-        return k, applied(self.model.alignment[k].T, given).tolist()
-
-    def _dof(self, joint: str) -> tuple[int, int]:
-        """(degree of freedom, coordinate) of a joint that has one of each."""
-        k = self.model.joint_index(joint)
-        described = self.model.joints[k]
-        if described.nv != 1:
-            raise ModelError(
-                f"joint {joint!r} is {described.type_name} with {described.nv} degrees of freedom",
-                "this element takes joints with one.",
-            )
-        row = self.model.indices[k]
-        return int(row[layout.V_START]), int(row[layout.Q_START])
 
     def passive(self, joints: dict[str, JointProperties]) -> Floats:
         """One record per degree of freedom; joints without properties have none of these forces."""

@@ -11,9 +11,10 @@ from typing import Any
 from skodyn.channels.entry import Channel
 from skodyn.model.model import Model
 from skodyn.simulation.fingerprint import fingerprint
+from skodyn.simulation.steppers.method import Method
 from skodyn.sources import dependency_hash
 
-__all__ = ["channel_identity", "code_identity"]
+__all__ = ["channel_identity", "code_identity", "own_code", "run_code"]
 
 
 def code_identity(thing: Any, code: Callable[..., Any] | type) -> str:
@@ -45,3 +46,15 @@ def channel_identity(channels: Iterable[Channel], model: Model) -> str:
         shape = sorted(channel.data.items()), sorted(channel.labels(model).items())
         found.append((channel.name, shape, code_identity(code, code)))
     return hashlib.sha256(repr(found).encode()).hexdigest()
+
+
+def own_code(kinds: Iterable[type]) -> list[str]:
+    """Of the elements or joints that are not skodyn's own, each once."""
+    others = dict.fromkeys(kind for kind in kinds if not kind.__module__.startswith("skodyn."))
+    return [code_identity(kind, kind) for kind in others]
+
+
+def run_code(method: Method) -> str:
+    """Of the package's own code that takes the steps of a run."""
+    modules = ("skodyn.simulation.engine", method.loop.py_func.__module__)
+    return "-".join(dependency_hash(module) for module in modules)

@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 from skodyn import dynamics
-from skodyn.conventions import GROUND, JointKind
+from skodyn.conventions import JointKind
 from skodyn.errors import DynamicsError
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
-from skodyn.simulation.elements import Forces, JointProperties, PointSpring, Wrench
+from skodyn.simulation.elements import Forces, JointProperties
 from skodyn.simulation.engine import Engine
 
 __all__ = ["Snapshot", "balance", "momentum_obstacle", "snapshot", "turning_obstacle"]
@@ -83,26 +83,20 @@ def momentum_obstacle(model: Model, forces: Forces) -> str:
             return f"joint {name!r} to the world has a rotor, whose momentum is not counted"
     if forces.controller is not None:
         return "a controller may push from outside"
-    for element in forces.elements:
-        if isinstance(element, PointSpring) and GROUND in (element.body_a, element.body_b):
-            return "a spring is tied to the world"
-        if isinstance(element, Wrench) and element.frame != "world" and np.any(element.force):
-            return f"a force turns with body {element.body!r}"
-    return ""
+    return next(filter(None, (e.momentum_obstacle() for e in forces.elements)), "")
 
 
 def turning_obstacle(model: Model, forces: Forces) -> str:
     """Why the angular momentum cannot be accounted for; empty if it can."""
-    pushed = next((e.body for e in forces.elements if isinstance(e, Wrench)), None)
-    obstacle = momentum_obstacle(model, forces)
-    return obstacle or ("" if pushed is None else f"a wrench acts on body {pushed!r}")
+    turning = filter(None, (element.turning_obstacle() for element in forces.elements))
+    return momentum_obstacle(model, forces) or next(turning, "")
 
 
 def _outer_force(model: Model, forces: Forces) -> Floats:
     """Weight and wrenches, constant in world axes."""
-    wrenches = [np.asarray(e.force, float) for e in forces.elements if isinstance(e, Wrench)]
+    pushes = [np.asarray(element.outer_force(), float) for element in forces.elements]
     weight = float(model.mass.sum()) * np.asarray(model.gravity)
-    return sum(wrenches, start=weight)
+    return sum(pushes, start=weight)
 
 
 # ---- the accounts at the end ----------------------------------------------------------------

@@ -16,7 +16,8 @@ from skodyn.lanes import PartAtWidths, Width, parts_of
 from skodyn.model.layout import FULL, LOOPS
 from skodyn.simulation import forces as f
 from skodyn.simulation.coupled_system import evaluate_coupled
-from skodyn.simulation.element_forces import apply_elements, apply_fixman, compensate_gravity
+from skodyn.simulation.element_forces import apply_elements, compensate_gravity
+from skodyn.simulation.element_kinds.fixman import apply_fixman
 from skodyn.simulation.looped_system import close_loops, evaluate_looped
 from skodyn.simulation.methods import method_named
 from skodyn.simulation.settings import IntegratorSettings

@@ -80,8 +80,7 @@ def system_arrays(
 def lane_arrays(
     tree: Any,
     parameters: Any,
-    codes: Any,
-    numbers: Any,
+    tables: ForceTables,
     settings: IntegratorSettings,
     sizes: dict[str, int],
     width: Width,
@@ -91,12 +90,12 @@ def lane_arrays(
     return SystemArrays(
         tree,
         parameters,
-        codes,
-        numbers,
+        tables.codes,
+        tables.numbers,
         0,
         NOTHING,
         method_numbers(settings, sizes["parameters"], width),
-        addresses(tree, codes, (), width, settings),
+        addresses(tree, tables.codes, tables.parts, width, settings),
         *memory_of(settings, sizes, width),
         line_zeros(_states(width) * lanes, poison=True),
     )

@@ -21,14 +21,13 @@ from skodyn.simulation.duration import division_fault, every_fault
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.fingerprint import fingerprint
-from skodyn.simulation.identity import channel_identity
+from skodyn.simulation.identity import channel_identity, own_code, run_code
 from skodyn.simulation.loop import Outcome, Progress, drive
 from skodyn.simulation.loop_start import start_fault
-from skodyn.simulation.methods import fixed_step_methods
+from skodyn.simulation.methods import METHODS, fixed_step_methods
 from skodyn.simulation.monitors import Snapshot, snapshot
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat, rate_fault
-from skodyn.sources import dependency_hash
 from skodyn.typing import RunSummary
 
 if TYPE_CHECKING:
@@ -114,10 +113,13 @@ class Plan:
     def identity(self) -> dict[str, str]:
         """Hashes by which a resumed run is recognised as the same."""
         state = hashlib.sha256(np.concatenate((self.q0, self.v0)).tobytes())
-        numbers = repr((self.settings, self.duration, self.every))
+        method = METHODS[self.settings.method]
+        used = np.asarray(method.numbers(self.settings)).tolist()
+        numbers = repr((self.settings, used, self.duration, self.every))
         acting = repr((
             sorted((name, asdict(given)) for name, given in self.forces.joints.items()),
             [(type(e).__name__, _exact(asdict(e))) for e in self.forces.elements],
+            own_code(type(element) for element in self.forces.elements),
             _exact(self.forces.controller_parameters),
             *([repr(self.thermostat)] if self.thermostat else []),
         ))  # fmt: skip
@@ -128,7 +130,7 @@ class Plan:
             "forces": hashlib.sha256(acting.encode()).hexdigest(),
             "controller": fingerprint(self.forces.controller),
             "channels": channel_identity(self.entries, self.model),
-            "code": dependency_hash("skodyn.simulation.engine"),
+            "code": run_code(method),
         }
 
     def provenance(self) -> dict[str, Any]:

@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from skodyn.kernels.energy import ROW as STATE_SUMS
 from skodyn.kernels.status import OK
-from skodyn.lanes import LANES, WIDTH_1, WIDTH_N_OWN_PARAMETERS, Width
+from skodyn.lanes import LANES, WIDTH_1, WIDTH_N_OWN_PARAMETERS, PartAtWidths, Width
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.columns import Floats
 from skodyn.model.layout import LOOPS
 from skodyn.simulation import sampling
 from skodyn.simulation.fixed_step import LogRows, Schedule, StateArrays
+from skodyn.simulation.force_tables import ForceTables
 from skodyn.simulation.lane_loop import GROUP, STEP, Sweep
 from skodyn.simulation.looped_system import OneState, close_start
 from skodyn.simulation.methods import method_named
@@ -53,6 +54,7 @@ class PackedRuns:
     settings: IntegratorSettings
     steps: int
     sample_every: int
+    parts: tuple[PartAtWidths, ...] = ()  # that elements bring along
 
     def __len__(self) -> int:
         return len(self.q)
@@ -114,9 +116,8 @@ class LaneBatch:
         sizes["parameters"] = runs.parameters.shape[1]
 
         def arrays(parameters: Floats, numbers: Floats, width: Width) -> SystemArrays:
-            return lane_arrays(
-                runs.tree, parameters, runs.codes, numbers, runs.settings, sizes, width
-            )
+            tables = ForceTables(runs.codes, numbers, runs.n_integrals, runs.parts)
+            return lane_arrays(runs.tree, parameters, tables, runs.settings, sizes, width)
 
         self.system = arrays(self.p, self.numbers, WIDTH_N_OWN_PARAMETERS)
         self.alone = arrays(np.zeros(0), np.zeros(0), WIDTH_1)

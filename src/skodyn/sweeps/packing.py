@@ -256,7 +256,7 @@ class Packer:
         return PackedRuns(
             s.model.kernel_tree, variant.tables.codes, tables["parameters"], tables["numbers"],
             tables["q"], tables["v"], variant.tables.n_integrals, s.model.n_bodies, s.integrator,
-            variant.steps, self.study.sample_every,
+            variant.steps, self.study.sample_every, variant.tables.parts,
         )  # fmt: skip
 
     def body_column(self, model: Model, body: str, key: str, rows: Floats) -> Floats:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from skodyn.faults import Fault
@@ -22,8 +22,10 @@ from skodyn.model import places as model_paths
 from skodyn.model.places import Places, model_places, place_vector, set_places
 from skodyn.scenario import Scenario
 from skodyn.scenario.description import Bounds, RunSettings
-from skodyn.scenario.schema import CONTROLLERS, FORCES, SCHEMA
+from skodyn.scenario.schema import SCHEMA
+from skodyn.simulation.element import ELEMENTS, keys_of
 from skodyn.simulation.elements import JointProperties
+from skodyn.simulation.keys import NUMBERS, VECTOR
 from skodyn.simulation.methods import METHODS
 from skodyn.simulation.thermostat import AndersenThermostat
 from skodyn.sweeps.scenario_data import Data
@@ -71,18 +73,17 @@ def _acting(scenario: Scenario, data: Data) -> Iterator[tuple[Any, ...]]:
         if described.nv:
             for key in SCHEMA[JointProperties]:
                 yield f"joints.{joint}.{key}", ("joints", joint, key)
-    for group, types in (("controllers", CONTROLLERS), ("forces", FORCES)):
+    for group in ("controllers", "forces"):
         for name, table in data.get(group, {}).items():
-            for f in fields(types[table["type"]]):
-                path, at = f"{group}.{name}.{f.name}", (group, name, f.name)
-                value = table.get(f.name)
-                if isinstance(value, list) and len(value) == 3 and isinstance(f.default, tuple):
+            for key, entry in keys_of(ELEMENTS[table["type"]]).items():
+                path, at = f"{group}.{name}.{key}", (group, name, key)
+                if entry.kind is VECTOR and key in table:
                     yield from place_vector(path, at)
-                else:
-                    yield path, at
-                    if f.name == "torques":
-                        for i in range(len(value or ())):
-                            yield f"{path}.{i}", (*at, i)
+                    continue
+                yield path, at
+                if entry.kind is NUMBERS:
+                    for i in range(len(table.get(key) or ())):
+                        yield f"{path}.{i}", (*at, i)
 
 
 def _run(data: Data) -> Iterator[tuple[Any, ...]]:

@@ -19,7 +19,7 @@ from typing import Any
 from skodyn.channels.files import absolute, names_function
 from skodyn.model.plain import Data, model_data
 from skodyn.scenario import Scenario, parse_scenario
-from skodyn.scenario.schema import CONTROLLERS, FORCES
+from skodyn.simulation.element import ELEMENTS
 from skodyn.simulation.elements import JointProperties
 
 __all__ = ["Data", "model_data", "normal_form", "read_data", "to_toml"]
@@ -45,9 +45,9 @@ def normal_form(scenario: Scenario) -> Data:
             absolute(one, folder) if names_function(one) else one
             for one in scenario.output.channels
         ]
-    for group, types in (("controllers", CONTROLLERS), ("forces", FORCES)):
+    for group in ("controllers", "forces"):
         for table in data.get(group, {}).values():
-            _fill_vectors(table, types[table["type"]])
+            _fill_vectors(table, ELEMENTS[table["type"]])
     return data
 
 

@@ -1,0 +1,153 @@
+"""What the package must know of a force element, and all kinds of them by name.
+
+A kind is one class in one file: a frozen dataclass whose fields are its numbers and, with `key`,
+its keys in scenario files; how it is packed; the helper that evaluates it; what it means for the
+momentum of a system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple
+
+from skodyn.conventions import GROUND
+from skodyn.errors import ModelError
+from skodyn.faults import Fault, Subject
+from skodyn.lanes import PartAtWidths
+from skodyn.model import layout
+from skodyn.model.products import applied
+from skodyn.registry import Registry
+from skodyn.simulation.forces import OWN_PART
+from skodyn.simulation.keys import Key, Kind
+
+__all__ = ["ELEMENTS", "Element", "Packed", "dof_of", "key", "key_faults", "keys_of", "point_of"]
+
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+class Packed(NamedTuple):
+    """An element as kernels read it: `system.codes[at + FIRST]` and so on (forces.py).
+
+    first: a body or a degree of freedom; second: another, for kinds inside of the common part.
+    numbers: from `system.codes[at + OFFSET]` on, in `system.numbers`; a sweep can vary each that
+    stands there as it was given. length: COUNT, whatever the helper needs it for. integrals: how
+    many quantities it integrates; INTEGRAL says where the first lies behind the velocities.
+    holds_weight: it needs the torques that hold the system against gravity.
+    code: if it is not that of its class.
+    """
+
+    first: int
+    numbers: Sequence[float] = ()
+    second: int = 0
+    length: int = 0
+    integrals: int = 0
+    holds_weight: bool = False
+    code: int | None = None
+
+
+@dataclass(frozen=True)
+class Element:
+    """A kind of force: a frozen dataclass with these members.
+
+    type_name: what it is called in scenario files; without it, it is for Python alone. table: of
+    which table there, controllers or forces.
+    part: `element_part(f)` of a helper f(work, system, at, t, state, effects) (parts.py). It is
+    compiled when a model first has such an element, and nobody else pays for it.
+    on_bodies: does it add to the external forces on bodies, and so need their poses and velocities?
+    """
+
+    type_name: ClassVar[str] = ""
+    table: ClassVar[str] = "forces"
+    part: ClassVar[PartAtWidths]
+    on_bodies: ClassVar[bool] = False
+    code: ClassVar[int] = OWN_PART  # those that most models need are inside of one part
+
+    def pack(self, model: Any) -> Packed | tuple[int, Sequence[float]]:
+        """What kernels read of it, model being the tree in which no joint mimics another; raise
+        ModelError for what is wrong."""
+        name = type(self).__name__
+        raise NotImplementedError(
+            f"{name} has no pack; write {name}.pack(self, model) that returns (the number of the "
+            "body or degree of freedom it acts on, a list of its numbers for its part)."
+        )
+
+    @classmethod
+    def check(cls, given: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+        """What is wrong with values that fit by themselves: (key, what is wrong, what to do); key
+        "" for the whole. Files give some of the values, () for each that does not fit."""
+        return []
+
+    def momentum_obstacle(self) -> str:
+        """Why the linear momentum cannot be accounted for with it; empty if it can."""
+        return f"{type(self).__name__} may push from outside" if self.on_bodies else ""
+
+    def turning_obstacle(self) -> str:
+        """The same for the angular momentum."""
+        return self.momentum_obstacle()
+
+    def outer_force(self) -> Sequence[float]:
+        """What it pushes the whole system with, constant in world axes."""
+        return ORIGIN
+
+
+ELEMENTS: Registry[type[Element]] = Registry(
+    "an element",
+    lambda thing: isinstance(thing, type) and issubclass(thing, Element),
+    lambda kind: kind.type_name or kind.__name__,
+    "skodyn.simulation.element_kinds",
+)
+"""Every kind by the name that scenario files use."""
+
+
+def key(kind: Kind, meaning: str) -> dict[str, Key]:
+    """The metadata of a field that is a key of scenario files."""
+    return {"key": Key(kind, meaning)}
+
+
+def keys_of(kind: type[Element]) -> dict[str, Key]:
+    """The keys of scenario files."""
+    return {f.name: f.metadata["key"] for f in fields(kind) if "key" in f.metadata}
+
+
+def key_faults(element: Element, whose: Subject) -> list[Fault]:
+    """Every value that its key does not take; what was left out is passed over."""
+    found = []
+    for f in (f for f in fields(element) if "key" in f.metadata):
+        value, kind = getattr(element, f.name), f.metadata["key"].kind
+        left_out = type(value) is type(f.default) and value == f.default
+        if not left_out and kind.read(_as_in_files(value)) is None:
+            found.append(whose.found(f.name, value, f"give {kind.form}."))
+    return found
+
+
+def _as_in_files(value: Any) -> Any:
+    """Arrays, tuples and numbers of NumPy as files would give them."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value
+
+
+# ---- for `pack` ---------------------------------------------------------------------------------
+
+
+def dof_of(model: Any, joint: str) -> tuple[int, int]:
+    """(degree of freedom, coordinate) of a joint that has one of each."""
+    k = model.joint_index(joint)
+    described = model.joints[k]
+    if described.nv != 1:
+        raise ModelError(
+            f"joint {joint!r} is {described.type_name} with {described.nv} degrees of freedom",
+            "this element takes joints with one.",
+        )
+    row = model.indices[k]
+    return int(row[layout.V_START]), int(row[layout.Q_START])
+
+
+def point_of(model: Any, body: str, point: Sequence[float]) -> tuple[int, list[float]]:
+    """(number of a body, −1 for the world; a point fixed in it as kernels see it)."""
+    given = [float(x) for x in point]
+    if body == GROUND:
+        return -1, given
+    k = model.body_index(body)
+    return k, applied(model.alignment[k].T, given).tolist()

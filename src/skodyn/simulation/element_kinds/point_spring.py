@@ -1,0 +1,74 @@
+"""A spring and damper between two points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from skodyn.conventions import GROUND
+from skodyn.jit import helper
+from skodyn.kernels.mimics import full_model
+from skodyn.lanes import fma, parameter, select, sqrt
+from skodyn.registry import register
+from skodyn.simulation.element import ORIGIN, Element, Packed, key, point_of
+from skodyn.simulation.element_tools import add_force, numbers3, point_motion
+from skodyn.simulation.forces import FIRST, OFFSET, POINT_SPRING, SECOND
+from skodyn.simulation.keys import BODY_OR_WORLD, NOT_NEGATIVE, VECTOR
+from skodyn.spatial.linear3 import cross, dot, negate, scale, subtract
+
+Vector = Sequence[float]
+_PLACE = "where it is attached, in the axes of the body, m"
+
+
+@helper
+def point_spring(work, system, at, f_ext):
+    """Numbers: point a, point b, stiffness, damping, length."""
+    model, codes, numbers = full_model(system.model), system.codes, system.numbers
+    a, b, i = codes[at + FIRST], codes[at + SECOND], codes[at + OFFSET]
+    arm_a, place_a, speed_a = point_motion(work, model, a, numbers3(work, numbers, i))
+    arm_b, place_b, speed_b = point_motion(work, model, b, numbers3(work, numbers, i + 3))
+    line = subtract(place_b, place_a)
+    length = sqrt(dot(line, line))
+    away = length > 0.0
+    direction = scale(select(away, 1.0 / select(away, length, 1.0 + 0.0 * length), 0.0), line)
+    rate = dot(direction, subtract(speed_b, speed_a))
+    pull = parameter(work, numbers, i + 6) * (length - parameter(work, numbers, i + 8))
+    pull = fma(parameter(work, numbers, i + 7), rate, pull)
+    force = scale(pull, direction)
+    none = cross(force, force)
+    add_force(work, f_ext, a, force, arm_a, none)
+    add_force(work, f_ext, b, negate(force), arm_b, none)
+
+
+@register
+@dataclass(frozen=True)
+class PointSpring(Element):
+    """A spring and damper between two points, each fixed in a body (or in "world")."""
+
+    body_a: str = field(metadata=key(BODY_OR_WORLD, "one end"))
+    body_b: str = field(metadata=key(BODY_OR_WORLD, "the other end"))
+    stiffness: float = field(metadata=key(NOT_NEGATIVE, "N/m"))
+    damping: float = field(default=0.0, metadata=key(NOT_NEGATIVE, "along the spring, N·s/m"))
+    length: float = field(default=0.0, metadata=key(NOT_NEGATIVE, "without load, m"))
+    point_a: Vector = field(default=ORIGIN, metadata=key(VECTOR, _PLACE))
+    point_b: Vector = field(default=ORIGIN, metadata=key(VECTOR, _PLACE))
+    type_name = "point_spring"
+    on_bodies = True
+    code = POINT_SPRING
+
+    @classmethod
+    def check(cls, given: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+        a, b = given.get("body_a"), given.get("body_b")
+        if not a or a != b:
+            return []
+        return [("body_b", f"has both ends on {a!r}", "name two different bodies.")]
+
+    def pack(self, model: Any) -> Packed:
+        a, point_a = point_of(model, self.body_a, self.point_a)
+        b, point_b = point_of(model, self.body_b, self.point_b)
+        return Packed(a, [*point_a, *point_b, self.stiffness, self.damping, self.length], b)
+
+    def momentum_obstacle(self) -> str:
+        tied = GROUND in (self.body_a, self.body_b)
+        return "a spring is tied to the world" if tied else ""

@@ -1,0 +1,81 @@
+"""PD and PID control of a joint."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from skodyn.jit import helper
+from skodyn.kernels.mimics import full_model
+from skodyn.kernels.workspace import velocity_count
+from skodyn.lanes import fma, load_rows, parameter, select, splat, store_rows
+from skodyn.registry import register
+from skodyn.simulation.element import Element, Packed, dof_of, key
+from skodyn.simulation.element_tools import add_torque
+from skodyn.simulation.forces import COUNT, FIRST, INTEGRAL, OFFSET, SECOND, SERVO
+from skodyn.simulation.keys import ANY, BOOLEAN, JOINT, POSITIVE_LIMIT
+
+
+@helper
+def servo(work, system, at, state, effects):
+    """PID torque; the rate of the integral is the position error."""
+    codes, numbers, i = system.codes, system.numbers, system.codes[at + OFFSET]
+    dof = codes[at + FIRST]
+    error = parameter(work, numbers, i + 3) - load_rows(work, state.q, codes[at + SECOND])
+    slip = parameter(work, numbers, i + 4) - load_rows(work, state.y, dof)
+    torque = fma(parameter(work, numbers, i), error, parameter(work, numbers, i + 1) * slip)
+    if codes[at + INTEGRAL] >= 0:
+        z = velocity_count(full_model(system.model)) + codes[at + INTEGRAL]
+        torque = fma(parameter(work, numbers, i + 2), load_rows(work, state.y, z), torque)
+        store_rows(work, effects.rates, z, error)
+    if codes[at + COUNT] > 0:  # gravity compensation
+        torque = torque + load_rows(work, effects.gravity, dof)
+    limit = splat(work, 1.0) * parameter(work, numbers, i + 5)
+    torque = select(torque > limit, limit, torque)
+    add_torque(work, effects.tau, dof, select(torque < -limit, -limit, torque))
+
+
+@register
+@dataclass(frozen=True)
+class Servo(Element):
+    """PD or PID control of a joint with one degree of freedom.
+
+    kp·(target − q) + kd·(target_velocity − v) + ki·∫(target − q)dt, then cut to ±limit;
+    gravity_compensation adds the torque that holds the whole system against gravity at this joint.
+    """
+
+    joint: str = field(metadata=key(JOINT, "which joint it drives"))
+    kp: float = field(
+        metadata=key(ANY, "torque for each radian (force for each metre) away from the target")
+    )
+    kd: float = field(
+        default=0.0, metadata=key(ANY, "torque for each rad/s away from `target_velocity`")
+    )
+    ki: float = field(
+        default=0.0, metadata=key(ANY, "torque for each rad·s of the integral of the error")
+    )
+    target: float = field(default=0.0, metadata=key(ANY, "coordinate to reach, rad or m"))
+    target_velocity: float = field(
+        default=0.0, metadata=key(ANY, "velocity to reach, rad/s or m/s")
+    )
+    limit: float = field(
+        default=math.inf, metadata=key(POSITIVE_LIMIT, "largest torque or force, N·m or N")
+    )
+    gravity_compensation: bool = field(
+        default=False, metadata=key(BOOLEAN, "add what holds the system against gravity")
+    )
+    type_name = "servo"
+    table = "controllers"
+    code = SERVO
+
+    def pack(self, model: Any) -> Packed:
+        dof, coordinate = dof_of(model, self.joint)
+        return Packed(
+            dof,
+            [self.kp, self.kd, self.ki, self.target, self.target_velocity, self.limit],
+            coordinate,
+            int(self.gravity_compensation),
+            integrals=int(self.ki != 0.0),
+            holds_weight=self.gravity_compensation,
+        )

@@ -1,0 +1,44 @@
+"""A torque that swings with time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from skodyn.jit import helper
+from skodyn.lanes import fma, parameter, sincos
+from skodyn.registry import register
+from skodyn.simulation.element import Element, Packed, dof_of, key
+from skodyn.simulation.element_tools import add_torque
+from skodyn.simulation.forces import FIRST, OFFSET, SINUSOID
+from skodyn.simulation.keys import ANY, JOINT, NOT_NEGATIVE
+
+
+@helper
+def sinusoid(work, system, at, t, tau):
+    numbers, i = system.numbers, system.codes[at + OFFSET]
+    phase = parameter(work, numbers, i + 2)
+    angle = fma(2.0 * math.pi * t, parameter(work, numbers, i + 1), phase)
+    s, _ = sincos(angle)
+    torque = fma(parameter(work, numbers, i), s, parameter(work, numbers, i + 3))
+    add_torque(work, tau, system.codes[at + FIRST], torque)
+
+
+@register
+@dataclass(frozen=True)
+class Sinusoid(Element):
+    """offset + amplitude·sin(2π·frequency·t + phase) on a joint with one degree of freedom."""
+
+    joint: str = field(metadata=key(JOINT, "which joint it drives"))
+    amplitude: float = field(metadata=key(ANY, "of the torque or force, N·m or N"))
+    frequency: float = field(metadata=key(NOT_NEGATIVE, "Hz"))
+    phase: float = field(default=0.0, metadata=key(ANY, "rad"))
+    offset: float = field(default=0.0, metadata=key(ANY, "mean torque or force, N·m or N"))
+    type_name = "sinusoid"
+    table = "controllers"
+    code = SINUSOID
+
+    def pack(self, model: Any) -> Packed:
+        dof, _ = dof_of(model, self.joint)
+        return Packed(dof, [self.amplitude, self.frequency, self.phase, self.offset])

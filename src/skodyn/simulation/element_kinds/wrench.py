@@ -1,0 +1,82 @@
+"""A constant force and moment on a body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from skodyn.jit import helper
+from skodyn.kernels.workspace import ROTATION, body_slot, load_matrix
+from skodyn.model.products import applied
+from skodyn.registry import register
+from skodyn.simulation.element import ORIGIN, Element, Packed, key
+from skodyn.simulation.element_tools import add_force, numbers3
+from skodyn.simulation.forces import CODE, FIRST, OFFSET, WRENCH_BODY, WRENCH_WORLD
+from skodyn.simulation.keys import BODY, VECTOR, one_of
+from skodyn.spatial.linear3 import multiply_vector
+
+Vector = Sequence[float]
+
+
+@helper
+def wrench(work, system, at, f_ext):
+    """Numbers: point, force, moment."""
+    codes, numbers = system.codes, system.numbers
+    k, i = codes[at + FIRST], codes[at + OFFSET]
+    r = load_matrix(work, body_slot(k) + ROTATION)
+    arm = multiply_vector(r, numbers3(work, numbers, i))
+    force, moment = numbers3(work, numbers, i + 3), numbers3(work, numbers, i + 6)
+    if codes[at + CODE] == WRENCH_BODY:
+        force, moment = multiply_vector(r, force), multiply_vector(r, moment)
+    add_force(work, f_ext, k, force, arm, moment)
+
+
+@register
+@dataclass(frozen=True)
+class Wrench(Element):
+    """A constant force and moment on a body, at a point given in body axes.
+
+    frame says in which axes force and moment are given: "world" or "body".
+    """
+
+    body: str = field(metadata=key(BODY, "which body it acts on"))
+    force: Vector = field(default=ORIGIN, metadata=key(VECTOR, "N"))
+    moment: Vector = field(default=ORIGIN, metadata=key(VECTOR, "N·m"))
+    point: Vector = field(
+        default=ORIGIN, metadata=key(VECTOR, "where the force acts, in the axes of the body, m")
+    )
+    frame: str = field(
+        default="world",
+        metadata=key(one_of("world", "body"), "whose axes `force` and `moment` are given in"),
+    )
+    type_name = "wrench"
+    on_bodies = True
+    code = WRENCH_WORLD
+
+    @classmethod
+    def check(cls, given: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+        if given.keys() & {"force", "moment"}:
+            return []
+        return [("", "has neither force nor moment", "give one of them.")]
+
+    def pack(self, model: Any) -> Packed:
+        k = model.body_index(self.body)
+        turn = model.alignment[k].T
+        force, moment = np.asarray(self.force, float), np.asarray(self.moment, float)
+        if self.frame == "body":
+            force, moment = applied(turn, force), applied(turn, moment)
+        numbers = [*applied(turn, self.point), *force, *moment]
+        return Packed(k, numbers, code=WRENCH_BODY if self.frame == "body" else WRENCH_WORLD)
+
+    def momentum_obstacle(self) -> str:
+        turns = self.frame != "world" and np.any(self.force)
+        return f"a force turns with body {self.body!r}" if turns else ""
+
+    def turning_obstacle(self) -> str:
+        return f"a wrench acts on body {self.body!r}"
+
+    def outer_force(self) -> Vector:
+        return self.force

@@ -1,0 +1,58 @@
+"""What helpers of elements add to: torques on degrees of freedom, forces on bodies."""
+
+from __future__ import annotations
+
+from skodyn.jit import helper
+from skodyn.kernels.forward_kinematics import POSITION
+from skodyn.kernels.workspace import (
+    MOTION,
+    ROTATION,
+    body_slot,
+    load3,
+    load6,
+    load_matrix,
+    row3,
+    store_row3,
+    sum_slot,
+)
+from skodyn.lanes import load_rows, parameter, splat, store_rows
+from skodyn.spatial.linear3 import add, add_cross, multiply_vector
+
+__all__ = ["add_force", "add_torque", "numbers3", "point_motion"]
+
+
+@helper
+def add_torque(work, tau, dof, torque):
+    store_rows(work, tau, dof, load_rows(work, tau, dof) + torque)
+
+
+@helper
+def add_force(work, f_ext, k, force, arm, moment):
+    """Add a force at `arm` from the origin of body k, and a moment."""
+    if k >= 0:
+        total = add(row3(work, f_ext, 6 * k), add_cross(moment, arm, force))
+        store_row3(work, f_ext, 6 * k, total)
+        store_row3(work, f_ext, 6 * k + 3, add(row3(work, f_ext, 6 * k + 3), force))
+
+
+@helper
+def numbers3(work, numbers, i):
+    one = splat(work, 1.0)
+    return (
+        one * parameter(work, numbers, i),
+        one * parameter(work, numbers, i + 1),
+        one * parameter(work, numbers, i + 2),
+    )
+
+
+@helper
+def point_motion(work, model, k, point):
+    """(arm from the body's origin, position, velocity) of a point fixed in body k or the ground."""
+    slot = body_slot(k)
+    arm = multiply_vector(load_matrix(work, slot + ROTATION), point)
+    omega, origin_velocity = load6(work, slot + MOTION)
+    return (
+        arm,
+        add(load3(work, sum_slot(model, k) + POSITION), arm),
+        add_cross(origin_velocity, omega, arm),
+    )
