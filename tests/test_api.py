@@ -31,6 +31,14 @@ def public_functions():
 FUNCTIONS = public_functions()
 
 
+def public_classes():
+    found = {name: getattr(sk, name) for name in sk.__all__}
+    return {name: value for name, value in found.items() if inspect.isclass(value)}
+
+
+CLASSES = public_classes()
+
+
 def sections(text):
     """A docstring by its underlined headings; what comes before the first is under ''."""
     parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", text, flags=re.M)
@@ -72,17 +80,42 @@ def test_names_in_docstrings_exist(name):
         assert hasattr(sk, other), other
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+WITH_EXAMPLES = FUNCTIONS | {n: c for n, c in CLASSES.items() if ">>> " in (c.__doc__ or "")}
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples_of_a_docstring_run(name, monkeypatch):
     monkeypatch.chdir(ROOT)
-    function = FUNCTIONS[name]
     test = doctest.DocTestParser().get_doctest(
-        inspect.getdoc(function), {"np": np, "sk": sk}, name, None, 0
+        inspect.getdoc(WITH_EXAMPLES[name]), {"np": np, "sk": sk}, name, None, 0
     )
     said = []
     outcome = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
     assert outcome.attempted > 0
     assert outcome.failed == 0, "".join(said)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_parameters_of_a_class_are_those_of_its_constructor(name):
+    found = sections(CLASSES[name].__doc__ and inspect.cleandoc(CLASSES[name].__doc__))
+    if "Parameters" in found:
+        documented = entries(found["Parameters"])
+        assert documented == list(inspect.signature(CLASSES[name]).parameters)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_everything_public_of_a_class_has_a_docstring(name):
+    cls = CLASSES[name]
+    own = [base for base in cls.__mro__ if base.__module__.startswith("skodyn")]
+    members = {m for base in own for m in vars(base) if not m.startswith("_")}
+    members -= {*getattr(cls, "__dataclass_fields__", ()), *getattr(cls, "_fields", ())}
+    kinds = (types.FunctionType, types.MethodType, property)
+    missing = [
+        member for member in sorted(members)
+        if (isinstance(value := getattr(cls, member), kinds) or hasattr(value, "func"))
+        and not inspect.getdoc(value)
+    ]  # fmt: skip
+    assert missing == []
 
 
 def test_the_public_surface_is_the_one_on_record():

@@ -147,6 +147,7 @@ class Operator(ABC):
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
         rows, cols = self.spaces
         return rows.size, cols.size
 

@@ -66,6 +66,7 @@ class Workbench:
 
     @property
     def tree(self) -> Tree:
+        """The tree of the bodies."""
         return self.model.tree
 
     @property
@@ -75,22 +76,27 @@ class Workbench:
 
     @cached_property
     def H(self) -> Diagonal:
+        """Joint maps H, nv × N, block-diagonal: H.T turns joint rates into body velocities."""
         return self._diagonal("H", "H", lambda b: b.model.H, self.joint_space, self.node_space)
 
     @cached_property
     def M(self) -> Diagonal:
+        """Spatial inertias, N × N, block-diagonal."""
         return self._inertia("M", r"\mathbf{M}", lambda b: b.model.M)
 
     @cached_property
     def E_phi(self) -> Edges:
+        """ℰ_φ, N × N: parent from child."""
         return self._edges("E_phi", r"\mathcal{E}_\phi", lambda b: b.model.weights)
 
     @cached_property
     def phi(self) -> Propagator:
+        """φ = (I − ℰ_φ)⁻¹, N × N."""
         return Propagator("phi", r"\phi", self.E_phi)
 
     @cached_property
     def phi_tilde(self) -> Propagator:
+        """φ̃ = φ − I."""
         return Propagator("phi_tilde", r"\tilde{\phi}", self.E_phi, self.phi)
 
     @cached_property
@@ -100,10 +106,12 @@ class Workbench:
 
     @cached_property
     def a(self) -> StackedVector:
+        """Coriolis accelerations, a stacked vector."""
         return StackedVector(self.model.a, self, self.node_space)
 
     @cached_property
     def b(self) -> StackedVector:
+        """Gyroscopic forces with gravity, a stacked vector."""
         return StackedVector(self.model.b, self, self.node_space)
 
     @cached_property
@@ -123,18 +131,22 @@ class Workbench:
 
     @cached_property
     def R(self) -> Diagonal:
+        """Composite body inertias, N × N, block-diagonal."""
         return self._inertia("R", r"\mathcal{R}", lambda b: sko.composite_inertias(b.model))
 
     @cached_property
     def P(self) -> Diagonal:
+        """Articulated body inertias, N × N, block-diagonal, from the Riccati equation."""
         return self._inertia("P", r"\mathcal{P}", lambda b: b.solution.P)
 
     @cached_property
     def P_plus(self) -> Diagonal:
+        """P⁺ = τ̄P, what P passes inward through the joints."""
         return self._inertia("P_plus", r"\mathcal{P}^+", lambda b: b.solution.P_plus)
 
     @cached_property
     def D(self) -> Diagonal:
+        """D = HPH*, nv × nv, block-diagonal."""
         joint = self.joint_space
         return self._diagonal(
             "D", r"\mathcal{D}", lambda b: b.solution.D, joint, joint
@@ -142,35 +154,43 @@ class Workbench:
 
     @cached_property
     def G(self) -> Diagonal:
+        """G = PH*D⁻¹, N × nv, block-diagonal."""
         make = lambda b: b.solution.G  # noqa: E731
         return self._diagonal("G", r"\mathcal{G}", make, self.node_space, self.joint_space)
 
     @cached_property
     def tau(self) -> Diagonal:
+        """τ = GH, N × N, block-diagonal projection."""
         return self._square("tau", r"\tau", lambda b: b.solution.tau)
 
     @cached_property
     def tau_bar(self) -> Diagonal:
+        """τ̄ = I − τ."""
         return self._square("tau_bar", r"\bar{\tau}", lambda b: b.solution.tau_bar)
 
     @cached_property
     def K(self) -> Edges:
+        """K = ℰ_φG, N × nv."""
         return self._edges("K", r"\mathcal{K}", lambda b: b.solution.K, self.joint_space)
 
     @cached_property
     def E_psi(self) -> Edges:
+        """ℰ_ψ = ℰ_φτ̄, N × N."""
         return self._edges("E_psi", r"\mathcal{E}_\psi", lambda b: b.solution.psi)
 
     @cached_property
     def psi(self) -> Propagator:
+        """ψ = (I − ℰ_ψ)⁻¹, N × N."""
         return Propagator("psi", r"\psi", self.E_psi)
 
     @cached_property
     def psi_tilde(self) -> Propagator:
+        """ψ̃ = ψ − I."""
         return Propagator("psi_tilde", r"\tilde{\psi}", self.E_psi, self.psi)
 
     @cached_property
     def Upsilon(self) -> Diagonal:
+        """Operational space compliances of the bodies, the block diagonal of Ω."""
         make = lambda b: sko.node_compliances(b.model, b.solution)  # noqa: E731
         return self._inertia("Upsilon", r"\Upsilon", make)
 

@@ -118,7 +118,48 @@ def _ground_items(model: Model, ground: Any) -> list[CollisionDescription]:
 def contact_gaps(
     model: Model, contacts: Sequence[Contact], q: ArrayLike, *, ground: Ground = ()
 ) -> ContactGaps:
-    """How far the shapes of contacts are apart, for one q or a batch of them."""
+    """How far the shapes of contacts are apart.
+
+    Parameters
+    ----------
+    model : Model
+        The system.
+    contacts : sequence of Contact
+        Which shapes may touch which.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    ground : sequence
+        Shapes of the world beside those of the model, for example ``[sk.HalfSpace()]``.
+
+    Returns
+    -------
+    gaps : ContactGaps
+        Gap, normal and point of each contact; negative gaps overlap, m.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    ModelError
+        A contact names no shape of the model.
+
+    See Also
+    --------
+    contact_forces : what they do to each other.
+
+    Examples
+    --------
+    >>> b = sk.ModelBuilder()
+    >>> b.add_body("ball", "world", sk.Free(), mass=1.0, inertia=(0.01, 0.01, 0.01))
+    >>> b.add_collision("ball", sk.Sphere(0.1))
+    >>> contact = sk.Contact("ball", "floor", stiffness=1e4)
+    >>> model = b.build()
+    >>> q = model.neutral()
+    >>> q[6] = 0.5    # half a metre above the floor
+    >>> sk.contact_gaps(model, [contact], q, ground=[sk.HalfSpace()]).gap
+    array([0.4])
+    """
     placed = with_ground(model, ground)
     tables = pack_contacts(placed, contacts)
     states, shape = _rows(q, model.nq, "q")
@@ -142,11 +183,53 @@ def contact_forces(
     *,
     ground: Ground = (),
 ) -> ContactForces:
-    """What the shapes of contacts do to each other, for one state or a batch of them.
+    """What the shapes of contacts do to each other.
 
-    bristles: how far friction is strained, in metres, as a run carries it; zero if left out. Three
-    numbers for each contact point with friction, three more where it resists turning; they are
-    those of the side that touches with points (not the half space, box or height field).
+    Parameters
+    ----------
+    model : Model
+        The system.
+    contacts : sequence of Contact
+        Which shapes may touch which, and by which law.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
+        (w, x, y, z) of unit length.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    bristles : array_like, optional
+        How far friction is strained, m, as a run carries it; zero if left out. Three numbers for
+        each contact point with friction, three more where it resists turning; they are those of the
+        side that touches with points (not the half space, box or height field).
+    ground : sequence
+        Shapes of the world beside those of the model, for example ``[sk.HalfSpace()]``.
+
+    Returns
+    -------
+    forces : ContactForces
+        On the shapes a, in world axes, N and N m; the opposite acts on b at the same point.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+    ModelError
+        A contact names no shape of the model.
+
+    See Also
+    --------
+    contact_gaps : how far shapes are apart.
+
+    Examples
+    --------
+    >>> b = sk.ModelBuilder()
+    >>> b.add_body("ball", "world", sk.Free(), mass=1.0, inertia=(0.01, 0.01, 0.01))
+    >>> b.add_collision("ball", sk.Sphere(0.1))
+    >>> model = b.build()
+    >>> q, v = model.neutral(), np.zeros(6)
+    >>> q[6] = 0.099    # a millimetre into the floor
+    >>> contact = sk.Contact("ball", "floor", stiffness=1e4)
+    >>> sk.contact_forces(model, [contact], q, v, ground=[sk.HalfSpace()]).force.round(6)
+    array([[ 0.,  0., 10.]])
     """
     placed = with_ground(model, ground)
     tables = pack_contacts(placed, contacts)

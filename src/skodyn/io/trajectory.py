@@ -116,18 +116,22 @@ class Trajectory:
 
     @property
     def t(self) -> NDArray[np.float64]:
+        """Times, shape (rows,), s."""
         return self["t"]
 
     @property
     def step(self) -> NDArray[np.int64]:
+        """Numbers of the steps, shape (rows,)."""
         return self["step"]
 
     @property
     def q(self) -> NDArray[np.float64]:
+        """Coordinates, shape (rows, nq)."""
         return self["q"]
 
     @property
     def v(self) -> NDArray[np.float64]:
+        """Velocities, shape (rows, nv)."""
         return self["v"]
 
     @overload
@@ -158,18 +162,22 @@ class Trajectory:
 
     @property
     def channels(self) -> tuple[str, ...]:
+        """Names of all channels in the log."""
         return self._source.channels
 
     @property
     def q_names(self) -> tuple[str, ...]:
+        """A name for each column of q."""
         return self._source.names.labels["q_name"]
 
     @property
     def v_names(self) -> tuple[str, ...]:
+        """A name for each column of v."""
         return self._source.names.labels["v_name"]
 
     @property
     def body_names(self) -> tuple[str, ...]:
+        """Names of the bodies, in the order of the model."""
         return self._source.names.labels["body"]
 
     def labels(self, channel: str) -> dict[str, tuple[str, ...]]:
@@ -183,6 +191,7 @@ class Trajectory:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints, in the order of the model."""
         return self._source.names.joints
 
     @property
@@ -217,6 +226,7 @@ class Trajectory:
 
     @property
     def scenario_text(self) -> str:
+        """The scenario that was run, if it was one."""
         return str(self.provenance.get("scenario", ""))
 
     # ---- other packages ---------------------------------------------------------------------

@@ -115,11 +115,24 @@ class CollisionDescription:
 class ModelBuilder:
     """Collects bodies in any order; `build` checks them all at once and packs them.
 
-    Bodies hang on each other (`add_body`), or they are links that joints connect (`add_link`,
-    `add_joint`); then `build` chooses what hangs on what.
+    Parameters
+    ----------
+    gravity : sequence of 3 floats
+        In world axes, m/s².
+    name : str
+        Name of the model.
 
-    A child's body frame coincides with its joint frame when the joint is at its neutral position.
-    `translation` and `rotation` place the joint frame in the parent's body frame.
+    See Also
+    --------
+    load : a model from a file.
+
+    Examples
+    --------
+    >>> b = sk.ModelBuilder()
+    >>> b.add_body("arm", "world", sk.Revolute(axis=(0, 1, 0)), mass=1.0, com=(0, 0, -0.5))
+    >>> model = b.build()
+    >>> model.nv
+    1
     """
 
     @keywords_checked()
@@ -148,10 +161,27 @@ class ModelBuilder:
         com: Sequence[float] = _ORIGIN,
         inertia: Any = _NO_INERTIA,
     ) -> None:
-        """Add a body; it is judged in `build`, together with all others.
+        """Add a body and the joint that carries it; it is checked in `build`.
 
-        rotation: None, a 3×3 rotation matrix, or a unit quaternion (w, x, y, z).
-        inertia: about the centre of mass in body axes, 3×3, or three principal moments.
+        Parameters
+        ----------
+        name : str
+            Name of the body.
+        parent : str
+            Name of the body that carries it, or "world".
+        joint : Joint, optional
+            How it moves; fixed by default.
+        translation : sequence of 3 floats
+            Where the joint sits, in the parent's frame, m.
+        rotation : array_like, optional
+            A 3×3 rotation matrix, or a unit quaternion (w, x, y, z), from joint axes
+            to the parent's.
+        mass : float
+            kg.
+        com : sequence of 3 floats
+            Centre of mass in body axes from the body's origin, m.
+        inertia : array_like
+            About the centre of mass in body axes: 3×3, or three principal moments, kg m².
         """
         carried_by = Fixed() if joint is None else joint
         self.bodies.append(
@@ -167,7 +197,19 @@ class ModelBuilder:
         translation: Sequence[float] = _ORIGIN,
         rotation: Any = None,
     ) -> None:
-        """Add a named frame fixed in a body (or in the ground)."""
+        """Add a named frame fixed in a body, or in the world.
+
+        Parameters
+        ----------
+        name : str
+            Name of the frame.
+        body : str
+            Name of the body, or "world".
+        translation : sequence of 3 floats
+            In body axes from the body's origin, m.
+        rotation : array_like, optional
+            A 3×3 rotation matrix, or a unit quaternion (w, x, y, z).
+        """
         self.frames.append(FrameDescription(name, body, translation, rotation))
 
     @keywords_checked()
@@ -178,6 +220,17 @@ class ModelBuilder:
 
         Both have one coordinate (revolute, prismatic or helical), anywhere in the tree. The joint
         is then no part of the state. Its source may itself mimic a third.
+
+        Parameters
+        ----------
+        joint : str
+            The joint that follows.
+        source : str
+            The joint it follows.
+        multiplier : float
+            How much for each unit of the source.
+        offset : float
+            rad or m.
         """
         self.mimics.append(MimicDescription(joint, source, multiplier, offset))
 
@@ -194,10 +247,29 @@ class ModelBuilder:
         translation_b: Sequence[float] = _ORIGIN,
         rotation_b: Any = None,
     ) -> None:
-        """Close a loop: join a frame in body_a to one in body_b, either of them "world".
+        """Close a loop: join a frame in one body to a frame in another.
 
         The joint is any but `Free`, or a `Rod`; it has no coordinate. Its axes are those of the
         frames, which coincide when it is at its neutral position.
+
+        Parameters
+        ----------
+        name : str
+            Name of the loop.
+        body_a : str
+            Name of a body, or "world".
+        body_b : str
+            Name of the other.
+        joint : Joint
+            What the closure lets free.
+        translation_a : sequence of 3 floats
+            The frame in body a, m.
+        rotation_a : array_like, optional
+            A 3×3 rotation matrix, or a unit quaternion (w, x, y, z).
+        translation_b : sequence of 3 floats
+            The frame in body b, m.
+        rotation_b : array_like, optional
+            As rotation_a.
         """
         self.loops.append(
             LoopDescription(
@@ -220,6 +292,21 @@ class ModelBuilder:
 
         Either q = c₀ + c₁·q_source + … up to degree 4 (without a source: q = c₀), or, with terms,
         Σ factor·q = offset of two or more joints. Joints have one coordinate each.
+
+        Parameters
+        ----------
+        name : str
+            Name of the coupling.
+        joint : str, optional
+            The joint that depends.
+        source : str, optional
+            The joint it depends on.
+        coefficients : sequence of float, optional
+            c₀, c₁, … of the polynomial.
+        terms : mapping of str to float, optional
+            Factors by joint.
+        offset : float
+            What the terms add up to.
         """
         self.couplings.append(CouplingDescription(name, joint, source, coefficients, terms, offset))
 
@@ -283,12 +370,25 @@ class ModelBuilder:
 
     @keywords_checked()
     def build(self, *, cut: Iterable[str] = (), repair_inertia: bool = False) -> Model:
-        """The frozen, packed model; raises ModelError with every fault at once.
+        """The frozen, packed model.
 
-        cut: joints of `add_joint` that shall close loops. Others are cut as needed, so that the
-        tree is shallow; never those that are free, have armature or are named by a coupling.
-        repair_inertia: replace an invalid inertia by the nearest valid one instead of refusing it,
-        and list it in `model.repairs`.
+        Parameters
+        ----------
+        cut : iterable of str
+            Joints of `add_joint` that shall close loops. Others are cut as needed, so that the tree
+            is shallow; never those that are free, have armature or are named by a coupling.
+        repair_inertia : bool
+            Replace an invalid inertia by the nearest valid one instead of refusing it, and list it
+            in `model.repairs`.
+
+        Returns
+        -------
+        model : Model
+
+        Raises
+        ------
+        ModelError
+            Every fault at once.
         """
         from skodyn.model.mechanism import resolved  # these build on this file
         from skodyn.model.name_checks import name_problem

@@ -115,6 +115,7 @@ class Joint:
 
     @property
     def joint_name(self) -> str | None:
+        """The name that was given to the joint, or None."""
         return getattr(self, "name", None)
 
 
@@ -156,7 +157,21 @@ def _number_faults(label: str, value: float) -> list[Fault]:
 
 @dataclass(frozen=True)
 class Fixed(Joint):
-    """No relative motion."""
+    """A fixed joint: no relative motion, no degree of freedom.
+
+    Parameters
+    ----------
+    name : str, optional
+        Name of the joint; by default that of the body it carries.
+    armature : float
+        Inertia of a rotor that moves with the joint's own coordinate only, as seen at the joint:
+        kg m² where it turns, kg where it slides.
+
+    Examples
+    --------
+    >>> sk.Fixed().nv
+    0
+    """
 
     name: str | None = None
     type_name = "fixed"
@@ -166,7 +181,25 @@ class Fixed(Joint):
 
 @dataclass(frozen=True)
 class Revolute(Joint):
-    """Rotation about `axis`; q is the angle."""
+    """A revolute joint (hinge): turns about an axis; one degree of freedom.
+
+    q is the angle in rad, v its rate.
+
+    Parameters
+    ----------
+    axis : sequence of 3 floats
+        Direction in the joint's frame; of any length above zero.
+    name : str, optional
+        Name of the joint; by default that of the body it carries.
+    armature : float
+        Inertia of a rotor that moves with the joint's own coordinate only, as seen at the joint:
+        kg m² where it turns, kg where it slides.
+
+    Examples
+    --------
+    >>> sk.Revolute(axis=(0, 1, 0), name="elbow").nv
+    1
+    """
 
     axis: Vector = _Z
     name: str | None = None
@@ -183,7 +216,25 @@ class Revolute(Joint):
 
 @dataclass(frozen=True)
 class Prismatic(Joint):
-    """Translation along `axis`; q is the length."""
+    """A prismatic joint (slider): slides along an axis; one degree of freedom.
+
+    q is the length in m, v its rate.
+
+    Parameters
+    ----------
+    axis : sequence of 3 floats
+        Direction in the joint's frame; of any length above zero.
+    name : str, optional
+        Name of the joint; by default that of the body it carries.
+    armature : float
+        Inertia of a rotor that moves with the joint's own coordinate only, as seen at the joint:
+        kg m² where it turns, kg where it slides.
+
+    Examples
+    --------
+    >>> sk.Prismatic(axis=(1, 0, 0)).nv
+    1
+    """
 
     axis: Vector = _Z
     name: str | None = None
@@ -200,7 +251,27 @@ class Prismatic(Joint):
 
 @dataclass(frozen=True)
 class Helical(Joint):
-    """A screw: rotation by q about `axis`, translation by pitch·q along it (metres per radian)."""
+    """A helical joint (screw): turns about an axis and slides along it in proportion.
+
+    q is the angle in rad, v its rate.
+
+    Parameters
+    ----------
+    axis : sequence of 3 floats
+        Direction in the joint's frame; of any length above zero.
+    pitch : float
+        Metres along the axis for each radian.
+    name : str, optional
+        Name of the joint; by default that of the body it carries.
+    armature : float
+        Inertia of a rotor that moves with the joint's own coordinate only, as seen at the joint:
+        kg m² where it turns, kg where it slides.
+
+    Examples
+    --------
+    >>> sk.Helical(axis=(0, 0, 1), pitch=0.01).nv
+    1
+    """
 
     axis: Vector = _Z
     pitch: float = 0.0
@@ -222,7 +293,25 @@ class Helical(Joint):
 
 @dataclass(frozen=True)
 class Cylindrical(Joint):
-    """Rotation about and free translation along `axis`; q is (angle, length)."""
+    """A cylindrical joint: turns about an axis and slides along it; two degrees of freedom.
+
+    q is the angle in rad, then the length in m.
+
+    Parameters
+    ----------
+    axis : sequence of 3 floats
+        Direction in the joint's frame; of any length above zero.
+    name : str, optional
+        Name of the joint; by default that of the body it carries.
+    armature : float
+        Inertia of a rotor that moves with the joint's own coordinate only, as seen at the joint:
+        kg m² where it turns, kg where it slides.
+
+    Examples
+    --------
+    >>> sk.Cylindrical(axis=(0, 0, 1)).nv
+    2
+    """
 
     axis: Vector = _Z
     name: str | None = None
@@ -240,7 +329,27 @@ class Cylindrical(Joint):
 
 @dataclass(frozen=True)
 class Universal(Joint):
-    """Rotation about `axis1`, then about `axis2`, which the first rotation carries along."""
+    """A universal joint: turns about two axes, one after the other.
+
+    q has both angles in rad.
+
+    Parameters
+    ----------
+    axis1 : sequence of 3 floats
+        The first axis, fixed in the parent.
+    axis2 : sequence of 3 floats
+        The second, fixed in the child.
+    name : str, optional
+        Name of the joint; by default that of the body it carries.
+    armature : float
+        Inertia of a rotor that moves with the joint's own coordinate only, as seen at the joint:
+        kg m² where it turns, kg where it slides.
+
+    Examples
+    --------
+    >>> sk.Universal(axis1=(1, 0, 0), axis2=(0, 1, 0)).nv
+    2
+    """
 
     axis1: Vector = _X
     axis2: Vector = _Y
@@ -266,7 +375,27 @@ class Universal(Joint):
 
 @dataclass(frozen=True)
 class Planar(Joint):
-    """Motion in a plane; q is (x, y, angle), along `x_axis`, `y_axis` and about their normal."""
+    """A planar joint: moves in a plane and turns in it; three degrees of freedom.
+
+    q has both lengths in m, then the angle in rad.
+
+    Parameters
+    ----------
+    x_axis : sequence of 3 floats
+        First direction of the plane.
+    y_axis : sequence of 3 floats
+        Second direction, at a right angle to the first.
+    name : str, optional
+        Name of the joint; by default that of the body it carries.
+    armature : float
+        Inertia of a rotor that moves with the joint's own coordinate only, as seen at the joint:
+        kg m² where it turns, kg where it slides.
+
+    Examples
+    --------
+    >>> sk.Planar().nv
+    3
+    """
 
     x_axis: Vector = _X
     y_axis: Vector = _Y
@@ -295,7 +424,23 @@ class Planar(Joint):
 
 @dataclass(frozen=True)
 class Translation(Joint):
-    """Free translation; q is (x, y, z) in the joint frame."""
+    """Three translations along the axes of the parent; three degrees of freedom.
+
+    q is x, y, z in m.
+
+    Parameters
+    ----------
+    name : str, optional
+        Name of the joint; by default that of the body it carries.
+    armature : float
+        Inertia of a rotor that moves with the joint's own coordinate only, as seen at the joint:
+        kg m² where it turns, kg where it slides.
+
+    Examples
+    --------
+    >>> sk.Translation().nv
+    3
+    """
 
     name: str | None = None
     type_name = "translation"
@@ -309,7 +454,23 @@ class Translation(Joint):
 
 @dataclass(frozen=True)
 class Spherical(Joint):
-    """A ball joint; q is a unit quaternion (w, x, y, z), v the angular velocity in child axes."""
+    """A spherical joint (ball): turns about any axis; three degrees of freedom.
+
+    q is a quaternion (w, x, y, z) of unit length, v the angular velocity in the child's axes.
+
+    Parameters
+    ----------
+    name : str, optional
+        Name of the joint; by default that of the body it carries.
+    armature : float
+        Inertia of a rotor that moves with the joint's own coordinate only, as seen at the joint:
+        kg m² where it turns, kg where it slides.
+
+    Examples
+    --------
+    >>> sk.Spherical().nq, sk.Spherical().nv
+    (4, 3)
+    """
 
     name: str | None = None
     type_name = "spherical"
@@ -321,7 +482,24 @@ class Spherical(Joint):
 
 @dataclass(frozen=True)
 class Free(Joint):
-    """No constraint; q is a unit quaternion and a position, v is [ω; v] in child axes."""
+    """A free joint (floating base): six degrees of freedom.
+
+    q is a quaternion (w, x, y, z) and the position in m; v is [ω; velocity of the origin] in the
+    child's axes, rad/s and m/s.
+
+    Parameters
+    ----------
+    name : str, optional
+        Name of the joint; by default that of the body it carries.
+    armature : float
+        Inertia of a rotor that moves with the joint's own coordinate only, as seen at the joint:
+        kg m² where it turns, kg where it slides.
+
+    Examples
+    --------
+    >>> sk.Free().nq, sk.Free().nv
+    (7, 6)
+    """
 
     name: str | None = None
     type_name = "free"

@@ -131,14 +131,17 @@ class Model:
 
     @property
     def n_bodies(self) -> int:
+        """How many bodies."""
         return len(self.indices)
 
     @cached_property
     def nq(self) -> int:
+        """How many numbers q has."""
         return sum(joint.nq for joint in self.joints) - len(self.mimics)
 
     @cached_property
     def nv(self) -> int:
+        """How many degrees of freedom: numbers of v."""
         return int(self.indices[:, layout.N_DOF].sum()) - len(self.mimics)
 
     @cached_property
@@ -180,10 +183,12 @@ class Model:
 
     @cached_property
     def body_names(self) -> tuple[str, ...]:
+        """Names of the bodies, base first."""
         return tuple(str(name) for name in self.tree.names)
 
     @property
     def parent(self) -> NDArray[np.int64]:
+        """The parent of each body, by number; −1 is the world."""
         return self.tree.parent
 
     def body_index(self, name: str) -> int:

@@ -14,9 +14,36 @@ __all__ = ["JointLimits", "JointProperties", "stops_fault"]
 class JointProperties:
     """Passive forces of a joint, the same for each of its degrees of freedom.
 
-    spring −stiffness·(q − rest), viscous damping −damping·v, smooth Coulomb friction
-    −friction·v/√(v² + friction_speed²), and compliant stops outside [lower, upper] with
-    stop_stiffness and stop_damping. Springs and stops need a joint without quaternions.
+    Springs and stops need a joint without quaternions.
+
+    Parameters
+    ----------
+    stiffness : float
+        Of the spring −stiffness·(q − rest), N m/rad or N/m.
+    rest : float
+        Where the spring is relaxed, rad or m.
+    damping : float
+        Of the viscous damper −damping·v, N m s/rad or N s/m.
+    friction : float
+        Of smooth Coulomb friction −friction·v/√(v² + friction_speed²), N m or N.
+    friction_speed : float
+        Speed below which friction is smoothed, rad/s or m/s.
+    lower : float
+        Below it a compliant stop acts, rad or m.
+    upper : float
+        Above it a compliant stop acts, rad or m.
+    stop_stiffness : float
+        Of the stops, N m/rad or N/m.
+    stop_damping : float
+        Of the stops, N m s/rad or N s/m.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(1)
+    >>> damped = {"link1": sk.JointProperties(damping=2.0)}
+    >>> run = sk.simulate(model, [1.0], [0.0], duration=5.0, joints=damped)
+    >>> bool(abs(run.q[-1, 0]) < 0.1)
+    True
     """
 
     stiffness: float = 0.0
@@ -43,10 +70,23 @@ def stops_fault(whose: Subject, lower: float, upper: float, key: str = "lower") 
 
 @dataclass(frozen=True)
 class JointLimits:
-    """What a robot file states of a joint with one degree of freedom; nothing enforces it.
+    """What a robot file states of a joint; nothing enforces it.
 
-    lower and upper bound the coordinate (rad or m), velocity the speed (rad/s or m/s), effort the
-    torque or force of its motor (N·m or N).
+    Parameters
+    ----------
+    lower : float
+        Least coordinate, rad or m.
+    upper : float
+        Largest coordinate, rad or m.
+    velocity : float
+        Largest speed, rad/s or m/s.
+    effort : float
+        Largest force, N m or N.
+
+    Examples
+    --------
+    >>> sk.JointLimits(lower=-1.5, upper=1.5, effort=20.0).velocity
+    inf
     """
 
     lower: float = -math.inf

@@ -146,7 +146,18 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run that has ended: how, and where its rows are."""
+    """A run that has ended: how, and where its rows are.
+
+    Returned by `simulate`, `run` and `resume`.
+
+    Examples
+    --------
+    >>> run = sk.simulate(sk.examples.pendulum(1), [1.0], [0.0], duration=1.0, every=100)
+    >>> run
+    <Run finished: 1000 steps>
+    >>> run.q.shape
+    (11, 1)
+    """
 
     outcome: Outcome
     trajectory: Trajectory
@@ -154,10 +165,12 @@ class Run:
 
     @property
     def status(self) -> str:
+        """finished, failed or interrupted."""
         return self.outcome.status
 
     @property
     def message(self) -> str:
+        """Why the run failed, if it did."""
         return self.outcome.message
 
     @property
@@ -167,14 +180,17 @@ class Run:
 
     @property
     def t(self) -> Floats:
+        """Times of the rows, shape (rows,), s."""
         return np.asarray(self.trajectory.t)
 
     @property
     def q(self) -> Floats:
+        """Coordinates, shape (rows, nq)."""
         return np.asarray(self.trajectory.q)
 
     @property
     def v(self) -> Floats:
+        """Velocities, shape (rows, nv)."""
         return np.asarray(self.trajectory.v)
 
     def __repr__(self) -> str:

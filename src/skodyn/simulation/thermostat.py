@@ -26,7 +26,24 @@ __all__ = ["AndersenThermostat", "Collisions", "rate_fault"]
 
 @dataclass(frozen=True)
 class AndersenThermostat:
-    """kT in joules, rate in collisions per second; fixed-step methods only."""
+    """Constant temperature: velocities are drawn anew from time to time.
+
+    Parameters
+    ----------
+    kT : float
+        Temperature times Boltzmann's constant, J.
+    rate : float
+        Collisions per second, on average.
+    seed : int
+        Of the random numbers.
+
+    Examples
+    --------
+    >>> bath = sk.AndersenThermostat(kT=0.1, rate=20.0, seed=1)
+    >>> model = sk.examples.pendulum(2)
+    >>> sk.simulate(model, [0.0, 0.0], [0.0, 0.0], duration=1.0, thermostat=bath).status
+    'finished'
+    """
 
     kT: float  # noqa: N815
     rate: float

@@ -193,6 +193,7 @@ class SKOModel:
 
     @property
     def n_nodes(self) -> int:
+        """How many nodes."""
         return self.tree.n
 
     @property

@@ -91,6 +91,7 @@ class Sweep:
         self._finalizer = weakref.finalize(self, _let_go, self._index.file, temporary)
 
     def close(self) -> None:
+        """Close the index; arrays that were read stay."""
         self._finalizer()
 
     def __len__(self) -> int:
@@ -113,10 +114,12 @@ class Sweep:
 
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:
+        """Paths of the parameters that vary."""
         return self._labels("parameter")
 
     @cached_property
     def metric_names(self) -> tuple[str, ...]:
+        """Names of the metrics."""
         return self._labels("metric")
 
     @cached_property
@@ -141,6 +144,7 @@ class Sweep:
 
     @property
     def steps(self) -> NDArray[np.int64]:
+        """How many steps each run took, shape (runs,)."""
         return np.asarray(self._index.file["steps"][:])
 
     @property
@@ -149,9 +153,11 @@ class Sweep:
         return np.asarray(self._index.file["id"][:])
 
     def metric(self, name: str) -> Floats:
+        """The values of one metric, shape (runs,)."""
         return self.metrics[:, self.metric_names.index(name)]
 
     def counts(self) -> dict[str, int]:
+        """How many runs are pending, finished, failed, refused and crashed."""
         found = np.bincount(self.status, minlength=len(STATUS_WORDS))
         return {word: int(found[code]) for code, word in STATUS_WORDS.items()}
 
@@ -169,6 +175,7 @@ class Sweep:
 
     @cached_property
     def packer(self) -> Packer:
+        """What turns a row of values into a packed run."""
         return Packer(stored_study(self._index, {}))
 
     def values(self, run: int) -> dict[str, Any]:
@@ -210,6 +217,7 @@ class Sweep:
 
     @cached_property
     def dimensions(self) -> list[tuple[str, tuple[str, ...], int]]:
+        """Name, labels and length of each axis of the design."""
         return [(n, tuple(p), c) for n, p, c in json.loads(self._index.text("dimensions"))]
 
     def to_xarray(self) -> xarray.Dataset:

@@ -23,7 +23,18 @@ def apply_fixman(work, system, q, tau):
 @register
 @dataclass(frozen=True)
 class FixmanForce(Element):
-    """The force of the Fixman potential (kT/2)·log det 𝓜 on every degree of freedom."""
+    """The force of the Fixman potential (kT/2)·log det 𝓜 on every degree of freedom.
+
+    Parameters
+    ----------
+    kT : float
+        Temperature times Boltzmann's constant, J.
+
+    Examples
+    --------
+    >>> sk.FixmanForce(kT=1.0).kT
+    1.0
+    """
 
     kT: float = field(  # noqa: N815
         metadata=key(NOT_NEGATIVE, "temperature times Boltzmann's constant, J")

@@ -44,7 +44,31 @@ def point_spring(work, system, at, f_ext):
 @register
 @dataclass(frozen=True)
 class PointSpring(Element):
-    """A spring and damper between two points, each fixed in a body (or in "world")."""
+    """A spring and damper between two points of bodies.
+
+    Parameters
+    ----------
+    body_a : str
+        Name of a body, or "world".
+    body_b : str
+        Name of the other.
+    stiffness : float
+        N/m.
+    damping : float
+        Along the line between the points, N s/m.
+    length : float
+        Length at rest, m.
+    point_a : sequence of 3 floats
+        A point of body a, in its axes from its origin, m.
+    point_b : sequence of 3 floats
+        A point of body b, likewise.
+
+    Examples
+    --------
+    >>> rope = sk.PointSpring("link2", "world", stiffness=50.0, point_a=(0, 0, -1))
+    >>> rope.length
+    0.0
+    """
 
     body_a: str = field(metadata=key(BODY_OR_WORLD, "one end"))
     body_b: str = field(metadata=key(BODY_OR_WORLD, "the other end"))

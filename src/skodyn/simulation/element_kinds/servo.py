@@ -41,8 +41,34 @@ def servo(work, system, at, state, effects):
 class Servo(Element):
     """PD or PID control of a joint with one degree of freedom.
 
-    kp·(target − q) + kd·(target_velocity − v) + ki·∫(target − q)dt, then cut to ±limit;
-    gravity_compensation adds the torque that holds the whole system against gravity at this joint.
+    τ = kp·(target − q) + kd·(target_velocity − v) + ki·∫(target − q)dt, cut to ±limit.
+
+    Parameters
+    ----------
+    joint : str
+        Name of the joint.
+    kp : float
+        Proportional gain, N m/rad or N/m.
+    kd : float
+        Derivative gain, N m s/rad or N s/m.
+    ki : float
+        Integral gain, N m/(rad s) or N/(m s).
+    target : float
+        Where to, rad or m.
+    target_velocity : float
+        How fast, rad/s or m/s.
+    limit : float
+        Largest force, N m or N.
+    gravity_compensation : bool
+        Add the force that holds the whole system against gravity at this joint.
+
+    Examples
+    --------
+    >>> model = sk.examples.pendulum(1)
+    >>> servo = sk.Servo("link1", kp=100.0, kd=20.0, target=0.5, gravity_compensation=True)
+    >>> run = sk.simulate(model, [0.0], [0.0], duration=3.0, elements=[servo])
+    >>> run.q[-1].round(3)
+    array([0.5])
     """
 
     joint: str = field(metadata=key(JOINT, "which joint it drives"))

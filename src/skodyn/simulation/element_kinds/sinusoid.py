@@ -28,7 +28,28 @@ def sinusoid(work, system, at, t, tau):
 @register
 @dataclass(frozen=True)
 class Sinusoid(Element):
-    """offset + amplitude·sin(2π·frequency·t + phase) on a joint with one degree of freedom."""
+    """A torque or force that oscillates on a joint with one degree of freedom.
+
+    τ = offset + amplitude·sin(2π·frequency·t + phase).
+
+    Parameters
+    ----------
+    joint : str
+        Name of the joint.
+    amplitude : float
+        N m or N.
+    frequency : float
+        Hz.
+    phase : float
+        rad.
+    offset : float
+        N m or N.
+
+    Examples
+    --------
+    >>> sk.Sinusoid("elbow", amplitude=2.0, frequency=0.5).phase
+    0.0
+    """
 
     joint: str = field(metadata=key(JOINT, "which joint it drives"))
     amplitude: float = field(metadata=key(ANY, "of the torque or force, N·m or N"))

@@ -44,7 +44,23 @@ def torque_table(work, system, at, t, tau):
 @register
 @dataclass(frozen=True)
 class TorqueTable(Element):
-    """Torque on a joint with one degree of freedom, linear between times, constant outside."""
+    """A torque or force by a table, linear between times, constant outside.
+
+    Parameters
+    ----------
+    joint : str
+        Name of a joint with one degree of freedom.
+    times : sequence of float
+        Ascending, s.
+    torques : sequence of float
+        One for each time, N m or N.
+
+    Examples
+    --------
+    >>> ramp = sk.TorqueTable("link1", times=[0.0, 1.0], torques=[0.0, 5.0])
+    >>> sk.simulate(sk.examples.pendulum(1), [0.0], [0.0], duration=1.0, elements=[ramp]).status
+    'finished'
+    """
 
     joint: str = field(metadata=key(JOINT, "which joint it drives"))
     times: Sequence[float] = field(metadata=key(TIMES, "s; linear in between, constant outside"))

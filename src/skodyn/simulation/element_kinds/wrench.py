@@ -37,9 +37,26 @@ def wrench(work, system, at, f_ext):
 @register
 @dataclass(frozen=True)
 class Wrench(Element):
-    """A constant force and moment on a body, at a point given in body axes.
+    """A constant force and moment on a body.
 
-    frame says in which axes force and moment are given: "world" or "body".
+    Parameters
+    ----------
+    body : str
+        Name of the body.
+    force : sequence of 3 floats
+        N.
+    moment : sequence of 3 floats
+        N m.
+    point : sequence of 3 floats
+        Where the force acts, in body axes from the body's origin, m.
+    frame : {"world", "body"}
+        The axes in which force and moment are given.
+
+    Examples
+    --------
+    >>> push = sk.Wrench("link1", force=(5.0, 0, 0), point=(0, 0, -1))
+    >>> sk.simulate(sk.examples.pendulum(1), [0.0], [0.0], duration=1.0, elements=[push]).status
+    'finished'
     """
 
     body: str = field(metadata=key(BODY, "which body it acts on"))
