@@ -340,6 +340,26 @@ def five_bar() -> Mechanism:
     return made
 
 
+def rsur() -> Mechanism:
+    """Crank, coupler on a ball joint, universal joint, rocker: spatial, mobility 1, own lengths."""
+    lean = naive.axis_rotation(naive_loops.unit([0.3, 1.0, 0.2]), 1.1)
+    bodies = [rod("crank", -1, 0.5, 0.3), rod("coupler", 0, 1.0, 0.9, x=0.3)]
+    bodies += [rod("rocker", -1, 0.8, 0.6, x=0.8, y=0.3, rotation=lean)]
+    bodies[1]["joint"] = {"kind": "spherical"}
+    bodies[1]["inertia"] = np.diag([0.01, 0.07, 0.07])
+    loop = pin("cross", 1, 2, 0.9, 0.6)
+    loop["joint"] = {
+        "kind": "universal", "axis1": np.array([0.0, 1, 0]), "axis2": np.array([0.0, 0, 1])
+    }  # fmt: skip
+    made = Mechanism(bodies, [loop], [], DOWN, np.zeros(6), np.zeros(5))
+    start = np.array([1.48, 0.43, -0.16, 0.33, -0.83, -1.93])
+    start[1:5] /= np.linalg.norm(start[1:5])
+    made.q = naive_loops.closed(made.twin, start)
+    free = naive_loops.decompose(naive_loops.jacobian(made.twin, made.q)).X[:, 0]
+    made.v = 4.0 * free / np.abs(free).max()
+    return made
+
+
 def four_bar_cut(at: str) -> Mechanism:
     """The four-bar of 02 with its loop cut at "pin", "coupler" (crank's end) or "rocker"."""
     whole = reference("02_four_bar")

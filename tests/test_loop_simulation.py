@@ -13,6 +13,7 @@ from loop_references import (
     n_four_bar,
     n_four_bar_angle,
     reference,
+    rsur,
 )
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.methods import METHODS
@@ -121,6 +122,7 @@ ORDER = {
     "four_bar": (reference("02_four_bar"), 0.1, 0.01),
     "five_bar": (five_bar(), 0.24, 0.02),
     "rssr": (reference("07_rssr"), 0.24, 0.02),
+    "rsur": (rsur(), 0.16, 0.02),
     "stewart": (reference("08_stewart"), 0.1, 0.01),
 }
 

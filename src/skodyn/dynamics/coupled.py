@@ -143,8 +143,8 @@ def by_kernel(own: Algorithm) -> Way:
         if type(q) is COMPILED and q.ndim == 1:
             result = np.empty(shape) if out is None else out
             forces = NOTHING if f_ext is None else flat_forces(model, f_ext)
-            given = [a for a, c in ((v, "v"), (x, "x"), (forces, "f")) if c in own.takes]
             try:
+                given = own.given(v, x, forces)
                 if own.ready(block_of(own, model), q, *given, result) == 0:
                     return result
             except TypeError:  # not contiguous float64 arrays of the right number of axes

@@ -40,6 +40,8 @@ COMPILED: Any = object() if JIT_DISABLED else np.ndarray
 """The type of what compiled kernels take; plain Python would not turn other arrays away."""
 
 
+MARK = np.full(1, np.nan)
+"""Stands behind forces that lie behind x (kernels/embedded_dynamics.py)."""
 NATIVE = object()
 """Says of an algorithm that its kernels know mimic joints, or loops."""
 
@@ -49,10 +51,10 @@ class Algorithm:
 
     takes: which of v, x and f_ext (written "vxf") the kernel of one state has between q and out.
     argument: what x is called in messages; it has one row per state. Without a name x is a table
-    shared by all states. dimensions: of the result for one state. scratch: how many lanes the
-    kernels need behind the workspace that all share, for a model. coupled, looped: how
-    to do it for models with mimic joints (coupled.py), with loops (looped.py); NATIVE if the
-    kernels know them.
+    shared by all states. forces_behind: the kernel of one state takes f_ext behind x, in one array.
+    dimensions: of the result for one state. scratch: how many lanes the kernels need behind the
+    workspace that all share, for a model. coupled, looped: how to do it for models with mimic
+    joints (coupled.py), with loops (looped.py); NATIVE if the kernels know them.
     """
 
     def __init__(
@@ -62,12 +64,14 @@ class Algorithm:
         takes: str,
         argument: str | None = None,
         dimensions: int = 1,
+        forces_behind: bool = False,
         scratch: Callable[[Model], int] | None = None,
         coupled: Callable[..., Floats] | object | None = None,
         looped: Callable[..., Floats] | object | None = None,
     ) -> None:
         self.single, self.batch = single, batch
         self.takes, self.argument, self.dimensions = takes, argument, dimensions
+        self.forces_behind = forces_behind
         self.scratch, self.coupled, self.looped = scratch, coupled, looped
         self.alone = 0  # states that have been done one by one
 
@@ -80,6 +84,14 @@ class Algorithm:
     def ready_batch(self) -> Any:
         """The kernel of a batch, likewise."""
         return self.batch.ready
+
+    def given(self, v: Any, x: Any, forces: Any) -> list[Any]:
+        """What the kernel of one state takes between q and out."""
+        if not self.forces_behind:
+            return [a for a, c in ((v, "v"), (x, "x"), (forces, "f")) if c in self.takes]
+        if forces is None:
+            raise TypeError("forces of another shape")
+        return [v, np.concatenate((x, forces, MARK)) if forces.size and np.ndim(x) == 1 else x]
 
     def goes_one_by_one(self, rows: int) -> bool:
         """Is a batch of so many rows done sooner one by one?
@@ -218,8 +230,7 @@ def _call_single(
 ) -> int:
     """One row of checked inputs."""
     q, v, x, f_ext = inputs.of_row(row)
-    given = [a for a, letter in ((v, "v"), (x, "x"), (f_ext, "f")) if letter in algorithm.takes]
-    return int(algorithm.ready(block, q, *given, out))
+    return int(algorithm.ready(block, q, *algorithm.given(v, x, f_ext), out))
 
 
 # ---- everything that is not one well-formed state ---------------------------------------------

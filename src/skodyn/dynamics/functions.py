@@ -13,6 +13,7 @@ and the mass matrix (mass_matrices.py), have its single-state path written out a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from skodyn.dynamics.driver import (
     NOTHING,
     TURNED_AWAY,
     Algorithm,
+    block_of,
+    calls_take_turns,
     first_block,
     run,
 )
@@ -33,6 +36,7 @@ from skodyn.dynamics.explain import (
 from skodyn.kernels import compliance as _compliance
 from skodyn.kernels import coupled_dynamics as _coupled_kernels
 from skodyn.kernels import embedded_dynamics as _embedded
+from skodyn.kernels import embedded_solve as _embedded_solve
 from skodyn.kernels import energy as _energy
 from skodyn.kernels import forward_dynamics as _forward_dynamics
 from skodyn.kernels import forward_kinematics as _kinematics
@@ -96,12 +100,13 @@ LOOPED_FORWARD = Algorithm(
     _embedded.forward_dynamics_batch,
     "vxf",
     "tau",
+    forces_behind=True,
     scratch=loop_workspace,
     looped=NATIVE,
 )
 LOOPED_SOLVE = Algorithm(
-    _embedded.mass_matrix_solve,
-    _embedded.mass_matrix_solve_batch,
+    _embedded_solve.mass_matrix_solve,
+    _embedded_solve.mass_matrix_solve_batch,
     "x",
     "rhs",
     scratch=loop_workspace,
@@ -294,10 +299,9 @@ def forward_dynamics(
     """
     if f_ext is None and threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(model.nv) if out is None else out
-        blocks = model.kernel_blocks
-        block = blocks[0] if blocks else first_block(model)
+        kernel, block = model.forward_call or _forward_call(model)
         try:
-            status = FORWARD.ready(block, q, v, tau, result)
+            status = kernel(block, q, v, tau, result)
         except TypeError:  # not contiguous float64 arrays of the right number of axes
             status = TURNED_AWAY
         if status == 0:
@@ -306,6 +310,16 @@ def forward_dynamics(
             return _looped_forward(FORWARD, model, (model.nv,), q, v, tau, None, out, None)
     algorithm = FORWARD if f_ext is None else FORWARD_PUSHED
     return run(algorithm, model, (model.nv,), q, v, tau, f_ext, out, threads)
+
+
+def _forward_call(model: Model) -> Sequence[Any]:
+    """The kernel that a model's forward dynamics goes through, and its block; kept if calls can
+    share it."""
+    algorithm = LOOPED_FORWARD if model.has_loops else FORWARD
+    made = algorithm.ready, block_of(algorithm, model)
+    if calls_take_turns():
+        model.forward_call.extend(made)
+    return made
 
 
 def inverse_dynamics(

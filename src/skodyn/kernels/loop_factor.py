@@ -1,4 +1,4 @@
-"""The factorisation behind everything that loops need: rank, X, particular solutions, projections.
+"""The factorisation behind everything that loops need, of one stage; groups: loop_groups.py.
 
 A stage's rows, written in the variables that earlier stages have left, are factored by Householder
 reflections with column pivoting (P. Businger, G. H. Golub, Numer. Math. 7, 1965),
@@ -7,9 +7,8 @@ reflections with column pivoting (P. Businger, G. H. Golub, Numer. Math. 7, 1965
 
 so that G(N·u + p) + rhs = 0 for any u, the stage's new variables. As many columns are reflected as
 the rank that the mechanism has on its manifold, never more; a pivot that has vanished beside the
-rows, in a singular position, is left out. Going back through the stages gives X, with θ̇ = Xu for
-the whole group, and a particular solution; taking the part along X away from it makes it that of
-least norm, which does not depend on pivots.
+rows, in a singular position, is left out. Only the first columns (`PIVOTS`) may come to depend on
+others, all of them in a thorough plan.
 
 Pivoting has no branch: columns change places by `select`, each lane for itself, and masks say how
 to change back. Where a mask holds in no lane, nothing has to be exchanged.
@@ -18,20 +17,14 @@ to change back. Where a mask holds in no lane, nothing has to be exchanged.
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
-from skodyn.kernels.dense import cholesky, solve_lower, solve_upper
-from skodyn.kernels.loop_table import group_length, kept_variable, loop_lane, stage_at
+from skodyn.kernels.loop_table import group_length, loop_lane
 from skodyn.lanes import any_lane, fma, load, select, splat, sqrt, store
 from skodyn.model.loop_layout import (
     BASIS_LANE,
     CONSUMED,
-    DOFS,
-    FINALS_AT,
-    FIRST_NEW,
-    GRAM_LANE,
     KEPT,
     MASK_LANE,
     MATRIX_LANE,
-    MOBILITY,
     NEW,
     PART_LANE,
     PASS_FIRST,
@@ -41,21 +34,20 @@ from skodyn.model.loop_layout import (
     PASSES,
     PASSES_AT,
     PIVOT_LANE,
+    PIVOTS,
     RANK,
     RANK_TOLERANCE,
-    RATE_LANE,
     SIDE_LANE,
     SMALL_ROWS,
     STAGE_ROWS,
-    STAGES,
     TAU_LANE,
     TOUCHED,
-    VALUE_LANE,
-    X_LANE,
 )
 
 VANISHED = RANK_TOLERANCE
 """A pivot below this part of the rows' size stands for no equation."""
+LARGE_PIVOT = 0.01
+"""From this part on, what is divided by a pivot loses no more than two digits."""
 
 
 @helper
@@ -66,18 +58,15 @@ def swap_where(work, mask, i, j):
     store(work, j, select(mask, a, b))
 
 
-# ---- one stage ---------------------------------------------------------------------------------
-
-
 @routine
 def go_through(work, model, stage):
     """Write the rows of a stage in the variables that earlier stages have left."""
     rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
-    at, cursor = loop_lane(model, stage, MATRIX_LANE), model.tree[stage + PASSES_AT]
+    at, cursor = loop_lane(model, stage + MATRIX_LANE), model.tree[stage + PASSES_AT]
     for _ in range(model.tree[stage + PASSES]):
         earlier, first = model.tree[cursor + PASS_STAGE], model.tree[cursor + PASS_FIRST]
         pairs, new = model.tree[cursor + PASS_PAIRS], model.tree[earlier + NEW]
-        basis = loop_lane(model, earlier, BASIS_LANE)
+        basis = loop_lane(model, earlier + BASIS_LANE)
         for row in range(rows):
             for t in range(new):
                 place = at + row * touched + first + t
@@ -94,7 +83,7 @@ def go_through(work, model, stage):
 @routine
 def rows_size(work, model, stage):
     """The sum of squares of all entries."""
-    at, total = loop_lane(model, stage, MATRIX_LANE), splat(work, 0.0)
+    at, total = loop_lane(model, stage + MATRIX_LANE), splat(work, 0.0)
     for i in range(model.tree[stage + STAGE_ROWS] * model.tree[stage + TOUCHED]):
         x = load(work, at + i)
         total = fma(x, x, total)
@@ -105,19 +94,19 @@ def rows_size(work, model, stage):
 def bring_largest_forward(work, model, stage, j):
     """Exchange columns until the largest of those from j on, below row j, is the first of them."""
     rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
-    kept = model.tree[stage + KEPT]
-    at = loop_lane(model, stage, MATRIX_LANE) + model.tree[stage + CONSUMED]
-    masks = loop_lane(model, stage, MASK_LANE)
-    norms = masks + model.tree[stage + RANK] * kept
-    for k in range(j, kept):
+    pivots = model.tree[stage + PIVOTS]
+    at = loop_lane(model, stage + MATRIX_LANE) + model.tree[stage + CONSUMED]
+    masks = loop_lane(model, stage + MASK_LANE)
+    norms = masks + model.tree[stage + RANK] * pivots
+    for k in range(j, pivots):
         total = splat(work, 0.0)
         for row in range(j, rows):
             x = load(work, at + row * touched + k)
             total = fma(x, x, total)
         store(work, norms + k, total)
-    for k in range(j + 1, kept):
+    for k in range(j + 1, pivots):
         larger = load(work, norms + k) > load(work, norms + j)
-        store(work, masks + j * kept + k, select(larger, splat(work, 1.0), splat(work, 0.0)))
+        store(work, masks + j * pivots + k, select(larger, splat(work, 1.0), splat(work, 0.0)))
         if not any_lane(larger):
             continue
         swap_where(work, larger, norms + j, norms + k)
@@ -130,10 +119,15 @@ def bring_largest_forward(work, model, stage, j):
 def reflect(work, model, stage, j, norm, smallest):
     """One Householder reflection; a column smaller than `smallest` is left as it is."""
     rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
-    at = loop_lane(model, stage, MATRIX_LANE) + model.tree[stage + CONSUMED]
+    at = loop_lane(model, stage + MATRIX_LANE) + model.tree[stage + CONSUMED]
     one, zero = splat(work, 1.0), splat(work, 0.0)
     alive = norm > smallest
     head = load(work, at + j * touched + j)
+    if j + 1 == rows:  # nothing below
+        store(work, loop_lane(model, stage + TAU_LANE) + j, zero)
+        reciprocal = select(alive, one / select(alive, head, one), zero)
+        store(work, loop_lane(model, stage + PIVOT_LANE) + j, reciprocal)
+        return
     size = sqrt(norm)
     pivot = select(head > 0.0, -size, size)
     first = select(alive, head - pivot, one)  # v before it is made one at the top
@@ -153,35 +147,35 @@ def reflect(work, model, stage, j, norm, smallest):
             v = load(work, at + row * touched + j)
             place = at + row * touched + k
             store(work, place, fma(-v, total, load(work, place)))
-    store(work, loop_lane(model, stage, TAU_LANE) + j, tau)
+    store(work, loop_lane(model, stage + TAU_LANE) + j, tau)
     reciprocal = select(alive, one / select(alive, pivot, one), zero)
-    store(work, loop_lane(model, stage, PIVOT_LANE) + j, reciprocal)
+    store(work, loop_lane(model, stage + PIVOT_LANE) + j, reciprocal)
 
 
 @helper
 def solve_triangle(work, model, stage, x, step):
     """x ← R₁₁⁻¹x in place, elements `step` lanes apart; vanished pivots give zero."""
     touched, rank = model.tree[stage + TOUCHED], model.tree[stage + RANK]
-    at = loop_lane(model, stage, MATRIX_LANE) + model.tree[stage + CONSUMED]
+    at = loop_lane(model, stage + MATRIX_LANE) + model.tree[stage + CONSUMED]
     for back in range(rank):
         i = rank - 1 - back
         total = load(work, x + i * step)
         for k in range(i + 1, rank):
             total = fma(-load(work, at + i * touched + k), load(work, x + k * step), total)
-        pivot = load(work, loop_lane(model, stage, PIVOT_LANE) + i)
+        pivot = load(work, loop_lane(model, stage + PIVOT_LANE) + i)
         store(work, x + i * step, total * pivot)
 
 
 @routine
 def change_back(work, model, stage, x, width):
     """Undo the exchanges on the rows, `width` lanes long, of what belongs to the columns."""
-    kept, rank = model.tree[stage + KEPT], model.tree[stage + RANK]
-    masks = loop_lane(model, stage, MASK_LANE)
+    pivots, rank = model.tree[stage + PIVOTS], model.tree[stage + RANK]
+    masks = loop_lane(model, stage + MASK_LANE)
     for j_back in range(rank):
         j = rank - 1 - j_back
-        for k_back in range(kept - j - 1):
-            k = kept - 1 - k_back
-            mask = load(work, masks + j * kept + k) > 0.5
+        for k_back in range(pivots - j - 1):
+            k = pivots - 1 - k_back
+            mask = load(work, masks + j * pivots + k) > 0.5
             if not any_lane(mask):
                 continue
             for t in range(width):
@@ -190,15 +184,15 @@ def change_back(work, model, stage, x, width):
 
 @routine
 def make_basis(work, model, stage):
-    """N, a row for each kept variable."""
-    kept, rank, new = model.tree[stage + KEPT], model.tree[stage + RANK], model.tree[stage + NEW]
-    touched, basis = model.tree[stage + TOUCHED], loop_lane(model, stage, BASIS_LANE)
-    at = loop_lane(model, stage, MATRIX_LANE) + model.tree[stage + CONSUMED]
+    """N, a row for each variable that may come to depend on others."""
+    rank, new = model.tree[stage + RANK], model.tree[stage + NEW]
+    touched, basis = model.tree[stage + TOUCHED], loop_lane(model, stage + BASIS_LANE)
+    at = loop_lane(model, stage + MATRIX_LANE) + model.tree[stage + CONSUMED]
     for t in range(new):
         for i in range(rank):
             store(work, basis + i * new + t, -load(work, at + i * touched + rank + t))
         solve_triangle(work, model, stage, basis + t, new)
-        for i in range(rank, kept):
+        for i in range(rank, model.tree[stage + PIVOTS]):
             unit = splat(work, 1.0) if i - rank == t else splat(work, 0.0)
             store(work, basis + i * new + t, unit)
     change_back(work, model, stage, basis, new)
@@ -206,35 +200,38 @@ def make_basis(work, model, stage):
 
 @routine
 def factor_stage(work, model, group, stage):
-    """Factor the rows that `fill_stage` has left, and make N."""
+    """Factor the rows that `fill_stage` has left, and make N; 1 where all pivots are large."""
     size, least = rows_size(work, model, stage), SMALL_ROWS * group_length(work, model, group)
-    smallest = VANISHED * VANISHED * select(size > least * least, size, least * least)
+    size = select(size > least * least, size, least * least)
+    large = splat(work, 1.0)
     go_through(work, model, stage)
     for j in range(model.tree[stage + RANK]):
         norm = bring_largest_forward(work, model, stage, j)
-        reflect(work, model, stage, j, norm, smallest)
+        large = select(norm > LARGE_PIVOT * LARGE_PIVOT * size, large, splat(work, 0.0))
+        reflect(work, model, stage, j, norm, VANISHED * VANISHED * size)
     make_basis(work, model, stage)
+    return large
 
 
 @routine
 def solve_stage(work, model, stage):
     """p for the right-hand side in SIDE, which is overwritten."""
     rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
-    side, part = loop_lane(model, stage, SIDE_LANE), loop_lane(model, stage, PART_LANE)
-    whole, cursor = loop_lane(model, stage, MATRIX_LANE), model.tree[stage + PASSES_AT]
+    side, part = loop_lane(model, stage + SIDE_LANE), loop_lane(model, stage + PART_LANE)
+    whole, cursor = loop_lane(model, stage + MATRIX_LANE), model.tree[stage + PASSES_AT]
     for _ in range(model.tree[stage + PASSES]):
         earlier, pairs = model.tree[cursor + PASS_STAGE], model.tree[cursor + PASS_PAIRS]
         for p in range(pairs):
             slot = model.tree[cursor + PASS_HEADER + 2 * p]
             i = model.tree[cursor + PASS_HEADER + 2 * p + 1]
-            value = load(work, loop_lane(model, earlier, PART_LANE) + i)
+            value = load(work, loop_lane(model, earlier + PART_LANE) + i)
             for row in range(rows):
                 x = fma(load(work, whole + row * touched + slot), value, load(work, side + row))
                 store(work, side + row, x)
         cursor += PASS_HEADER + 2 * pairs
     reflect_side(work, model, stage)
     rank = model.tree[stage + RANK]
-    for i in range(model.tree[stage + KEPT]):
+    for i in range(model.tree[stage + PIVOTS]):
         store(work, part + i, -load(work, side + i) if i < rank else splat(work, 0.0))
     solve_triangle(work, model, stage, part, 1)
     change_back(work, model, stage, part, 1)
@@ -244,102 +241,14 @@ def solve_stage(work, model, stage):
 def reflect_side(work, model, stage):
     """Q*·SIDE in place."""
     rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
-    side = loop_lane(model, stage, SIDE_LANE)
-    at = loop_lane(model, stage, MATRIX_LANE) + model.tree[stage + CONSUMED]
+    side = loop_lane(model, stage + SIDE_LANE)
+    at = loop_lane(model, stage + MATRIX_LANE) + model.tree[stage + CONSUMED]
     for j in range(model.tree[stage + RANK]):
         total = load(work, side + j)
         for row in range(j + 1, rows):
             total = fma(load(work, at + row * touched + j), load(work, side + row), total)
-        total = total * load(work, loop_lane(model, stage, TAU_LANE) + j)
+        total = total * load(work, loop_lane(model, stage + TAU_LANE) + j)
         store(work, side + j, load(work, side + j) - total)
         for row in range(j + 1, rows):
             v = load(work, at + row * touched + j)
             store(work, side + row, fma(-v, total, load(work, side + row)))
-
-
-# ---- a whole group -----------------------------------------------------------------------------
-
-
-@routine
-def make_x(work, model, group):
-    """X of all variables, from the last stage to the first, and the factor of X*X."""
-    x, m = loop_lane(model, group, X_LANE), model.tree[group + MOBILITY]
-    last = stage_at(model, group, 0)
-    if x != loop_lane(model, last, BASIS_LANE):
-        for t in range(m):
-            variable = model.tree[model.tree[group + FINALS_AT] + t]
-            for u in range(m):
-                unit = splat(work, 1.0) if t == u else splat(work, 0.0)
-                store(work, x + variable * m + u, unit)
-        for back in range(model.tree[group + STAGES]):
-            stage = stage_at(model, group, model.tree[group + STAGES] - 1 - back)
-            _multiply_basis(work, model, stage, x, m)
-
-
-@helper
-def _multiply_basis(work, model, stage, x, m):
-    """Rows of X of the kept variables from those of the new ones."""
-    new, first = model.tree[stage + NEW], model.tree[stage + FIRST_NEW]
-    basis = loop_lane(model, stage, BASIS_LANE)
-    for i in range(model.tree[stage + KEPT]):
-        row = x + kept_variable(model, stage, i) * m
-        for u in range(m):
-            total = splat(work, 0.0)
-            for t in range(new):
-                n = load(work, basis + i * new + t)
-                total = fma(n, load(work, x + (first + t) * m + u), total)
-            store(work, row + u, total)
-
-
-@routine
-def make_gram(work, model, group):
-    """The Cholesky factor of X*X."""
-    x, gram = loop_lane(model, group, X_LANE), loop_lane(model, group, GRAM_LANE)
-    m = model.tree[group + MOBILITY]
-    for i in range(m):
-        for j in range(i + 1):
-            total = splat(work, 0.0)
-            for k in range(model.tree[group + DOFS]):
-                total = fma(load(work, x + k * m + i), load(work, x + k * m + j), total)
-            store(work, gram + i * m + j, total)
-    cholesky(work, gram, m)
-
-
-@routine
-def particular_solution(work, model, group):
-    """Values of the group's variables that solve G·x = −SIDE; the last stages' new ones are 0."""
-    values = loop_lane(model, group, VALUE_LANE)
-    for s in range(model.tree[group + STAGES]):
-        solve_stage(work, model, stage_at(model, group, s))
-    for t in range(model.tree[group + MOBILITY]):
-        variable = model.tree[model.tree[group + FINALS_AT] + t]
-        store(work, values + variable, splat(work, 0.0))
-    for back in range(model.tree[group + STAGES]):
-        stage = stage_at(model, group, model.tree[group + STAGES] - 1 - back)
-        new, first = model.tree[stage + NEW], model.tree[stage + FIRST_NEW]
-        basis, part = loop_lane(model, stage, BASIS_LANE), loop_lane(model, stage, PART_LANE)
-        for i in range(model.tree[stage + KEPT]):
-            total = load(work, part + i)
-            for t in range(new):
-                total = fma(load(work, basis + i * new + t), load(work, values + first + t), total)
-            store(work, values + kept_variable(model, stage, i), total)
-
-
-@routine
-def take_along_x_away(work, model, group):
-    """Make the values of least norm: x − X(X*X)⁻¹X*x; `make_gram` has run."""
-    x, values = loop_lane(model, group, X_LANE), loop_lane(model, group, VALUE_LANE)
-    gram, u = loop_lane(model, group, GRAM_LANE), loop_lane(model, group, RATE_LANE)
-    m, n = model.tree[group + MOBILITY], model.tree[group + DOFS]
-    for i in range(m):
-        total = splat(work, 0.0)
-        for k in range(n):
-            total = fma(load(work, x + k * m + i), load(work, values + k), total)
-        store(work, u + i, total)
-    solve_lower(work, gram, m, u, 1)
-    solve_upper(work, gram, m, u)
-    for k in range(n):
-        total = load(work, values + k)
-        for i in range(m):
-            total = fma(-load(work, x + k * m + i), load(work, u + i), total)
-        store(work, values + k, total)

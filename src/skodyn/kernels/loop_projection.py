@@ -12,27 +12,27 @@ from __future__ import annotations
 from skodyn.jit import helper, routine
 from skodyn.kernels.joint_motion import FREE, SPHERICAL
 from skodyn.kernels.kinematics import scatter_poses
-from skodyn.kernels.loop_factor import (
-    factor_stage,
+from skodyn.kernels.loop_factor import reflect_side
+from skodyn.kernels.loop_groups import (
+    RATED,
+    TRUSTED,
+    factor_group,
+    fill_group,
+    is_thorough,
+    least_change,
     make_gram,
-    make_x,
     particular_solution,
-    reflect_side,
     take_along_x_away,
 )
-from skodyn.kernels.loop_range import (
-    in_range_space,
-    make_rows,
-    smallest_solution,
-    take_effect_away,
-)
-from skodyn.kernels.loop_rows import COLUMNS, GAPS, RATES, Filling, fill_stage, stage_rates
+from skodyn.kernels.loop_range import in_range_space, smallest_solution, take_effect_away
+from skodyn.kernels.loop_rows import COLUMNS, GAPS, RATES
 from skodyn.kernels.loop_table import (
     dof_place,
     dof_scale,
     group_at,
     group_count,
     group_length,
+    header_lane,
     loop_lane,
     member_body,
     member_dof,
@@ -52,9 +52,10 @@ from skodyn.lanes import (
     store,
     store_rows,
 )
-from skodyn.model.layout import KIND, N_DOF, Q_START
+from skodyn.model.layout import KIND, N_DOF, NQ, Q_START
 from skodyn.model.loop_layout import (
     DOFS,
+    FACTORED_LANE,
     GAP_LANE,
     LAST_GAP_LANE,
     MEMBERS,
@@ -62,6 +63,7 @@ from skodyn.model.loop_layout import (
     STAGE_LIST_AT,
     STAGE_ROWS,
     STAGES,
+    THOROUGH_AT,
     VALUE_LANE,
 )
 from skodyn.model.manifold import integrate_free, integrate_spherical
@@ -76,6 +78,10 @@ STEPS = 12
 _INFINITY = float("inf")
 FRESH = 4
 """Newton steps that share a factor."""
+TINY = 2e-8
+"""Behind a step of this length, with factors of its own, what is left of the gap is rounding, half
+the square of the step: nobody looks."""
+STOOD, ARRIVED, MOVED = range(3)
 
 
 @routine
@@ -85,7 +91,7 @@ def largest_gap(work, model, group):
     for s in range(model.tree[group + STAGES]):
         stage = stage_at(model, group, s)
         for row in range(model.tree[stage + STAGE_ROWS]):
-            gap = absolute(load(work, loop_lane(model, stage, GAP_LANE) + row))
+            gap = absolute(load(work, loop_lane(model, stage + GAP_LANE) + row))
             largest = select(gap <= largest, largest, gap)  # NaN goes through
     return largest / group_length(work, model, group)
 
@@ -106,41 +112,17 @@ def largest_coordinate(work, model, group, q):
 
 
 @routine
-def fill_group(work, model, group, q, v, what):
-    for s in range(model.tree[group + STAGES]):
-        fill_stage(work, model, Filling(group, stage_at(model, group, s), q, v, what))
-
-
-@routine
-def factor_group(work, model, group, q, v):
-    """Rows and factors at poses that are in the workspace, ready for projections; Gv is in SIDE."""
-    for s in range(model.tree[group + STAGES]):
-        filling = Filling(group, stage_at(model, group, s), q, v, COLUMNS)
-        fill_stage(work, model, filling)
-        stage_rates(work, model, filling)
-        factor_stage(work, model, group, filling.stage)
-    if in_range_space(model, group):
-        make_rows(work, model, group)
-    else:
-        make_x(work, model, group)
+def factor_to_project(work, model, group, q, v, mode):
+    """Rows and factors at poses that are in the workspace, ready for projections."""
+    factor_group(work, model, group, q, v, COLUMNS, mode)
+    if not in_range_space(model, group):
         make_gram(work, model, group)
-
-
-@helper
-def least_change(work, model, group):
-    """The smallest Δ with GΔ = −SIDE, into VALUE."""
-    if in_range_space(model, group):
-        reflect_side(work, model, stage_at(model, group, 0))
-        smallest_solution(work, model, group)
-    else:
-        particular_solution(work, model, group)
-        take_along_x_away(work, model, group)
 
 
 @helper
 def _change(work, model, group, i, still):
     """Δ of degree of freedom i, none in lanes that stand still."""
-    x = load(work, loop_lane(model, group, VALUE_LANE) + i) * dof_scale(work, model, group, i)
+    x = load(work, loop_lane(model, group + VALUE_LANE) + i) * dof_scale(work, model, group, i)
     return select(still, splat(work, 0.0), x)
 
 
@@ -204,46 +186,67 @@ def _move_turning(work, model, group, i, q, still):
 
 @routine
 def _gaps_to_side(work, model, group):
+    _plan_gaps_to_side(work, model, group)
+    if is_thorough(work, model, group):
+        _plan_gaps_to_side(work, model, model.tree[group + THOROUGH_AT])
+
+
+@routine
+def _plan_gaps_to_side(work, model, group):
     for s in range(model.tree[group + STAGES]):
         stage = stage_at(model, group, s)
         for row in range(model.tree[stage + STAGE_ROWS]):
-            gap = load(work, loop_lane(model, stage, GAP_LANE) + row)
-            store(work, loop_lane(model, stage, SIDE_LANE) + row, gap)
+            gap = load(work, loop_lane(model, stage + GAP_LANE) + row)
+            store(work, loop_lane(model, stage + SIDE_LANE) + row, gap)
+
+
+@routine
+def _way_to_go(work, model, group):
+    """How far all variables of a group are moved together, in radians or parts of its length."""
+    total, values = splat(work, 0.0), loop_lane(model, group + VALUE_LANE)
+    for i in range(model.tree[group + DOFS]):
+        total = total + absolute(load(work, values + i))
+    return total
 
 
 @routine
 def close_group_positions(work, model, group, q, v, step):
-    """One Newton step of a group; does it stand still in all lanes?"""
-    fill_group(work, model, group, q, v, GAPS)
-    gap, last = largest_gap(work, model, group), loop_lane(model, group, LAST_GAP_LANE)
+    """One Newton step of a group: STOOD, ARRIVED or MOVED, of what its lanes do the last."""
+    fresh, zero = step % FRESH == 0, splat(work, 0.0)
+    if fresh:
+        factor_to_project(work, model, group, q, v, TRUSTED)
+    else:
+        fill_group(work, model, group, q, v, GAPS)
+    gap, last = largest_gap(work, model, group), loop_lane(model, group + LAST_GAP_LANE)
     before = load(work, last) if step > 0 else splat(work, _INFINITY)
-    store(work, last, gap)
     nearly = NEARLY + ROUNDING * largest_coordinate(work, model, group, q)
     settled = select(gap >= 0.5 * before, gap, splat(work, 1.0)) <= nearly
-    still = select(settled, splat(work, 0.0), gap) <= CLOSED
+    open_by = select(settled, zero, select(before < 0.0, zero, gap))
+    still = open_by <= CLOSED
     if all_lanes(still):
-        return True
-    if step % FRESH == 0:
-        factor_group(work, model, group, q, v)
+        return STOOD
     _gaps_to_side(work, model, group)
     least_change(work, model, group)
     move_members(work, model, group, q, still)
-    return False
+    if fresh:
+        gap = select(_way_to_go(work, model, group) <= TINY, splat(work, -1.0), gap)
+    gap = select(before < 0.0, before, gap)
+    store(work, last, gap)
+    return ARRIVED if all_lanes(select(still, splat(work, -1.0), gap) < 0.0) else MOVED
 
 
 @routine
 def close_positions(work, model, q, v):
     """Move q onto the manifold; its poses are in the workspace then. OK, or LOOP_OPEN."""
+    status = scatter_poses(work, model, q)
     for step in range(STEPS):
-        status = scatter_poses(work, model, q)
-        if status != OK:
-            return status
-        closed = True
+        done = STOOD
         for g in range(group_count(model)):
-            still = close_group_positions(work, model, group_at(model, g), q, v, step)
-            closed = closed and still
-        if closed:
-            return OK
+            done = max(done, close_group_positions(work, model, group_at(model, g), q, v, step))
+        if done != STOOD and status == OK:
+            status = scatter_poses(work, model, q)
+        if done != MOVED or status != OK:
+            return status
     return failure(LOOP_OPEN, worst_constraint(work, model))
 
 
@@ -256,7 +259,7 @@ def worst_constraint(work, model):
         for s in range(model.tree[group + STAGES]):
             stage = stage_at(model, group, s)
             for row in range(model.tree[stage + STAGE_ROWS]):
-                gap = absolute(load(work, loop_lane(model, stage, GAP_LANE) + row))
+                gap = absolute(load(work, loop_lane(model, stage + GAP_LANE) + row))
                 first = lane_at(gap / group_length(work, model, group), 0)
                 if not first <= worst:
                     worst, found = first, model.tree[model.tree[stage + STAGE_LIST_AT]]
@@ -268,9 +271,9 @@ def close_velocities(work, model, q, v):
     """v ← v − G⁺Gv at poses that are in the workspace; leaves the factors of that q behind."""
     for g in range(group_count(model)):
         group = group_at(model, g)
-        factor_group(work, model, group, q, v)
+        factor_to_project(work, model, group, q, v, RATED)
         least_change(work, model, group)
-        values = loop_lane(model, group, VALUE_LANE)
+        values = loop_lane(model, group + VALUE_LANE)
         for i in range(model.tree[group + DOFS]):
             place = dof_place(model, group, i)
             x = load(work, values + i) * dof_scale(work, model, group, i)
@@ -281,7 +284,7 @@ def close_velocities(work, model, q, v):
 def _store_changes(work, model, group, out):
     """The values of a group as changes of velocity, or of the way."""
     for i in range(model.tree[group + DOFS]):
-        x = load(work, loop_lane(model, group, VALUE_LANE) + i)
+        x = load(work, loop_lane(model, group + VALUE_LANE) + i)
         place = dof_place(model, group, i)
         store_rows(work, out, place, x * dof_scale(work, model, group, i))
 
@@ -289,7 +292,7 @@ def _store_changes(work, model, group, out):
 @routine
 def _renewed_change(work, model, group, known):
     """A change made known ← that in the range of the rows which has its effect and meets −SIDE."""
-    values, n = loop_lane(model, group, VALUE_LANE), model.tree[group + DOFS]
+    values, n = loop_lane(model, group + VALUE_LANE), model.tree[group + DOFS]
     if in_range_space(model, group):
         reflect_side(work, model, stage_at(model, group, 0))
         take_effect_away(work, model, group, known)
@@ -323,3 +326,23 @@ def close_state(work, model, q, v):
     status = close_positions(work, model, q, v)
     close_velocities(work, model, q, v)
     return status
+
+
+# ---- for whom the factors are ------------------------------------------------------------------
+
+
+@routine
+def remember_factored(work, model, q):
+    """Note that poses and factors in the workspace are those of q."""
+    at = header_lane(model, FACTORED_LANE)
+    for i in range(model.tree[NQ]):
+        store(work, at + i, load_rows(work, q, i))
+
+
+@routine
+def was_factored(work, model, q):
+    """Are these the coordinates that were noted last, to the bit?"""
+    at, same = header_lane(model, FACTORED_LANE), True
+    for i in range(model.tree[NQ]):
+        same = same and all_lanes(load(work, at + i) == load_rows(work, q, i))
+    return same

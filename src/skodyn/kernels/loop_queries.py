@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
-from skodyn.kernels.embedded_dynamics import factor_groups
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.kinematics import scatter_poses
 from skodyn.kernels.loop_factor import change_back, solve_triangle
+from skodyn.kernels.loop_groups import factor_groups
 from skodyn.kernels.loop_range import in_range_space
 from skodyn.kernels.loop_rows import COLUMNS, GAPS, Filling, fill_stage, stage_rates
 from skodyn.kernels.loop_table import (
@@ -34,6 +34,7 @@ from skodyn.model.loop_layout import (
     MATRIX_LANE,
     MOBILITY,
     NEEDS_RATE,
+    PRIMITIVE_CELLS,
     PRIMITIVES,
     PRIMITIVES_AT,
     RANK,
@@ -55,7 +56,7 @@ def is_angle(model, c, row):
     if model.tree[c + KIND_OF] != CLOSED_BY_JOINT:
         return model.tree[c + NEEDS_RATE] == 0
     for i in range(model.tree[c + PRIMITIVES]):
-        kind = model.tree[model.tree[c + PRIMITIVES_AT] + i]
+        kind = model.tree[model.tree[c + PRIMITIVES_AT] + i * PRIMITIVE_CELLS]
         row -= 3 if kind == POINT else 1
         if row < 0:
             return kind == DOT
@@ -69,11 +70,11 @@ def _write_row(work, model, filling, c, row, at, out):
     scale = group_length(work, model, filling.group) if is_angle(model, c, row) else one
     place = model.tree[c + FIRST_ROW] + row
     if filling.what == GAPS:
-        gap = load(work, loop_lane(model, filling.stage, GAP_LANE) + at)
+        gap = load(work, loop_lane(model, filling.stage + GAP_LANE) + at)
         store_rows(work, out, place, gap / scale)
         return
     touched = model.tree[filling.stage + TOUCHED]
-    matrix = loop_lane(model, filling.stage, MATRIX_LANE) + at * touched
+    matrix = loop_lane(model, filling.stage + MATRIX_LANE) + at * touched
     for i in range(touched):
         dof = touched_variable(model, filling.stage, i)
         if dof < model.tree[filling.group + DOFS]:
@@ -86,7 +87,7 @@ def _write_row(work, model, filling, c, row, at, out):
 def _write_rate(work, model, filling, c, row, at, out):
     one = splat(work, 1.0)
     scale = group_length(work, model, filling.group) if is_angle(model, c, row) else one
-    rate = load(work, loop_lane(model, filling.stage, SIDE_LANE) + at)
+    rate = load(work, loop_lane(model, filling.stage + SIDE_LANE) + at)
     store_rows(work, out, model.tree[c + FIRST_ROW] + row, rate / scale)
 
 
@@ -97,7 +98,7 @@ def _write(work, model, given, what, rates, out):
     for g in range(group_count(model)):
         group = group_at(model, g)
         for s in range(model.tree[group + STAGES]):
-            filling = Filling(group, stage_at(model, group, s), given.q, given.v, what)
+            filling = Filling(group, stage_at(model, group, s), given.q, given.v, what, True)
             fill_stage(work, model, filling)
             if rates:
                 stage_rates(work, model, filling)
@@ -147,9 +148,9 @@ def _freedom(model):
 @routine
 def _write_long_basis(work, model, group, wide, first, out):
     """Columns of X of a group that dynamics needs no X for, one by one."""
-    stage, values = stage_at(model, group, 0), loop_lane(model, group, VALUE_LANE)
+    stage, values = stage_at(model, group, 0), loop_lane(model, group + VALUE_LANE)
     rank, touched = model.tree[stage + RANK], model.tree[stage + TOUCHED]
-    at, n = loop_lane(model, stage, MATRIX_LANE), model.tree[group + DOFS]
+    at, n = loop_lane(model, stage + MATRIX_LANE), model.tree[group + DOFS]
     for t in range(n - rank):
         for i in range(n):
             unit = splat(work, 1.0) if i == rank + t else splat(work, 0.0)
@@ -172,7 +173,7 @@ def sweep_basis(work, model, given, out):
         store_rows(work, out, i, splat(work, 0.0))
     for g in range(group_count(model)):
         group = group_at(model, g)
-        m, x = model.tree[group + MOBILITY], loop_lane(model, group, X_LANE)
+        m, x = model.tree[group + MOBILITY], loop_lane(model, group + X_LANE)
         if in_range_space(model, group):
             _write_long_basis(work, model, group, wide, first, out)
             first += m

@@ -91,11 +91,11 @@ def make_rows(work, model, group):
     """W, a row for each degree of freedom, and the Cholesky factor of W*W in scaled variables."""
     stage, n = stage_at(model, group, 0), model.tree[group + DOFS]
     rank, touched = model.tree[stage + RANK], model.tree[stage + TOUCHED]
-    at = loop_lane(model, stage, MATRIX_LANE) + model.tree[stage + CONSUMED]
-    rows, gram = loop_lane(model, group, X_LANE), loop_lane(model, group, GRAM_LANE)
+    at = loop_lane(model, stage + MATRIX_LANE) + model.tree[stage + CONSUMED]
+    rows, gram = loop_lane(model, group + X_LANE), loop_lane(model, group + GRAM_LANE)
     zero, one = splat(work, 0.0), splat(work, 1.0)
     for i in range(rank):
-        pivot = load(work, loop_lane(model, stage, PIVOT_LANE) + i)
+        pivot = load(work, loop_lane(model, stage + PIVOT_LANE) + i)
         alive = pivot != 0.0
         for k in range(n):
             x = zero
@@ -118,22 +118,22 @@ def make_rows(work, model, group):
 def smallest_solution(work, model, group):
     """VALUE = −W(W*W)⁻¹Q₁*SIDE; `reflect_side` has run."""
     stage, n = stage_at(model, group, 0), model.tree[group + DOFS]
-    rank, side = model.tree[stage + RANK], loop_lane(model, stage, SIDE_LANE)
-    rows, gram = loop_lane(model, group, X_LANE), loop_lane(model, group, GRAM_LANE)
+    rank, side = model.tree[stage + RANK], loop_lane(model, stage + SIDE_LANE)
+    rows, gram = loop_lane(model, group + X_LANE), loop_lane(model, group + GRAM_LANE)
     solve_lower(work, gram, rank, side, 1)
     solve_upper(work, gram, rank, side)
     for k in range(n):
         total = splat(work, 0.0)
         for i in range(rank):
             total = fma(-load(work, rows + k * rank + i), load(work, side + i), total)
-        store(work, loop_lane(model, group, VALUE_LANE) + k, total)
+        store(work, loop_lane(model, group + VALUE_LANE) + k, total)
 
 
 @routine
 def take_effect_away(work, model, group, known):
     """SIDE ← SIDE − W*x for a change x that has been made; `reflect_side` has run."""
-    stage, rows = stage_at(model, group, 0), loop_lane(model, group, X_LANE)
-    rank, side = model.tree[stage + RANK], loop_lane(model, stage, SIDE_LANE)
+    stage, rows = stage_at(model, group, 0), loop_lane(model, group + X_LANE)
+    rank, side = model.tree[stage + RANK], loop_lane(model, stage + SIDE_LANE)
     for k in range(model.tree[group + DOFS]):
         x = scaled_rate(work, model, group, known, k)
         for i in range(rank):
@@ -148,7 +148,7 @@ def take_effect_away(work, model, group, known):
 def _gather_row(work, model, group, i):
     """ε/√d of every joint under multiplier i alone, into PRODUCT; what arrives at c."""
     rank = model.tree[stage_at(model, group, 0) + RANK]
-    rows, answers = loop_lane(model, group, X_LANE), loop_lane(model, group, PRODUCT_LANE)
+    rows, answers = loop_lane(model, group + X_LANE), loop_lane(model, group + PRODUCT_LANE)
     n, none = body_count(model), (zero3(work), zero3(work))
     for m in range(model.tree[group + MEMBERS]):
         store6(work, sum_slot(model, member_body(model, group, m)) + FORCE, none)
@@ -181,7 +181,7 @@ def _orthogonalise(work, model, group):
     """B = QR in place, each column twice by Gram–Schmidt; R as a lower factor of R*R, with the
     reciprocals of its diagonal. Is every column there?"""
     rank, n = model.tree[stage_at(model, group, 0) + RANK], model.tree[group + DOFS]
-    q, factor = loop_lane(model, group, PRODUCT_LANE), loop_lane(model, group, MASS_LANE)
+    q, factor = loop_lane(model, group + PRODUCT_LANE), loop_lane(model, group + MASS_LANE)
     sound, zero = True, splat(work, 0.0)
     for j in range(rank):
         for i in range(j):
@@ -212,10 +212,10 @@ def _orthogonalise(work, model, group):
 def _add_free_rates(work, model, group):
     """e = γ + Wθ̈₀ into RATE, by a scatter over the group with c at rest."""
     stage = stage_at(model, group, 0)
-    rank, e = model.tree[stage + RANK], loop_lane(model, group, RATE_LANE)
-    rows, none = loop_lane(model, group, X_LANE), (zero3(work), zero3(work))
+    rank, e = model.tree[stage + RANK], loop_lane(model, group + RATE_LANE)
+    rows, none = loop_lane(model, group + X_LANE), (zero3(work), zero3(work))
     for i in range(rank):
-        store(work, e + i, load(work, loop_lane(model, stage, SIDE_LANE) + i))
+        store(work, e + i, load(work, loop_lane(model, stage + SIDE_LANE) + i))
     for m in range(model.tree[group + MEMBERS]):
         k, first = member_body(model, group, m), member_dof(model, group, m)
         r, alpha = load_matrix(work, body_slot(k) + ROTATION), none
@@ -237,8 +237,8 @@ def _add_free_rates(work, model, group):
 def close_range_group(work, model, group):
     """What the rows of a long loop add to its parent's sums."""
     rank = model.tree[stage_at(model, group, 0) + RANK]
-    passed, e = loop_lane(model, group, PASSED_LANE), loop_lane(model, group, RATE_LANE)
-    factor = loop_lane(model, group, MASS_LANE)
+    passed, e = loop_lane(model, group + PASSED_LANE), loop_lane(model, group + RATE_LANE)
+    factor = loop_lane(model, group + MASS_LANE)
     for i in range(rank):
         store6(work, passed + 6 * i, _gather_row(work, model, group, i))
     sound = _orthogonalise(work, model, group)
@@ -265,8 +265,8 @@ def close_range_group(work, model, group):
 def open_range_group(work, model, group):
     """ε of the group's joints with the forces of its loops, from the acceleration of its parent."""
     rank, n = model.tree[stage_at(model, group, 0) + RANK], body_count(model)
-    passed, e = loop_lane(model, group, PASSED_LANE), loop_lane(model, group, RATE_LANE)
-    q = loop_lane(model, group, PRODUCT_LANE)
+    passed, e = loop_lane(model, group + PASSED_LANE), loop_lane(model, group + RATE_LANE)
+    q = loop_lane(model, group + PRODUCT_LANE)
     alpha = load6(work, body_slot(model.tree[group + PARENT_BODY]) + MOTION)
     for i in range(rank):
         s = load6(work, passed + 6 * i)

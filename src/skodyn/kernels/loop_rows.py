@@ -42,9 +42,12 @@ from skodyn.model.loop_layout import (
     BODY_B,
     CLOSED_BY_JOINT,
     DOFS,
+    ESSENTIAL_COUNT,
+    ESSENTIALS,
+    ESSENTIALS_AT,
+    EVERY_ROW,
     GAP_LANE,
     KIND_OF,
-    LOOP_NUMBERS,
     MATRIX_LANE,
     NEEDS_RATE,
     ORIGIN_A,
@@ -59,12 +62,12 @@ from skodyn.model.loop_layout import (
     PATH_LINEAR,
     PATH_SLOT,
     POLYNOMIAL_NUMBERS,
+    PRIMITIVE_CELLS,
     PRIMITIVES,
     PRIMITIVES_AT,
     ROW_C,
     ROW_COUNT,
     ROW_E,
-    ROW_NUMBERS,
     ROW_U,
     ROW_W,
     SIDE_LANE,
@@ -73,8 +76,18 @@ from skodyn.model.loop_layout import (
     STAGE_ROWS,
     TOUCHED,
 )
-from skodyn.model.loops import ALONG, DOT, LENGTH, POINT, POLYNOMIAL
-from skodyn.spatial.linear3 import add, add_scaled, cross, dot, multiply_vector, negate, subtract
+from skodyn.model.loops import ALONG, DOT, IN_PLANE, LENGTH, POINT, POLYNOMIAL
+from skodyn.spatial.linear3 import (
+    add,
+    add_scaled,
+    column,
+    cross,
+    dot,
+    multiply_vector,
+    negate,
+    scale,
+    subtract,
+)
 from skodyn.spatial.motion import dot_spatial, shift_force, shift_motion
 
 GAPS, COLUMNS, ACCELERATIONS, RATES, GAMMAS = range(5)
@@ -90,6 +103,7 @@ class Filling(NamedTuple):
     q: Any
     v: Any
     what: int
+    every: bool  # rows that say nothing in a plane, too
 
 
 @helper
@@ -102,6 +116,12 @@ def fills_columns(filling):
 def accelerates(filling):
     """Is γ wanted?"""
     return filling.what in (ACCELERATIONS, GAMMAS)
+
+
+@helper
+def rows_of(model, filling):
+    """How many rows a stage has."""
+    return model.tree[filling.stage + (EVERY_ROW if filling.every else STAGE_ROWS)]
 
 
 class Path(NamedTuple):
@@ -124,8 +144,8 @@ class End(NamedTuple):
 
 
 @helper
-def _path_cell(model, path, i, column):
-    return model.tree[path.at + i * PATH_CELLS + column]
+def _path_cell(model, path, cell):
+    return model.tree[path.at + cell]
 
 
 @routine
@@ -138,7 +158,7 @@ def _end(work, model, body, origin, path, v, moving):
     acceleration = cross(spin, cross(spin, arm)) if moving > 0 else zero
     top = body
     for i in range(path.length):
-        k = _path_cell(model, path, i, PATH_BODY)
+        k = _path_cell(model, path, i * PATH_CELLS + PATH_BODY)
         if moving > 0:
             a = load6(work, body_slot(k) + CORIOLIS)
             turning = add(turning, a[0])
@@ -175,17 +195,6 @@ class RowOf(NamedTuple):
     gamma: Any
     force_a: Any
     force_b: Any
-
-
-@helper
-def _point_row(work, a, b, d, i):
-    """Component i of d = 0."""
-    one, zero = splat(work, 1.0), splat(work, 0.0)
-    e = (one if i == 0 else zero, one if i == 1 else zero, one if i == 2 else zero)
-    none = zero3(work)
-    gamma = dot(e, subtract(b.acceleration, a.acceleration))
-    rate = dot(e, subtract(b.velocity, a.velocity))
-    return RowOf(dot(e, d), rate, gamma, (none, negate(e)), (none, e))
 
 
 @helper
@@ -246,7 +255,7 @@ def _helix_row(work, ends, d, u, w, e, pitch):
 @helper
 def _row_at(model, stage, row):
     """Where a row of a stage's matrix begins."""
-    return loop_lane(model, stage, MATRIX_LANE) + row * model.tree[stage + TOUCHED]
+    return loop_lane(model, stage + MATRIX_LANE) + row * model.tree[stage + TOUCHED]
 
 
 @routine
@@ -257,13 +266,13 @@ def _store_path(work, model, path, at, scales, arm, force):
     """
     f = shift_force(arm, force)
     for i in range(path.length):
-        k = _path_cell(model, path, i, PATH_BODY)
+        k = _path_cell(model, path, i * PATH_CELLS + PATH_BODY)
         r = load_matrix(work, body_slot(k) + ROTATION)
         for j in range(entry(model, k, N_DOF)):
             x = scales[0] * dot_spatial(joint_column(work, model, k, j, r), f)
-            if (_path_cell(model, path, i, PATH_LINEAR) >> j) & 1 > 0:
+            if (_path_cell(model, path, i * PATH_CELLS + PATH_LINEAR) >> j) & 1 > 0:
                 x = x * scales[1]
-            store(work, at + _path_cell(model, path, i, PATH_SLOT) + j, x)
+            store(work, at + _path_cell(model, path, i * PATH_CELLS + PATH_SLOT) + j, x)
         f = shift_force(load3(work, body_slot(k) + ARM), f)
 
 
@@ -271,17 +280,67 @@ def _store_path(work, model, path, at, scales, arm, force):
 def _store_row(work, model, filling, c, row, scale, ends, found):
     """A row of a loop, multiplied by `scale`."""
     stage, tree = filling.stage, model.tree
-    store(work, loop_lane(model, stage, GAP_LANE) + row, scale * found.gap)
+    store(work, loop_lane(model, stage + GAP_LANE) + row, scale * found.gap)
     if filling.what == RATES:
-        store(work, loop_lane(model, stage, SIDE_LANE) + row, scale * found.rate)
+        store(work, loop_lane(model, stage + SIDE_LANE) + row, scale * found.rate)
     if accelerates(filling):
-        store(work, loop_lane(model, stage, SIDE_LANE) + row, scale * found.gamma)
+        store(work, loop_lane(model, stage + SIDE_LANE) + row, scale * found.gamma)
     if not fills_columns(filling):
         return
     at, scales = _row_at(model, stage, row), (scale, group_length(work, model, filling.group))
     path_a, path_b = _paths(tree, c)
     _store_path(work, model, path_a, at, scales, ends[0].arm, found.force_a)
     _store_path(work, model, path_b, at, scales, ends[1].arm, found.force_b)
+
+
+@helper
+def _store_vector(work, model, at, step, x, body):
+    """A vector as rows, `step` lanes apart: along the axes of the world or, with a body whose third
+    axis is normal to the plane of a loop, along its other two."""
+    if body < 0:
+        store(work, at, x[0])
+        store(work, at + step, x[1])
+        store(work, at + 2 * step, x[2])
+        return
+    r = load_matrix(work, body_slot(body) + ROTATION)
+    store(work, at, dot(column(r, 0), x))
+    store(work, at + step, dot(column(r, 1), x))
+
+
+@routine
+def _store_point_path(work, model, filling, path, at, arm, sign, body):
+    """Columns of a point's rows along a path: the velocities that its joints make at their end."""
+    touched = model.tree[filling.stage + TOUCHED]
+    for i in range(path.length):
+        k = _path_cell(model, path, i * PATH_CELLS + PATH_BODY)
+        r, slot = (
+            load_matrix(work, body_slot(k) + ROTATION),
+            _path_cell(model, path, i * PATH_CELLS + PATH_SLOT),
+        )
+        for j in range(entry(model, k, N_DOF)):
+            x = scale(sign, shift_motion(arm, joint_column(work, model, k, j, r))[1])
+            if (_path_cell(model, path, i * PATH_CELLS + PATH_LINEAR) >> j) & 1 > 0:
+                x = scale(group_length(work, model, filling.group), x)
+            _store_vector(work, model, at + slot + j, touched, x, body)
+        arm = add(arm, load3(work, body_slot(k) + ARM))
+
+
+@helper
+def _fill_point(work, model, filling, c, row, ends, body):
+    """d = 0, along the axes of the world or in a plane, whatever these do meanwhile."""
+    a, b = ends
+    stage = filling.stage
+    side = loop_lane(model, stage + SIDE_LANE) + row
+    gap = subtract(b.place, a.place)
+    _store_vector(work, model, loop_lane(model, stage + GAP_LANE) + row, 1, gap, body)
+    if filling.what == RATES:
+        _store_vector(work, model, side, 1, subtract(b.velocity, a.velocity), body)
+    if accelerates(filling):
+        _store_vector(work, model, side, 1, subtract(b.acceleration, a.acceleration), body)
+    if fills_columns(filling):
+        at, (path_a, path_b) = _row_at(model, stage, row), _paths(model.tree, c)
+        _store_point_path(work, model, filling, path_a, at, a.arm, -1.0, body)
+        _store_point_path(work, model, filling, path_b, at, b.arm, 1.0, body)
 
 
 @helper
@@ -299,18 +358,16 @@ def _fill_loop(work, model, filling, c, row):
     a = _end(work, model, tree[c + BODY_A], numbers + ORIGIN_A, path_a, filling.v, moving)
     b = _end(work, model, tree[c + BODY_B], numbers + ORIGIN_B, path_b, filling.v, moving)
     d, ends = subtract(b.place, a.place), (a, b)
-    r_a = load_matrix(work, body_slot(tree[c + BODY_A]) + ROTATION)
-    r_b = load_matrix(work, body_slot(tree[c + BODY_B]) + ROTATION)
     length, one = group_length(work, model, filling.group), splat(work, 1.0)
-    for i in range(tree[c + PRIMITIVES]):
-        kind = tree[tree[c + PRIMITIVES_AT] + i]
-        at = numbers + LOOP_NUMBERS + i * ROW_NUMBERS
-        if kind == POINT:
-            for j in range(3):
-                found = _point_row(work, a, b, d, j)
-                _store_row(work, model, filling, c, row, one, ends, found)
-                row += 1
+    first = tree[c + PRIMITIVES_AT] if filling.every else tree[c + ESSENTIALS_AT]
+    for i in range(tree[c + PRIMITIVES] if filling.every else tree[c + ESSENTIALS]):
+        kind, at = tree[first + i * PRIMITIVE_CELLS], tree[first + i * PRIMITIVE_CELLS + 1]
+        if kind in (POINT, IN_PLANE):
+            _fill_point(work, model, filling, c, row, ends, -1 if kind == POINT else at)
+            row += 3 if kind == POINT else 2
             continue
+        r_a = load_matrix(work, body_slot(tree[c + BODY_A]) + ROTATION)
+        r_b = load_matrix(work, body_slot(tree[c + BODY_B]) + ROTATION)
         u = multiply_vector(r_a, parameter3(work, model, at + ROW_U))
         w = multiply_vector(r_b, parameter3(work, model, at + ROW_W))
         constant = one * parameter(work, model.parameters, at + ROW_C)
@@ -330,9 +387,9 @@ def _fill_loop(work, model, filling, c, row):
 @helper
 def _store_coupled(work, model, filling, path, row, i, factor):
     """The column of joint i of a coupling."""
-    linear = _path_cell(model, path, i, PATH_LINEAR) > 0
+    linear = _path_cell(model, path, i * PATH_CELLS + PATH_LINEAR) > 0
     x = factor * group_length(work, model, filling.group) if linear else factor
-    slot = _path_cell(model, path, i, PATH_SLOT)
+    slot = _path_cell(model, path, i * PATH_CELLS + PATH_SLOT)
     store(work, _row_at(model, filling.stage, row) + slot, x)
 
 
@@ -340,7 +397,10 @@ def _store_coupled(work, model, filling, path, row, i, factor):
 def _fill_polynomial(work, model, filling, c, row):
     """q_follower − f(q_source), by Horner's rule with its two derivatives."""
     path, numbers = _paths(model.tree, c)[0], model.tree[c + PARAMETERS_AT]
-    follower, source = _path_cell(model, path, 0, PATH_BODY), _path_cell(model, path, 1, PATH_BODY)
+    follower, source = (
+        _path_cell(model, path, 0 * PATH_CELLS + PATH_BODY),
+        _path_cell(model, path, 1 * PATH_CELLS + PATH_BODY),
+    )
     s = load_rows(work, filling.q, entry(model, source, Q_START))
     value, slope, bend = splat(work, 0.0), splat(work, 0.0), splat(work, 0.0)
     for back in range(POLYNOMIAL_NUMBERS):
@@ -350,15 +410,15 @@ def _fill_polynomial(work, model, filling, c, row):
         value = fma(value, s, splat(work, 1.0) * c_i)
     scale = _coupling_scale(work, model, filling.group, c)
     gap = load_rows(work, filling.q, entry(model, follower, Q_START)) - value
-    store(work, loop_lane(model, filling.stage, GAP_LANE) + row, scale * gap)
+    store(work, loop_lane(model, filling.stage + GAP_LANE) + row, scale * gap)
     if filling.what == RATES:
         rate = load_rows(work, filling.v, entry(model, source, V_START))
         opening = fma(-slope, rate, load_rows(work, filling.v, entry(model, follower, V_START)))
-        store(work, loop_lane(model, filling.stage, SIDE_LANE) + row, scale * opening)
+        store(work, loop_lane(model, filling.stage + SIDE_LANE) + row, scale * opening)
     if accelerates(filling):
         rate = load_rows(work, filling.v, entry(model, source, V_START))
         gamma = -(2.0 * bend * rate * rate)
-        store(work, loop_lane(model, filling.stage, SIDE_LANE) + row, scale * gamma)
+        store(work, loop_lane(model, filling.stage + SIDE_LANE) + row, scale * gamma)
     if fills_columns(filling):
         _store_coupled(work, model, filling, path, row, 0, scale)
         _store_coupled(work, model, filling, path, row, 1, -(scale * slope))
@@ -373,15 +433,15 @@ def _fill_linear(work, model, filling, c, row):
     gap, rate = -(one * parameter(work, model.parameters, numbers)), splat(work, 0.0)
     for i in range(path.length):
         factor = one * parameter(work, model.parameters, numbers + 1 + i)
-        k = _path_cell(model, path, i, PATH_BODY)
+        k = _path_cell(model, path, i * PATH_CELLS + PATH_BODY)
         gap = fma(factor, load_rows(work, filling.q, entry(model, k, Q_START)), gap)
         if filling.what == RATES:
             rate = fma(factor, load_rows(work, filling.v, entry(model, k, V_START)), rate)
         if fills_columns(filling):
             _store_coupled(work, model, filling, path, row, i, scale * factor)
-    store(work, loop_lane(model, filling.stage, GAP_LANE) + row, scale * gap)
+    store(work, loop_lane(model, filling.stage + GAP_LANE) + row, scale * gap)
     if accelerates(filling) or filling.what == RATES:  # γ is zero
-        store(work, loop_lane(model, filling.stage, SIDE_LANE) + row, scale * rate)
+        store(work, loop_lane(model, filling.stage + SIDE_LANE) + row, scale * rate)
 
 
 @helper
@@ -397,10 +457,10 @@ def fill_stage(work, model, filling):
     """All rows of a stage: gaps, and as `what` says the matrix over touched variables and γ."""
     stage, tree = filling.stage, model.tree
     if fills_columns(filling):
-        at = loop_lane(model, stage, MATRIX_LANE)
-        for i in range(tree[stage + STAGE_ROWS] * tree[stage + TOUCHED]):
+        at = loop_lane(model, stage + MATRIX_LANE)
+        for i in range(rows_of(model, filling) * tree[stage + TOUCHED]):
             store(work, at + i, splat(work, 0.0))
-    row = 0
+    row = stage - stage  # a zero that is no literal, for which numba would compile all twice
     for i in range(tree[stage + STAGE_CONSTRAINTS]):
         c = constraint_at(model, tree[tree[stage + STAGE_LIST_AT] + i])
         if tree[c + KIND_OF] == CLOSED_BY_JOINT:
@@ -409,7 +469,7 @@ def fill_stage(work, model, filling):
             _fill_polynomial(work, model, filling, c, row)
         else:
             _fill_linear(work, model, filling, c, row)
-        row += tree[c + ROW_COUNT]
+        row += tree[c + ROW_COUNT] if filling.every else tree[c + ESSENTIAL_COUNT]
 
 
 @routine
@@ -417,7 +477,7 @@ def stage_rates(work, model, filling):
     """Gv of a stage's rows, before passes have changed the matrix, into SIDE."""
     group, stage = filling.group, filling.stage
     touched = model.tree[stage + TOUCHED]
-    for row in range(model.tree[stage + STAGE_ROWS]):
+    for row in range(rows_of(model, filling)):
         at = _row_at(model, stage, row)
         total = splat(work, 0.0)
         for i in range(touched):
@@ -425,4 +485,4 @@ def stage_rates(work, model, filling):
             if variable < model.tree[group + DOFS]:
                 rate = scaled_rate(work, model, group, filling.v, variable)
                 total = fma(load(work, at + i), rate, total)
-        store(work, loop_lane(model, stage, SIDE_LANE) + row, total)
+        store(work, loop_lane(model, stage + SIDE_LANE) + row, total)

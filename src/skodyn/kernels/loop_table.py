@@ -14,6 +14,7 @@ from skodyn.model.loop_layout import (
     DOF_LINEAR,
     DOF_PLACE,
     DOFS_AT,
+    FIRST_NEW,
     GROUP_RECORD,
     GROUPS,
     GROUPS_AT,
@@ -21,9 +22,12 @@ from skodyn.model.loop_layout import (
     LENGTH_PARAMETER,
     MEMBER_BODY,
     MEMBER_DOF,
+    MEMBER_INNER,
     MEMBER_RECORD,
     MEMBERS_AT,
     MEMBERSHIP_AT,
+    PIVOTS,
+    RANK,
     ROWS,
     STAGE_RECORD,
     STAGES_AT,
@@ -89,9 +93,15 @@ def group_of(model, k):
 
 
 @helper
-def loop_lane(model, place, column):
-    """The lane that a column of a record names."""
-    return free_slot(model) + model.tree[place + column]
+def loop_lane(model, cell):
+    """The lane that a cell of a record names."""
+    return free_slot(model) + model.tree[cell]
+
+
+@helper
+def header_lane(model, column):
+    """The lane that a column of the header names."""
+    return free_slot(model) + _header(model, column)
 
 
 @helper
@@ -103,6 +113,12 @@ def member_body(model, group, i):
 def member_dof(model, group, i):
     """The number in its group of the first degree of freedom of member i."""
     return model.tree[model.tree[group + MEMBERS_AT] + i * MEMBER_RECORD + MEMBER_DOF]
+
+
+@helper
+def inner_member(model, group, i):
+    """The member that member i hangs on, or −1 for the group's parent."""
+    return model.tree[model.tree[group + MEMBERS_AT] + i * MEMBER_RECORD + MEMBER_INNER]
 
 
 @helper
@@ -133,6 +149,16 @@ def kept_variable(model, stage, i):
 
 
 @helper
+def new_variable(model, stage, t):
+    """The t-th of the variables that those of a stage are written in: what is left of the ones that
+    might have come to depend on others, and then those that could not."""
+    left = model.tree[stage + PIVOTS] - model.tree[stage + RANK]
+    if t < left:
+        return model.tree[stage + FIRST_NEW] + t
+    return kept_variable(model, stage, model.tree[stage + RANK] + t)
+
+
+@helper
 def touched_variable(model, stage, i):
     return model.tree[model.tree[stage + TOUCHED_AT] + i]
 
@@ -140,5 +166,6 @@ def touched_variable(model, stage, i):
 @helper
 def scaled_rate(work, model, group, v, i):
     """The variable that degree of freedom i is when all move with v."""
-    rate = load_rows(work, v, dof_place(model, group, i))
-    return rate / dof_scale(work, model, group, i)
+    cell = model.tree[group + DOFS_AT] + i * DOF_CELLS
+    rate = load_rows(work, v, model.tree[cell + DOF_PLACE])
+    return rate / group_length(work, model, group) if model.tree[cell + DOF_LINEAR] > 0 else rate

@@ -26,7 +26,7 @@ from skodyn.model.products import norm
 if TYPE_CHECKING:
     from skodyn.model.model import Model
 
-__all__ = ["Assembly", "assemble", "closed_samples", "group_length"]
+__all__ = ["Assembly", "assemble", "closed_near", "closed_samples", "group_length"]
 
 RANK_TOLERANCE = 1e-7  # relative to the largest singular value of a group
 _CLOSED = 1e-12  # relative to a group's reach
@@ -140,6 +140,16 @@ def closed_samples(model: Model, count: int = 4) -> list[Floats]:
     if faults:
         raise ModelError(faults)
     return samples
+
+
+def closed_near(model: Model, q: Floats) -> Floats | None:
+    """A closed configuration by Newton's method from q alone; None if that leads nowhere."""
+    for group in loop_systems(model):
+        closing = _closed(group, q, np.ones(len(group.dofs), dtype=np.bool_))
+        if not closing.is_closed:
+            return None
+        q = closing.q
+    return q
 
 
 def _faults(group: LoopSystem, closing: _Closing, tried: str) -> list[Fault]:

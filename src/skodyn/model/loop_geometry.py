@@ -93,12 +93,25 @@ def constraint_rows(
     With the members of their group, they come in the axes of its parent, and nothing is computed
     of what lies between there and the ground.
     """
+    if numbers is None and members is None:
+        return model.loop_geometry.rows(model.check_q(q))
     every = list(constraints(model).values())
     chosen = every if numbers is None else [every[number] for number in numbers]
+    return _geometry(model, chosen, members).rows(model.check_q(q))
+
+
+def whole_geometry(model: Model) -> Geometry:
+    """All constraints in world axes."""
+    return _geometry(model, list(constraints(model).values()), None)
+
+
+def _geometry(
+    model: Model, chosen: Sequence[Loop | JointCoupling], members: Sequence[int] | None
+) -> Geometry:
     if members is None:
         cycles = [constraint_cycle(model, constraint) for constraint in chosen]
         members = _with_ancestors(model.tree.parent, cycles)
-    return Geometry(model, chosen, members).rows(model.check_q(q))
+    return Geometry(model, chosen, members)
 
 
 def _with_ancestors(parent: NDArray[np.int64], cycles: list[tuple[int, ...]]) -> list[int]:

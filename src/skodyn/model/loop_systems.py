@@ -34,7 +34,7 @@ from skodyn.topology.loops import Group, groups
 if TYPE_CHECKING:
     from skodyn.model.model import Model
 
-__all__ = ["LoopSystem", "group_length", "loop_systems"]
+__all__ = ["LoopSystem", "find_systems", "group_length", "loop_systems"]
 
 
 def group_length(model: Model, members: Sequence[int], numbers: Iterable[int]) -> float:
@@ -52,7 +52,12 @@ def group_length(model: Model, members: Sequence[int], numbers: Iterable[int]) -
     return float(2.0 ** round(math.log2(max(largest, 1e-3)))) if largest > 0.0 else 1.0
 
 
-def loop_systems(model: Model) -> Iterator[LoopSystem]:
+def loop_systems(model: Model) -> tuple[LoopSystem, ...]:
+    """The systems of all groups; made once for a model."""
+    return model.loop_systems
+
+
+def find_systems(model: Model) -> Iterator[LoopSystem]:
     named = constraints(model)
     names, every = list(named), list(named.values())
     cycles = [constraint_cycle(model, constraint) for constraint in every]

@@ -24,8 +24,11 @@ from skodyn.topology import Tree
 from skodyn.topology.wording import Spelling, listed
 
 if TYPE_CHECKING:
-    from skodyn.model.loop_structure import GroupStructure
+    from skodyn.model.loop_geometry import Geometry
+    from skodyn.model.loop_plan import GroupStructure
+    from skodyn.model.loop_systems import LoopSystem
     from skodyn.model.loop_tables import DescribedGroup
+    from skodyn.model.planar_loops import Essential
 
 __all__ = ["Frame", "Model"]
 
@@ -164,6 +167,11 @@ class Model:
     @cached_property
     def kernel_blocks(self) -> list[Floats]:
         """Holds the block that calls for one state share (kernels/workspace.py)."""
+        return []
+
+    @cached_property
+    def forward_call(self) -> list[Any]:
+        """The kernel of forward dynamics and its block, once a state has been evaluated."""
         return []
 
     @cached_property
@@ -319,6 +327,34 @@ class Model:
         from skodyn.model.loop_structure import find_structure  # it reads models
 
         return find_structure(self) if self.has_loops else ()
+
+    @cached_property
+    def loop_systems(self) -> tuple[LoopSystem, ...]:
+        """The rows of each group as equations, for what is not done by kernels."""
+        from skodyn.model.loop_systems import find_systems  # it reads models
+
+        return tuple(find_systems(self))
+
+    @cached_property
+    def loop_samples(self) -> list[Floats]:
+        """Some closed configurations, in general position."""
+        from skodyn.model.assembly import closed_samples  # it reads models
+
+        return closed_samples(self)
+
+    @cached_property
+    def loop_geometry(self) -> Geometry:
+        """All loops and couplings in world axes."""
+        from skodyn.model.loop_geometry import whole_geometry  # it reads models
+
+        return whole_geometry(self)
+
+    @cached_property
+    def essential_rows(self) -> tuple[tuple[Essential, ...], ...]:
+        """Of each loop, the primitives that dynamics keeps."""
+        from skodyn.model.planar_loops import find_essential_rows  # it reads models
+
+        return find_essential_rows(self)
 
     @cached_property
     def linear_dofs(self) -> NDArray[Any]:

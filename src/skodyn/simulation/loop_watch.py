@@ -6,48 +6,52 @@ from typing import Any
 
 import numpy as np
 
+from skodyn.dynamics.loop_functions import loop_error
+from skodyn.kernels.loop_conditions import loop_conditions
+from skodyn.kernels.workspace import PackedModel, workspace_lanes
+from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.columns import Floats
 from skodyn.model.loop_layout import RANK_TOLERANCE
-from skodyn.model.loop_systems import loop_systems
+from skodyn.model.loop_tables import loop_workspace
 from skodyn.model.model import Model
 
 __all__ = ["LoopWatch"]
 
-LOOKS = 16
-"""Rows of a block times groups of a model whose conditioning is looked at, a row at least."""
+_BLOCK = 4096
 
 
 class LoopWatch:
-    """The largest gap of all rows so far, and the worst conditioning of those looked at."""
+    """The largest gap and the worst conditioning of all rows so far."""
 
     def __init__(self, model: Model) -> None:
-        ranks = {frozenset(g.constraints): g.rank for g in model.loop_structure}
-        self.groups = [(s, ranks[frozenset(s.numbers)]) for s in loop_systems(model)]
+        self.model = model
         self.error = 0.0
         self.condition, self.condition_time = np.inf, 0.0
         self.rank_changes = 0
         self._full: bool | None = None
+        lanes = workspace_lanes(model.n_bodies, model.nq, model.nv) + loop_workspace(model)
+        self._workspace = line_zeros(lanes, poison=True)
+        self._packed = PackedModel(model.kernel_tree, model.parameters)
 
     def look(self, t: Floats, q: Floats, errors: Floats) -> None:
         """Take rows in."""
         self.error = max(self.error, float(errors.max(initial=0.0)))
-        looks = max(1, LOOKS // len(self.groups))
-        for row in range(0, len(t), max(1, len(t) // looks)):
-            found = self._conditioning(q[row])
-            if found < self.condition:
-                self.condition, self.condition_time = found, float(t[row])
-            full = found > RANK_TOLERANCE
+        found = np.empty(len(t))
+        flat = np.ascontiguousarray(q).reshape(-1)
+        loop_conditions.ready(self._packed, flat, found, self._workspace)
+        worst = int(np.argmin(found)) if len(found) else 0
+        if len(found) and found[worst] < self.condition:
+            self.condition, self.condition_time = float(found[worst]), float(t[worst])
+        for full in (found > RANK_TOLERANCE).tolist():
             self.rank_changes += self._full is not None and full != self._full
             self._full = full
 
-    def _conditioning(self, q: Floats) -> float:
-        """The smallest singular value of any group that should not be zero, over its largest."""
-        worst = np.inf
-        for system, rank in self.groups:
-            sizes = np.linalg.svd(system.rows(q)[1], compute_uv=False)
-            if rank and sizes.max(initial=0.0) > 0.0:
-                worst = min(worst, float(sizes[rank - 1] / sizes[0]))
-        return worst
+    def catch_up(self, t: Floats, q: Floats) -> None:
+        """Take in the rows that a log has already."""
+        for first in range(0, len(t), _BLOCK):
+            rows = np.ascontiguousarray(q[first : first + _BLOCK])
+            gaps = np.abs(loop_error(self.model, rows, threads=1))
+            self.look(t[first : first + _BLOCK], rows, gaps)
 
     def summary(self) -> dict[str, Any]:
         return {

@@ -12,8 +12,14 @@ from skodyn.jit import RESULT, Group, helper, kernel
 from skodyn.kernels.embedded_dynamics import accelerate_embedded
 from skodyn.kernels.entries import Given
 from skodyn.kernels.kinematics import scatter_rates
-from skodyn.kernels.loop_projection import close_state, renew_changes
+from skodyn.kernels.loop_projection import (
+    close_state,
+    remember_factored,
+    renew_changes,
+    was_factored,
+)
 from skodyn.kernels.loop_rows import ACCELERATIONS, GAMMAS
+from skodyn.kernels.status import OK
 from skodyn.lanes import WIDTH_1, Rows, pointer
 from skodyn.model.layout import NQ
 from skodyn.simulation.fixed_step import extended_size
@@ -25,12 +31,11 @@ from skodyn.simulation.structures import (
     table,
 )
 from skodyn.simulation.system import (
-    CLOSE,
-    CLOSE_STAGE,
     LOOPS_READY,
     RENEW,
     TAU,
     act,
+    close,
     forces_on_bodies,
 )
 
@@ -47,7 +52,8 @@ def accelerate_looped(work, system, model, state, rates):
     """v̇ under the forces in TAU and F_EXT; the model has the system's tree."""
     given = Given(state.q, state.y, table(system, TAU), forces_on_bodies(system))
     ready = start_of(table(system, LOOPS_READY))
-    what = GAMMAS if ready[0] == 1.0 else ACCELERATIONS
+    known = ready[0] == 1.0 and was_factored(work, model, state.q)
+    what = GAMMAS if known else ACCELERATIONS
     ready[0] = 0.0
     return accelerate_embedded(work, model, given, rates, what, False)
 
@@ -56,15 +62,19 @@ def accelerate_looped(work, system, model, state, rates):
 def close_loops(work, system, state, changes, what):
     """Move a state onto the manifold; or renew the changes that would, along other rows.
 
-    what: CLOSE, CLOSE_STAGE for a state that is evaluated next, whose groups stay factored, or
-    RENEW. One part for all of them is compiled in half the time.
+    what: CLOSE, or RENEW; one part for both is compiled in half the time. Groups stay factored: the
+    next evaluation, if it is that of the same coordinates, has poses and factors ready.
     """
+    ready = start_of(table(system, LOOPS_READY))
+    ready[0] = 0.0
     if what == RENEW:
         status = scatter_rates(work, system.model, state.q, state.y)
         renew_changes(work, system.model, state, changes)
         return status
-    start_of(table(system, LOOPS_READY))[0] = 1.0 if what == CLOSE_STAGE else 0.0
-    return close_state(work, system.model, state.q, state.y)
+    status = close_state(work, system.model, state.q, state.y)
+    remember_factored(work, system.model, state.q)
+    ready[0] = 1.0 if status == OK else 0.0
+    return status
 
 
 class OneState(NamedTuple):
@@ -80,4 +90,4 @@ def close_start(arrays, given):
     work, system = opened(WIDTH_1, arrays)
     nq, ny = system.model.tree[NQ], extended_size(system)
     state = State(Rows(pointer(given.q), 0, nq), Rows(pointer(given.y), 0, ny))
-    return close_loops(work, system, state, state, CLOSE)
+    return close(work, system, state)

@@ -288,6 +288,9 @@ def resume(
         writer.close()
         raise
     start = Snapshot(**saved.meta["start"])
+    if engine.watch is not None:
+        before, rows = open_trajectory(path), saved.meta["rows"]
+        engine.watch.catch_up(np.asarray(before.t[:rows]), np.asarray(before.q[:rows]))
     return _run_logged(plan, engine, start, writer, path, progress, chunk)
 
 

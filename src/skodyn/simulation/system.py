@@ -50,7 +50,7 @@ from skodyn.simulation.structures import (
 )
 from skodyn.spatial.motion import dot_spatial
 
-CLOSE, CLOSE_STAGE, RENEW = range(3)
+CLOSE, RENEW = range(2)
 """What is asked of the part that closes loops: looped_system.py."""
 
 SYSTEM_MEMORY = Sections(
@@ -61,7 +61,7 @@ SYSTEM_MEMORY = Sections(
     FULL_Y=(1, "mimic y", "velocities of every joint, and integrals"),
     FULL_TAU=(1, "mimic v", "forces on every joint"),
     FULL_RATES=(1, "mimic y", "rates of FULL_Y"),
-    LOOPS_READY=(1, "one", "1 while the loops of the state to be evaluated are factored"),
+    LOOPS_READY=(1, "one", "1 while loops are factored that a state may need once more"),
 )
 TAU, GRAVITY, F_EXT, FULL_Q, FULL_Y, FULL_TAU, FULL_RATES, LOOPS_READY = SYSTEM_MEMORY.indices
 
@@ -155,12 +155,4 @@ def close(work, system, state):
     """Move a state onto the manifold of its loops, if the model has any."""
     if has_loops(system.model):
         return call_part(system.parts[CLOSING], work, system, state, state, CLOSE)
-    return OK
-
-
-@helper
-def close_to_evaluate(work, system, state):
-    """The same for a state that is evaluated next, which saves it some work."""
-    if has_loops(system.model):
-        return call_part(system.parts[CLOSING], work, system, state, state, CLOSE_STAGE)
     return OK

@@ -25,6 +25,7 @@ from skodyn.errors import SkodynError
 from skodyn.forks import cached_property
 from skodyn.model import layout
 from skodyn.model.columns import Floats
+from skodyn.model.loop_structure import plans_like
 from skodyn.model.model import Model
 from skodyn.model.packing import place_bodies, weigh_bodies
 from skodyn.scenario import Scenario
@@ -194,11 +195,13 @@ class Packer:
         alike: dict[bytes, list[tuple[int, Variant]]] = {}
         for number, row in enumerate(rows):
             try:
-                variant = Variant(self.scenario_data(row), noisy=True)
+                with plans_like(self.base.model):
+                    variant = Variant(self.scenario_data(row), noisy=True)
+                    structure = variant.structure
             except SkodynError as error:
                 yield np.array([number]), Refused(str(error)), None
             else:
-                alike.setdefault(variant.structure, []).append((number, variant))
+                alike.setdefault(structure, []).append((number, variant))
         for members in alike.values():
             first = members[0][1]
             tables = {

@@ -29,7 +29,7 @@ from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.method import Method
 from skodyn.simulation.steppers.tables import add_scaled_table, clear, copy
 from skodyn.simulation.structures import State, numbered_table, size_of, start_of, table
-from skodyn.simulation.system import SYSTEM_MEMORY, close, close_to_evaluate, evaluate
+from skodyn.simulation.system import SYSTEM_MEMORY, close, evaluate
 
 STAGES = 0  # of `method`: how many, then A row by row, B and C
 TABLEAU = 1
@@ -98,7 +98,7 @@ def explicit_stages(work, system, t, dt, state):
         combine(count, start_of(way), start_of(way), i, weights, dt, m)
         combine(count, start_of(stage.y), start_of(state.y), i, weights, dt, k)
         move_coordinates(work, system.model, state.q, way, 1.0, stage.q)
-        status = close_to_evaluate(work, system, stage) if i > 0 else OK
+        status = close(work, system, stage) if i > 0 else OK
         if status != OK:
             return status
         coordinate_rates(work, system.model, way, stage.y, numbered_table(work, system, STAGE_M, i))

@@ -36,7 +36,7 @@ from skodyn.simulation.steppers.implicit_midpoint import (
 )
 from skodyn.simulation.steppers.tables import clear, copy
 from skodyn.simulation.structures import CLOSING, State, size_of, start_of, table
-from skodyn.simulation.system import RENEW, close, close_to_evaluate
+from skodyn.simulation.system import RENEW, close
 
 
 @helper
@@ -112,7 +112,7 @@ def step_looped(work, system, t, dt, state, new):
         set_way(work, system, dt)
         move_coordinates(work, system.model, state.q, table(system, WAY), 1.0, middle.q)
         copy(count, start_of(closed.y), start_of(middle.y))
-        status = close_to_evaluate(work, system, closed)
+        status = close(work, system, closed)
         if status == OK:
             status = evaluate_middle(work, system, t + 0.5 * dt, closed, rates)
         if status != OK:

@@ -1,0 +1,111 @@
+"""The mass matrix of a model with loops, solved: X(X*𝓜X)⁻¹X*·x for any right-hand sides.
+
+Forward dynamics (embedded_dynamics.py) with nothing moving, no gravity and no particular solution.
+"""
+
+from __future__ import annotations
+
+from skodyn.jit import brief_kernel, helper, routine
+from skodyn.kernels.embedded_dynamics import gather_embedded, scatter_embedded
+from skodyn.kernels.embedded_group import add_particular
+from skodyn.kernels.entries import (
+    batch,
+    one_state_signature,
+    per_dof,
+    row_of,
+)
+from skodyn.kernels.joint_motion import zero3
+from skodyn.kernels.kinematics import (
+    scatter_poses,
+)
+from skodyn.kernels.loop_groups import factor_groups
+from skodyn.kernels.loop_rows import COLUMNS
+from skodyn.kernels.loop_table import (
+    group_at,
+    group_count,
+    loop_lane,
+    stage_at,
+)
+from skodyn.kernels.status import (
+    BAD_INPUT,
+    OK,
+    coordinates_fit,
+    finite,
+)
+from skodyn.kernels.workspace import (
+    CORIOLIS,
+    OMEGA,
+    body_count,
+    body_slot,
+    store3,
+    store6,
+    unpack,
+    velocity_count,
+)
+from skodyn.lanes import (
+    Rows,
+    pointer,
+    store,
+)
+from skodyn.model.loop_layout import (
+    DOFS,
+    SIDE_LANE,
+    STAGE_ROWS,
+    VALUE_LANE,
+)
+
+
+@routine
+def prepare_solve(work, model, q):
+    """Poses and factors, with nothing moving and no particular solution."""
+    first = scatter_poses(work, model, q)
+    second = factor_groups(work, model, q, q, COLUMNS, True)
+    zero = zero3(work)
+    for k in range(body_count(model)):
+        store3(work, body_slot(k) + OMEGA, zero)
+        store6(work, body_slot(k) + CORIOLIS, (zero, zero))
+    for g in range(group_count(model)):
+        group = group_at(model, g)
+        for i in range(model.tree[group + DOFS]):
+            store(work, loop_lane(model, group + VALUE_LANE) + i, zero[0])
+        stage = stage_at(model, group, 0)
+        for row in range(model.tree[stage + STAGE_ROWS]):
+            store(work, loop_lane(model, stage + SIDE_LANE) + row, zero[0])
+    return first if first != OK else second
+
+
+@helper
+def solve_embedded(work, model, x, out):
+    """X(X*𝓜X)⁻¹X*·x for one row per state; prepare_solve has run."""
+    none, still = zero3(work), Rows(x.data, x.first, 0)
+    add_particular(work, model)
+    first = gather_embedded(work, model, x, still)
+    second = scatter_embedded(work, model, (none, none), out)
+    return first if first != OK else second
+
+
+@helper
+def sweep_solve(work, model, given, out):
+    """X(X*𝓜X)⁻¹X*·x."""
+    status = prepare_solve(work, model, given.q)
+    return status if status != OK else solve_embedded(work, model, given.x, out)
+
+
+@brief_kernel(*one_state_signature(1))
+def mass_matrix_solve(block, q, rhs, out):
+    """One state, any number of right-hand sides, each a row of `rhs`."""
+    work, model = unpack(block)
+    nv = velocity_count(model)
+    rows = rhs.size // max(nv, 1)
+    sizes = rhs.size == rows * nv and out.size == rhs.size
+    if not (sizes and coordinates_fit(model, q) and finite(rhs)):
+        return BAD_INPUT
+    status = prepare_solve(work, model, row_of(q))
+    for row in range(rows):
+        given, result = Rows(pointer(rhs), row * nv, nv), Rows(pointer(out), row * nv, nv)
+        answer = solve_embedded(work, model, given, result)
+        status = status if status != OK else answer
+    return status
+
+
+mass_matrix_solve_batch = batch("mass_matrix_solve_batch", sweep_solve, per_dof)
