@@ -8,6 +8,7 @@ import pytest
 
 import contact_twin as twin
 import skodyn as sk
+from skodyn.dynamics import contact_functions
 from skodyn.jit import JIT_DISABLED
 from skodyn.model.contact_tables import pack_contacts
 
@@ -388,7 +389,10 @@ def test_a_batch_has_the_bits_of_its_states(words):
     q[:, 4:7] *= 0.4
     count = pack_contacts(model, contact).n_bristles
     s = 0.01 * rng.normal(size=(19, count))
-    many = sk.contact_forces(model, contact, q, v, s)
+    tables = pack_contacts(model, contact)
+    many = contact_functions.forces_of(
+        tables, contact_functions.evaluate_contacts(model, tables, q, v, s, wide=True)
+    )
     for i in range(19):
         one = sk.contact_forces(model, contact, q[i], v[i], s[i])
         for name in ("gap", "point", "force", "moment", "stored", "loss", "bristle_rates"):

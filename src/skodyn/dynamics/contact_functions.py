@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skodyn.conventions import GROUND
+from skodyn.dynamics.driver import FEW
 from skodyn.errors import DynamicsError, ModelError, StateError
 from skodyn.faults import Fault
 from skodyn.jit import JIT_DISABLED
@@ -27,7 +28,14 @@ from skodyn.model.description import CollisionDescription
 from skodyn.model.model import Model
 from skodyn.model.shapes import Collision, HalfSpace
 
-__all__ = ["ContactForces", "ContactGaps", "contact_forces", "contact_gaps", "with_ground"]
+__all__ = [
+    "ContactForces",
+    "ContactGaps",
+    "Ground",
+    "contact_forces",
+    "contact_gaps",
+    "with_ground",
+]
 
 Ground = Mapping[str, Any] | Sequence[Any]
 
@@ -300,7 +308,7 @@ def evaluate_contacts(
     if not out.size:
         return out
     if wide is None:
-        wide = count >= LANES and not JIT_DISABLED
+        wide = not JIT_DISABLED and count >= (LANES if _batch_is_ready() else FEW)
     kernel = rows.contact_states_batch if wide else rows.contact_states
     lanes = (LANES if wide else 1) * workspace_lanes(tree.n_bodies, tree.nq, tree.nv)
     status, row = kernel.ready(
@@ -317,6 +325,12 @@ def evaluate_contacts(
             tree.check_q(state)  # which names the joint
         raise DynamicsError("A state is beyond all finite numbers; give ordinary SI values.")
     return out
+
+
+def _batch_is_ready() -> bool:
+    """Whether nobody has to wait for the compiler; both ways have the same bits."""
+    batch = rows.contact_states_batch
+    return "ready" in vars(batch) or batch.is_at_hand
 
 
 def _no_bristles(tables: ContactTables, count: int) -> Floats:

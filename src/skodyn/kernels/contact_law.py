@@ -23,17 +23,17 @@ from skodyn.kernels.contact_geometry import number
 from skodyn.lanes import fma, select, splat, sqrt
 from skodyn.model.contact_layout import (
     DAMPING,
+    DAMPING_TIME,
     DISSIPATION,
-    FLUIDITY,
     FRICTION,
     HERTZ,
     LAW_AT,
-    MORE_STATIC,
     ROLLING,
-    SLIP,
+    SLIP_SPEED,
+    STATIC,
     STIFFNESS,
     TANGENTIAL,
-    TORSION,
+    TORSIONAL,
     TURNS,
 )
 from skodyn.spatial.linear3 import add_cross, add_scaled, dot, negate, scale
@@ -98,9 +98,22 @@ def elastic_energy(work, contacts, at, gap, elastic):
 @helper
 def friction_limit(work, contacts, law, slip, force):
     """μN with μ = μk + (μs − μk)/(1 + (v/vs)²)."""
-    more = number(work, contacts, law + MORE_STATIC)
-    square = dot(slip, slip) * number(work, contacts, law + SLIP)
-    return (number(work, contacts, law + FRICTION) + more / (1.0 + square)) * force
+    kinetic, vs = (
+        number(work, contacts, law + FRICTION),
+        number(work, contacts, law + SLIP_SPEED),
+    )
+    more = number(work, contacts, law + STATIC) - kinetic
+    return (kinetic + more / (1.0 + dot(slip, slip) / (vs * vs))) * force
+
+
+@helper
+def damping_of(work, contacts, law):
+    """d."""
+    time, kt = (
+        number(work, contacts, law + DAMPING_TIME),
+        number(work, contacts, law + TANGENTIAL),
+    )
+    return fma(time, kt, number(work, contacts, law + DAMPING))
 
 
 @helper
@@ -117,16 +130,17 @@ def bristle_law(work, contacts, at, touched, motion, bristles, force):
     motion: (v, ω) of a relative to b there; bristles: (s, ζ); force: the normal force.
     """
     law, n = contacts.codes[at + LAW_AT], touched.normal
-    kt, d = number(work, contacts, law + TANGENTIAL), number(work, contacts, law + DAMPING)
-    fluid = number(work, contacts, law + FLUIDITY)
+    kt, d = number(work, contacts, law + TANGENTIAL), damping_of(work, contacts, law)
+    fluid = 1.0 / d
     s, zeta = bristles
     slip = across(n, motion[0])
     pull = negate(add_scaled(scale(kt, across(n, s)), d, slip))
     square = dot(pull, pull)
     twist, torsion, rolling = pull, kt, kt
     if contacts.codes[at + TURNS] > 0:
-        torsion = number(work, contacts, law + TORSION)
-        rolling = number(work, contacts, law + ROLLING)
+        friction = number(work, contacts, law + FRICTION)
+        torsion = number(work, contacts, law + TORSIONAL) / friction
+        rolling = number(work, contacts, law + ROLLING) / friction
         one, zero = splat(work, 1.0), splat(work, 0.0)
         held = twisted(
             work, n, zeta, select(torsion > 0.0, one, zero), select(rolling > 0.0, one, zero)
@@ -156,12 +170,9 @@ def bristle_law(work, contacts, at, touched, motion, bristles, force):
 def relax(work, contacts, at, s):
     """(rate of a bristle where nothing touches, what it loses)."""
     law = contacts.codes[at + LAW_AT]
-    kt, fluid = (
-        number(work, contacts, law + TANGENTIAL),
-        number(work, contacts, law + FLUIDITY),
-    )
-    rate = scale(-(kt * fluid), s)
-    return rate, number(work, contacts, law + DAMPING) * dot(rate, rate)
+    d = damping_of(work, contacts, law)
+    rate = scale(-(number(work, contacts, law + TANGENTIAL) / d), s)
+    return rate, d * dot(rate, rate)
 
 
 @helper

@@ -39,12 +39,11 @@ FLOOR, PLANE, BOX, FIELD, BALL_SURFACE, STRAIGHT_SURFACE = range(6)
 # FIELD     centre, axes (9), smallest x and y, points per metre in x and y, heights
 # BALL_SURFACE, STRAIGHT_SURFACE as the feelers
 
-# a law
-STIFFNESS, DISSIPATION, FRICTION, MORE_STATIC, SLIP, TANGENTIAL, DAMPING, FLUIDITY = range(8)
-TORSION, ROLLING = 8, 9
+# a law: numbers as they were given, so that a sweep can write its values in their places
+STIFFNESS, DISSIPATION, FRICTION, STATIC, SLIP_SPEED = range(5)
+TANGENTIAL, DAMPING, DAMPING_TIME, TORSIONAL, ROLLING = range(5, 10)
 LAW_NUMBERS = 10
-# MORE_STATIC: static above kinetic friction; SLIP: 1/slip speed²; FLUIDITY: 1/damping
-# TORSION, ROLLING: torsional and rolling friction over friction, lengths
+# the damping of bristles is DAMPING + DAMPING_TIME · TANGENTIAL; one of the two is zero
 
 
 class PackedContacts(NamedTuple):

@@ -188,7 +188,7 @@ class _Packer:
         grid: tuple[int, int] = (0, 0),
     ) -> None:
         law = pair.law
-        turns = int(law.torsion > 0.0 or law.rolling > 0.0)
+        turns = int(law.torsional_friction > 0.0 or law.rolling_friction > 0.0)
         bristle = self.bristles if law.friction > 0.0 else -1
         self.bristles += (3 + 3 * turns) * (bristle >= 0)
         bodies = [self._number(side.body) for side in sides]
@@ -252,18 +252,17 @@ def _has_rim(shape: Any) -> bool:
 
 
 def _law_numbers(law: Law) -> tuple[float, ...]:
-    d = law.tangential_damping
     return (
         law.stiffness,
         law.dissipation,
         law.friction,
-        law.static_friction - law.friction,
-        1.0 / law.slip_speed**2,
+        law.static_friction,
+        law.slip_speed,
         law.tangential_stiffness,
-        d,
-        1.0 / d if d else 0.0,
-        law.torsion,
-        law.rolling,
+        law.tangential_damping,
+        law.damping_time,
+        law.torsional_friction,
+        law.rolling_friction,
     )
 
 

@@ -65,9 +65,15 @@ class Law:
     static_friction: float
     slip_speed: float
     tangential_stiffness: float
-    tangential_damping: float
-    torsion: float  # torsional friction over friction
-    rolling: float
+    tangential_damping: float  # 0 if it is damping_time · tangential_stiffness
+    damping_time: float
+    torsional_friction: float
+    rolling_friction: float
+
+    @property
+    def damping(self) -> float:
+        """Of the bristles."""
+        return self.tangential_damping + self.damping_time * self.tangential_stiffness
 
 
 def restitution_of(dissipation: float, speed: float) -> float:
@@ -124,9 +130,10 @@ def law_of(given: Contact) -> tuple[Law | None, list[Fault]]:
             static,
             math.inf if given.slip_speed is None else float(given.slip_speed),
             kt if mu else 0.0,
-            float(DAMPING_TIME * kt if d is None else d) if mu else 0.0,
-            float(given.torsional_friction) / mu if mu else 0.0,
-            float(given.rolling_friction) / mu if mu else 0.0,
+            0.0 if d is None else float(d),
+            DAMPING_TIME if d is None and mu else 0.0,
+            float(given.torsional_friction),
+            float(given.rolling_friction),
         ),
         [],
     )

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skodyn.dynamics.contact_functions import Ground, with_ground
 from skodyn.errors import StateError
 from skodyn.model.columns import shown
 from skodyn.model.keywords import keywords_checked
 from skodyn.model.model import Model
 from skodyn.simulation.elements import (
+    Contact,
     FixmanForce,
     Forces,
     JointProperties,
@@ -32,6 +34,7 @@ from skodyn.typing import IntegratorName
 
 __all__ = [
     "AndersenThermostat",
+    "Contact",
     "FixmanForce",
     "Forces",
     "JointProperties",
@@ -57,6 +60,8 @@ def simulate(
     log: str | Path | None = None,
     joints: dict[str, JointProperties] | None = None,
     elements: Iterable[Any] = (),
+    ground: Ground = (),
+    contacts: Iterable[Contact] = (),
     controller: Callable[..., None] | None = None,
     controller_parameters: Iterable[float] = (),
     thermostat: AndersenThermostat | None = None,
@@ -90,6 +95,10 @@ def simulate(
         the other joints.
     elements : iterable
         Servo, Sinusoid, TorqueTable, Wrench, PointSpring, FixmanForce, or elements of your own.
+    ground : list of shapes, or dict of str to shape
+        Shapes of the world that others can touch; the first half space of a list is "floor".
+    contacts : iterable of Contact
+        Which shapes touch, and by what law.
     controller : callable, optional
         ``f(t, q, v, params, tau)``, compiled if numba can; it adds its torques to tau and returns
         nothing.
@@ -142,7 +151,10 @@ def simulate(
             "that time could move.",
         )
     passive = {**model.joint_properties, **(joints or {})}
-    forces = Forces(passive, tuple(elements), controller, tuple(controller_parameters))
+    model = with_ground(model, ground)
+    forces = Forces(
+        passive, tuple(elements), controller, tuple(controller_parameters), tuple(contacts)
+    )
     plan = Plan(
         model, np.asarray(q0, dtype=np.float64), np.asarray(v0, dtype=np.float64), duration,
         IntegratorSettings(method=integrator, dt=dt, **settings), forces, every, tuple(channels),

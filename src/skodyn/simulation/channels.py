@@ -36,4 +36,6 @@ def channel_rows(engine: Engine, block: Block, channels: Sequence[Channel]) -> d
         found.update(channel.compute(rows))
     if engine.watch is not None:
         engine.watch.look(block.t, block.q, rows.loop_errors)
+    if engine.contacts is not None:
+        engine.contacts.look(block.t, block.q, block.y, engine.settings.dt * engine.every)
     return found

@@ -17,7 +17,7 @@ from skodyn.kernels.mimics import (
     pick_rates,
     spread_forces,
 )
-from skodyn.kernels.status import first_trouble
+from skodyn.kernels.status import OK, first_trouble
 from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import load_rows, store_rows
 from skodyn.simulation.structures import Effects, State, table
@@ -55,8 +55,9 @@ def take_integrals(work, model, out, full, given):
 @helper
 def evaluate_coupled(work, system, t, state, rates):
     """rates = ẏ at time t."""
-    act_coupled(work, system, t, state, rates)
-    return accelerate_coupled(work, system, system.model, rates)
+    placed = act_coupled(work, system, t, state, rates)
+    status = accelerate_coupled(work, system, system.model, rates)
+    return placed if placed != OK else status
 
 
 @helper
@@ -70,7 +71,7 @@ def act_coupled(work, system, t, state, rates):
     expand_rates(work, model, state.y, every.y)
     copy_integrals(work, model, every.y, full, state.y)
     effects = Effects(full_tau, full_rates, table(system, GRAVITY), f_ext)
-    apply_forces(work, system, t, every, effects)
+    placed = apply_forces(work, system, t, every, effects)
     fold_forces(work, model, full_tau)
     pick_rates(work, model, full_tau, tau)
     take_integrals(work, model, rates, full, full_rates)
@@ -78,6 +79,7 @@ def act_coupled(work, system, t, state, rates):
     work_done = rates.stride - 1
     store_rows(work, rates, work_done, power(work, model, state.y, tau, f_ext))
     spread_forces(work, model, tau, full_tau)
+    return placed
 
 
 @helper

@@ -42,19 +42,23 @@ from skodyn.simulation.structures import GRAVITY_PART, size_of, start_of
 def place_bodies(work, model, state, f_ext):
     """Poses and velocities, and no force on any body yet."""
     clear(size_of(work, f_ext), start_of(f_ext))
-    scatter_rates(work, model, state.q, state.y)
+    status = scatter_rates(work, model, state.q, state.y)
     scatter_positions(work, model)
     scatter_velocities(work, model, state.y)
+    return status
 
 
 @helper
 def apply_elements(work, system, t, state, effects):
-    """All elements in turn; the state and the effects are those of every joint."""
-    codes = system.codes
+    """All elements in turn; the state and the effects are those of every joint.
+
+    What pushes bodies leaves them placed: forward dynamics goes on from there.
+    """
+    codes, status = system.codes, OK
     if codes[GRAVITY_COMPENSATED] > 0:
         call_part(system.parts[GRAVITY_PART], work, system, state.q, effects.gravity)
     if codes[ON_BODIES] > 0:
-        place_bodies(work, full_model(system.model), state, effects.f_ext)
+        status = place_bodies(work, full_model(system.model), state, effects.f_ext)
     for e in range(codes[ELEMENTS]):
         at = CODES_HEADER + CODES_RECORD * e
         code = codes[at + CODE]
@@ -70,7 +74,7 @@ def apply_elements(work, system, t, state, effects):
             call_part(system.parts[codes[at + SECOND]], work, system, at, t, state, effects)
         else:
             wrench(work, system, at, effects.f_ext)
-    return OK
+    return status
 
 
 @helper

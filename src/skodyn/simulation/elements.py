@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from skodyn.model.contacts import Contact
 from skodyn.model.properties import JointProperties
 from skodyn.simulation.element import Element
 from skodyn.simulation.element import Element as OwnElement
@@ -22,6 +23,7 @@ from skodyn.simulation.element_kinds.torque_table import TorqueTable
 from skodyn.simulation.element_kinds.wrench import Wrench
 
 __all__ = [
+    "Contact",
     "Element",
     "FixmanForce",
     "Forces",
@@ -43,3 +45,4 @@ class Forces:
     elements: tuple[Element, ...] = ()
     controller: Any = None
     controller_parameters: Sequence[float] = ()
+    contacts: tuple[Contact, ...] = ()

@@ -7,7 +7,7 @@ bit for bit; `restore` takes it back.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from skodyn.simulation.controllers import prepare_controller
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.evaluate_rows import RateRows, StateRows, evaluate_rows
 from skodyn.simulation.fixed_step import LogRows, Schedule, StateArrays
-from skodyn.simulation.force_tables import pack_forces
+from skodyn.simulation.force_tables import ForceTables, pack_forces
 from skodyn.simulation.forces import ON_BODIES
 from skodyn.simulation.loop_watch import LoopWatch
 from skodyn.simulation.looped_system import OneState, close_start
@@ -31,6 +31,9 @@ from skodyn.simulation.methods import method_named
 from skodyn.simulation.prepare import system_arrays
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat, Collisions
+
+if TYPE_CHECKING:
+    from skodyn.simulation.contact_watch import ContactWatch
 
 __all__ = ["Block", "Engine"]
 
@@ -56,6 +59,16 @@ def _joined(blocks: list[Block]) -> Block:
         for name in ("step", "t", "q", "y")
     )
     return Block(step, t, q, y, blocks[-1].status)
+
+
+def _contact_watch(
+    model: Model, tables: ForceTables, settings: IntegratorSettings
+) -> ContactWatch | None:
+    if tables.contacts is None:
+        return None
+    from skodyn.simulation.contact_watch import ContactWatch  # few runs have contacts
+
+    return ContactWatch(model, tables.contacts, tables.contact_integral, settings)
 
 
 class Engine:
@@ -93,8 +106,11 @@ class Engine:
         self._allocate()
         self.kernel = self.method.loop.ready  # before anybody times a step
         self.watch = LoopWatch(model) if model.has_loops else None
+        self.contacts = _contact_watch(model, self.tables, settings)
         if model.has_loops:
             close_start.ready(self._system, OneState(self.q, self.y))
+        if self.contacts is not None:
+            self.contacts.check_start(self.q, self.y)
 
     def _allocate(self) -> None:
         nq, ny = self.q.size, self.y.size

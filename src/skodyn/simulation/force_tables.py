@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,9 +14,12 @@ from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
 from skodyn.lanes import PartAtWidths
 from skodyn.model.columns import Floats
+from skodyn.model.contact_tables import ContactTables, pack_contacts
+from skodyn.model.contacts import Contact
 from skodyn.model.model import Model
 from skodyn.model.property_checks import field_faults, property_faults
 from skodyn.simulation import forces as f
+from skodyn.simulation.contacts import CONTACTS
 from skodyn.simulation.element import ELEMENTS, Element, Packed, key_faults, keys_of
 from skodyn.simulation.elements import FixmanForce, Forces, JointProperties
 from skodyn.simulation.structures import OWN_PARTS
@@ -33,6 +37,8 @@ class ForceTables:
     numbers: Floats
     n_integrals: int
     parts: tuple[PartAtWidths, ...] = ()  # that elements bring along
+    contacts: ContactTables | None = None
+    contact_integral: int = 0  # behind the velocities: where bristles begin
 
 
 class _Packer:
@@ -114,6 +120,23 @@ class _Packer:
                 "let a servo there compensate gravity.",
             )
 
+    def add_contacts(self, model: Model, contacts: Sequence[Contact]) -> ContactTables | None:
+        """All contacts as one element, whose integers lie behind the records of all elements."""
+        offset = len(self.numbers) + f.PASSIVE_RECORD * self.model.nv
+        try:
+            tables = pack_contacts(model, contacts, offset)
+        except ModelError as error:
+            self.faults.extend(error.faults)
+            return None
+        self.numbers += tables.numbers.tolist()
+        self.parts.append(CONTACTS)
+        self.on_bodies = True
+        first = f.CODES_HEADER + f.CODES_RECORD * (len(self.records) + 1)
+        part = OWN_PARTS + self.parts.index(CONTACTS)
+        self.records.append([f.OWN_PART, first, part, offset, 0, self.integrals])
+        self.integrals += tables.n_bristles
+        return tables
+
     def _fixman(self, element: FixmanForce, offset: int) -> None:
         """One number for all of them: potentials add up."""
         if not self.fixman_at:
@@ -162,6 +185,7 @@ def pack_forces(model: Model, forces: Forces) -> ForceTables:
     passive = packer.passive(dict(forces.joints))
     for number, element in enumerate(forces.elements, start=1):
         packer.add(element, f"{type(element).__name__} number {number}")
+    tables = packer.add_contacts(model, forces.contacts) if forces.contacts else None
     if packer.faults:
         raise ModelError(packer.faults)
     header = [0] * f.CODES_HEADER
@@ -169,9 +193,16 @@ def pack_forces(model: Model, forces: Forces) -> ForceTables:
     header[f.PASSIVE] = int(bool(forces.joints))
     header[f.ON_BODIES] = int(packer.on_bodies)
     header[f.GRAVITY_COMPENSATED] = int(packer.gravity_compensated)
-    header[f.INTEGRALS] = packer.integrals + 1  # and the work done
+    accounts = 1 if tables is None else 3  # the work done; that of contacts, and their loss
+    header[f.ACCOUNTS] = accounts
+    header[f.INTEGRALS] = packer.integrals + accounts
     header[f.FIXMAN] = packer.fixman_at
     header[f.CONTROLLED] = int(forces.controller is not None)
     codes = np.array(header + [x for record in packer.records for x in record], dtype=np.int64)
     numbers = np.concatenate((passive.reshape(-1), np.array(packer.numbers, dtype=np.float64)))
-    return ForceTables(codes, numbers, packer.integrals + 1, tuple(packer.parts))
+    n_integrals, first = packer.integrals + accounts, 0
+    if tables is not None:
+        codes = np.concatenate((codes, tables.codes))
+        first = packer.integrals - tables.n_bristles
+        tables = replace(tables, numbers=numbers)  # where its offsets point
+    return ForceTables(codes, numbers, n_integrals, tuple(packer.parts), tables, first)

@@ -16,7 +16,9 @@ from skodyn.lanes import fma, load_rows, parameter, select, sqrt, store_rows
 from skodyn.model.layout import KIND, N_DOF, Q_START, V_START
 
 # header of `codes`
-ELEMENTS, PASSIVE, ON_BODIES, GRAVITY_COMPENSATED, INTEGRALS, CONTROLLED, FIXMAN = range(7)
+ELEMENTS, PASSIVE, ON_BODIES, GRAVITY_COMPENSATED, INTEGRALS, CONTROLLED, FIXMAN, ACCOUNTS = range(
+    8
+)
 CODES_HEADER = 8
 
 # a record of `codes`: what it is, which bodies or degrees of freedom, where its numbers begin

@@ -25,6 +25,7 @@ from skodyn import dynamics
 from skodyn.conventions import JointKind
 from skodyn.errors import DynamicsError
 from skodyn.model.columns import Floats
+from skodyn.model.contact_tables import ContactTables
 from skodyn.model.model import Model
 from skodyn.simulation.elements import Forces, JointProperties
 from skodyn.simulation.engine import Engine
@@ -40,21 +41,26 @@ class Snapshot:
     angular: tuple[float, ...] = ()  # about the centre of mass
     linear: tuple[float, ...] = ()
     largest: tuple[float, ...] = ()  # what angular and linear momentum could be at most
+    stored: float = 0.0  # in contacts
+    kinetic: float = 0.0
 
 
 def snapshot(engine: Engine) -> Snapshot:
     """Now; NaN where a number is too large to be one."""
     model, q, v = engine.model, engine.q, np.ascontiguousarray(engine.v)
-    floats = not momentum_obstacle(model, engine.forces)
+    floats = not momentum_obstacle(model, engine.forces, engine.tables.contacts)
+    stored = engine.contacts.stored(q, engine.y) if engine.contacts is not None else 0.0
     try:
         kinetic, potential = map(float, dynamics.energy(model, q, v))
         if not floats:
-            return Snapshot(kinetic + potential)
+            return Snapshot(kinetic + potential, stored=stored, kinetic=kinetic)
         momentum = dynamics.momentum(model, q, v, about="com").tolist()
         largest = _largest_momenta(model, q, kinetic)
     except DynamicsError:
-        return Snapshot(math.nan, *((math.nan,) * n if floats else () for n in (3, 3, 2)))
-    return Snapshot(kinetic + potential, tuple(momentum[:3]), tuple(momentum[3:]), largest)
+        momenta: Any = ((math.nan,) * n if floats else () for n in (3, 3, 2))
+        return Snapshot(math.nan, *momenta)
+    parts = tuple(momentum[:3]), tuple(momentum[3:]), largest
+    return Snapshot(kinetic + potential, *parts, stored, kinetic)
 
 
 def _largest_momenta(model: Model, q: Floats, kinetic: float) -> tuple[float, float]:
@@ -71,8 +77,14 @@ def _largest_momenta(model: Model, q: Floats, kinetic: float) -> tuple[float, fl
 # ---- what stands in the way -----------------------------------------------------------------
 
 
-def momentum_obstacle(model: Model, forces: Forces) -> str:
+def momentum_obstacle(model: Model, forces: Forces, contacts: ContactTables | None = None) -> str:
     """Why the linear momentum cannot be accounted for; empty if it can."""
+    if contacts is not None:
+        from skodyn.simulation.contact_watch import contact_momentum_obstacle  # few runs have any
+
+        obstacle = contact_momentum_obstacle(contacts)
+        if obstacle:
+            return obstacle
     for k in np.flatnonzero(model.parent < 0):
         name = model.joint_names[k]
         if model.joints[k].kind != JointKind.FREE:
@@ -86,10 +98,10 @@ def momentum_obstacle(model: Model, forces: Forces) -> str:
     return next(filter(None, (e.momentum_obstacle() for e in forces.elements)), "")
 
 
-def turning_obstacle(model: Model, forces: Forces) -> str:
+def turning_obstacle(model: Model, forces: Forces, contacts: ContactTables | None = None) -> str:
     """Why the angular momentum cannot be accounted for; empty if it can."""
     turning = filter(None, (element.turning_obstacle() for element in forces.elements))
-    return momentum_obstacle(model, forces) or next(turning, "")
+    return momentum_obstacle(model, forces, contacts) or next(turning, "")
 
 
 def _outer_force(model: Model, forces: Forces) -> Floats:
@@ -112,7 +124,21 @@ def balance(engine: Engine, start: Snapshot) -> dict[str, Any]:
         "work_of_forces": work,
         "energy_imbalance": (now.energy - start.energy - work) / scale,
         **_momentum_balance(engine, start, now),
+        **_contact_balance(engine, start, now),
     }
+
+
+def _contact_balance(engine: Engine, start: Snapshot, now: Snapshot) -> dict[str, Any]:
+    """Work, loss and stored energy of contacts, and what their integration leaves over.
+
+    It is judged by the largest energy that moved: what contacts took in, what they hold, and the
+    kinetic energies; a potential has no zero.
+    """
+    if engine.contacts is None:
+        return {}
+    loss = float(engine.y[-2])
+    largest = max(abs(loss), start.kinetic, now.kinetic, start.stored, now.stored)
+    return engine.contacts.summary(engine.q, engine.y, start.stored, largest)
 
 
 def _momentum_balance(engine: Engine, start: Snapshot, now: Snapshot) -> dict[str, Any]:
@@ -120,7 +146,7 @@ def _momentum_balance(engine: Engine, start: Snapshot, now: Snapshot) -> dict[st
     result: dict[str, Any] = {
         "linear_momentum_imbalance": None,
         "angular_momentum_imbalance": None,
-        "momentum_note": turning_obstacle(engine.model, engine.forces),
+        "momentum_note": turning_obstacle(engine.model, engine.forces, engine.tables.contacts),
     }
     if now.linear and start.linear:
         impulse = engine.t * _outer_force(engine.model, engine.forces)

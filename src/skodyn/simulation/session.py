@@ -122,6 +122,7 @@ class Plan:
             own_code(type(element) for element in self.forces.elements),
             _exact(self.forces.controller_parameters),
             *([repr(self.thermostat)] if self.thermostat else []),
+            *(repr(contact) for contact in self.forces.contacts),
         ))  # fmt: skip
         return {
             "model": self.model.content_hash,

@@ -19,6 +19,7 @@ import numpy as np
 from skodyn.jit import helper
 from skodyn.kernels.loop_table import has_loops
 from skodyn.kernels.mimics import full_model, has_mimics
+from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import PackedModel, velocity_count
 from skodyn.lanes import fma, load_rows, parameter, shift_pointer, store_rows
 from skodyn.model.layout import (
@@ -69,16 +70,18 @@ def evaluate_sprung(work, system, t, state, rates):
     """rates = ẏ at time t, but with a_new in place of v̇."""
     sprung = sprung_model(system)
     if has_mimics(system.model):
-        act_coupled(work, system, t, state, rates)
+        placed = act_coupled(work, system, t, state, rates)
         full = full_model(sprung)
         hold_springs(work, system, full, table(system, FULL_RATES), table(system, FULL_TAU))
-        return accelerate_coupled(work, system, sprung, rates)
-    act(work, system, t, state, rates)
+        status = accelerate_coupled(work, system, sprung, rates)
+        return placed if placed != OK else status
+    placed = act(work, system, t, state, rates)
     tau = table(system, TAU)
     hold_springs(work, system, sprung, rates, tau)
     if has_loops(system.model):
         return accelerate_looped(work, system, sprung, state, rates)
-    return accelerate(work, sprung, state, tau, forces_on_bodies(system), rates)
+    status = accelerate(work, sprung, state, tau, forces_on_bodies(system), rates)
+    return placed if placed != OK else status
 
 
 def with_springs(tree: Any, parameters: Any, numbers: Any, dt: float) -> Any:

@@ -75,7 +75,10 @@ def forces_on_bodies(system):
 
 @helper
 def apply_forces(work, system, t, state, effects):
-    """Everything but the controller; the state and the effects are those of every joint."""
+    """Everything but the controller; the state and the effects are those of every joint.
+
+    The status is that of placing the bodies, where elements need them placed.
+    """
     if system.codes[PASSIVE] > 0:
         passive_torques(work, system, state, effects.tau)
     else:
@@ -83,7 +86,8 @@ def apply_forces(work, system, t, state, effects):
     if system.codes[FIXMAN] > 0:  # forward dynamics sees what fails
         call_part(system.parts[FIXMAN_PART], work, system, state.q, effects.tau)
     if system.codes[ELEMENTS] > 0:
-        call_part(system.parts[ELEMENTS_PART], work, system, t, state, effects)
+        return call_part(system.parts[ELEMENTS_PART], work, system, t, state, effects)
+    return OK
 
 
 @helper
@@ -121,8 +125,8 @@ def power(work, model, y, tau, f_ext):
 
 @helper
 def accelerate(work, model, state, tau, f_ext, rates):
-    """v̇ of a tree: Algorithm 6.1."""
-    first = scatter_rates(work, model, state.q, state.y)
+    """v̇ of a tree: Algorithm 6.1. Where elements push bodies, these have been placed before."""
+    first = OK if f_ext.stride > 0 else scatter_rates(work, model, state.q, state.y)
     second = gather_residuals(work, model, tau, f_ext, False)
     third = scatter_accelerations(work, model, rates)
     return first_trouble(first, second, third)
@@ -132,10 +136,12 @@ def accelerate(work, model, state, tau, f_ext, rates):
 def act(work, system, t, state, rates):
     """All forces of a state into TAU and F_EXT, and the rates of integrals; no mimic joints."""
     tau, f_ext = table(system, TAU), forces_on_bodies(system)
-    apply_forces(work, system, t, state, Effects(tau, rates, table(system, GRAVITY), f_ext))
+    effects = Effects(tau, rates, table(system, GRAVITY), f_ext)
+    placed = apply_forces(work, system, t, state, effects)
     control(work, system, t, state, tau)
     work_done = rates.stride - 1
     store_rows(work, rates, work_done, power(work, system.model, state.y, tau, f_ext))
+    return placed
 
 
 @helper
@@ -145,9 +151,10 @@ def evaluate(work, system, t, state, rates):
         return call_part(system.parts[COUPLED], work, system, t, state, rates)
     if has_loops(system.model):
         return call_part(system.parts[LOOPED], work, system, t, state, rates)
-    act(work, system, t, state, rates)
+    placed = act(work, system, t, state, rates)
     tau, f_ext = table(system, TAU), forces_on_bodies(system)
-    return accelerate(work, system.model, state, tau, f_ext, rates)
+    status = accelerate(work, system.model, state, tau, f_ext, rates)
+    return placed if placed != OK else status
 
 
 @helper
