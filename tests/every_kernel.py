@@ -100,6 +100,9 @@ def front_door(model):
             sk.diagonal_velocity(model, at, rates)
             sk.force_from_diagonal(model, at, sk.diagonal_force(model, at, rates))
             sk.diagonal_dynamics(model, at, rates, rates)
+        frames = [model.body_names[-1], "world"]
+        sk.frame_poses(model, at, frames)
+        sk.frame_velocities(model, at, np.zeros((*at.shape[:-1], model.nv)), frames)
         model.difference(q, model.integrate(q, np.ones((count, model.nv))))
     driver.Algorithm.goes_one_by_one = chosen
     list(test_bits.runs(model))

@@ -100,7 +100,7 @@ def _rigid(model: Model, q: Any, v: Any, bodies: Iterable[Hashable] | None) -> W
     key = ("rigid", model.content_hash, state, _key(chosen))
     names = tuple(model.joint_names[k] for k in kept.tolist())
     kinds = tuple(model.joints[k].kind for k in kept.tolist())
-    origin = Origin(title, key, rotation, names, kinds)
+    origin = Origin(title, key, rotation, names, kinds, model.frames)
     if chosen is None:
         return Workbench(whole, origin, rates)
     return Workbench(submodel(whole, chosen), origin, rates[positions(whole.dof_starts, chosen)])

@@ -11,6 +11,7 @@ from skodyn.algebra.spaces import Space
 from skodyn.dynamics.explain import read_point
 from skodyn.dynamics.inertias import cross_matrices
 from skodyn.errors import StateError
+from skodyn.model.products import applied
 from skodyn.sko.blocks import Blocks, Floats
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def pickoff(bench: Workbench, nodes: Any) -> Pickoff:
     places, blocks = [], []
     for entry in nodes:
         pair = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, None)
+        pair = _of_a_frame(bench, *pair)
         k = bench.tree.resolve(pair[0])
         places.append(k)
         size = int(bench.node_space.sizes[k])
@@ -41,6 +43,16 @@ def pickoff(bench: Workbench, nodes: Any) -> Pickoff:
         "pickoff", f"{int(packed.cols.sum())}", packed.cols, _positions(len(places)), contents
     )
     return Pickoff(bench, space, np.array(places, dtype=np.int64), packed)
+
+
+def _of_a_frame(bench: Workbench, node: Any, point: Any) -> tuple[Any, Any]:
+    """The body that carries a frame, and the point in its axes; a node as it is otherwise."""
+    frames = bench.origin.frames
+    if not isinstance(node, str) or node in bench.bodies or node not in frames:
+        return node, point
+    frame = frames[node]
+    given = read_point((0.0, 0.0, 0.0) if point is None else point)
+    return frame.body, frame.translation + applied(frame.rotation, given)
 
 
 def _rigid(bench: Workbench, k: int, point: Any) -> Floats:

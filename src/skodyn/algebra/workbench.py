@@ -8,7 +8,7 @@ and 60. What several of them need, such as the Riccati solution, is computed onc
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from skodyn.algebra.vectors import StackedVector
 from skodyn.conventions import JointKind
 from skodyn.errors import StateError
 from skodyn.forks import cached_property
+from skodyn.model.model import Frame
 from skodyn.sko import Riccati, SKOModel
 from skodyn.sko.blocks import Blocks, Floats
 from skodyn.topology import Tree
@@ -46,6 +47,7 @@ class Origin:
     rotation: Floats | None = None  # of rigid bodies, (n, 3, 3), for points in body axes
     joint_names: tuple[str, ...] = ()  # of rigid bodies; what derivatives need to know of joints
     joint_kinds: tuple[JointKind, ...] = ()
+    frames: Mapping[str, Frame] = field(default_factory=dict)  # of rigid bodies, by name
 
 
 class Workbench:

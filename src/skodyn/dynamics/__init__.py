@@ -21,6 +21,7 @@ from skodyn.dynamics.diagonal import (
     force_from_diagonal,
     velocity_from_diagonal,
 )
+from skodyn.dynamics.frames import frame_poses, frame_velocities
 from skodyn.dynamics.functions import (
     bias_force,
     forward_dynamics,
@@ -100,6 +101,8 @@ __all__ = [
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "forward_kinematics",
+    "frame_poses",
+    "frame_velocities",
     "gravity_force",
     "hybrid_dynamics",
     "hybrid_dynamics_derivatives",

@@ -7,6 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from skodyn.conventions import GROUND
 from skodyn.dynamics.driver import NOTHING, run
 from skodyn.dynamics.explain import read_point
 from skodyn.dynamics.functions import ENERGY, JACOBIAN, JACOBIAN_DOT_V, KINEMATICS, VELOCITIES
@@ -152,9 +153,9 @@ def jacobian(
         Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
         (w, x, y, z) of unit length.
     body : str or int
-        Name or number of the body.
+        Name of a body or frame, or number of a body.
     point : array_like, shape (3,)
-        A point fixed in the body, in body axes from the body's origin, m.
+        A point fixed in it, in its axes from its origin, m.
     out : ndarray of float64, optional
         Array of the result's shape, C-contiguous, to write into; it is also returned.
     threads : int, optional
@@ -210,9 +211,9 @@ def jacobian_dot_v(
     v : array_like, shape (nv,) or (B, nv)
         Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
     body : str or int
-        Name or number of the body.
+        Name of a body or frame, or number of a body.
     point : array_like, shape (3,)
-        A point fixed in the body, in body axes from the body's origin, m.
+        A point fixed in it, in its axes from its origin, m.
     threads : int, optional
         At most this many threads for a batch; all cores by default. It changes no bit.
 
@@ -411,22 +412,43 @@ def _user_rotations(model: Model, table: Floats) -> Floats:
 
 
 def node_table(model: Model, nodes: Any) -> Floats:
-    """(body, point in the kernel frame) for each node, flat."""
+    """(body, point in the kernel frame) for each node, flat.
+
+    A node is a body or a frame with a point in its axes, or the name of one for its origin.
+    """
+    if isinstance(nodes, str):
+        raise StateError(f"nodes is {nodes!r}", "give a list of names or of (body, point) pairs.")
     try:
-        pairs = [(body, point) for body, point in nodes]
+        pairs = [(one, _ORIGIN) if isinstance(one, str) else tuple(one) for one in nodes]
+        pairs = [(body, point) for body, point in pairs]
     except (TypeError, ValueError):
         raise StateError(f"nodes is {nodes!r}", "give a list of (body, point) pairs.") from None
     table = np.empty((len(pairs), 4))
     for row, (body, point) in zip(table, pairs, strict=True):
-        k = _body_number(model, body)
-        row[0] = k
-        row[1:] = applied(model.alignment[k].T, read_point(point))
+        row[0], row[1:] = _node(model, body, read_point(point))
     return table.reshape(-1)
 
 
+_ORIGIN = (0.0, 0.0, 0.0)
+
+
+def _node(model: Model, name: Any, point: Floats) -> tuple[int, Floats]:
+    """(body, point in its kernel frame), of a point in the axes of a body or frame."""
+    k = None if isinstance(name, str) else _body_number(model, name)
+    if k is None:
+        frame = model.frame(name)
+        if frame.body == GROUND:
+            raise ModelError(
+                f"{name!r} is fixed in the world and does not move",
+                "name a frame or body that does.",
+            )
+        k = model.body_index(frame.body)
+        if name != frame.body:
+            point = frame.translation + applied(frame.rotation, point)
+    return k, applied(model.alignment[k].T, point)
+
+
 def _body_number(model: Model, body: Any) -> int:
-    if isinstance(body, str):
-        return model.body_index(body)
     if not isinstance(body, (int, np.integer)) or not 0 <= body < model.n_bodies:
         raise ModelError(
             f"There is no body {body!r}",

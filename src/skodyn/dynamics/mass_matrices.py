@@ -300,8 +300,9 @@ def operational_space_compliance(
     q : array_like, shape (nq,) or (B, nq)
         Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
         (w, x, y, z) of unit length.
-    nodes : sequence of (body, point)
-        k points: a body's name or number, and a point in body axes from its origin, m.
+    nodes : sequence of (body, point), or of names
+        k points: the name of a body or frame or the number of a body, and a point in its axes from
+        its origin, m. A name by itself means the origin.
     out : ndarray of float64, optional
         Array of the result's shape, C-contiguous, to write into; it is also returned.
     threads : int, optional

@@ -161,8 +161,9 @@ def operational_space(
     compliance = np.ascontiguousarray(whole[..., chosen[:, None], chosen])
     inertia = _inverted(compliance, nodes)
     rest = forward_dynamics(model, q, v, np.zeros(model.nv), f_ext, threads=threads)
-    parts = [jacobian(model, q, *node, threads=threads) for node in nodes]
-    moved = [jacobian_dot_v(model, q, v, *node, threads=threads) for node in nodes]
+    pairs = [(node,) if isinstance(node, str) else node for node in nodes]
+    parts = [jacobian(model, q, *node, threads=threads) for node in pairs]
+    moved = [jacobian_dot_v(model, q, v, *node, threads=threads) for node in pairs]
     J = np.ascontiguousarray(np.concatenate(parts, axis=-2)[..., chosen, :])
     drift = np.concatenate(moved, axis=-1)[..., chosen] + np.einsum("...ij,...j->...i", J, rest)
     bias = -np.einsum("...ij,...j->...i", inertia, drift)
@@ -205,7 +206,7 @@ def _inverted(compliance: Floats, nodes: Any) -> Floats:
     rank = (least > INDEPENDENT).sum(axis=-1)
     count = compliance.shape[-1]
     if (rank < count).any():
-        names = ", ".join(repr(body) for body, _ in nodes)
+        names = ", ".join(repr(node if isinstance(node, str) else node[0]) for node in nodes)
         free = int(np.min(rank))
         remedy = f"choose at most {free} of them with rows=" if free else "choose others"
         raise DynamicsError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
 from skodyn.faults import Fault
 from skodyn.forks import cached_property
@@ -61,6 +62,8 @@ class Model:
     whoever wants them; by body name ("world" too), `visuals` are shapes to look at. `notes` are
     sentences on what the file says and skodyn does not use.
 
+    `starts` are states (q, v) by name: the keyframes of an MJCF file.
+
     `mimics` says of each joint that follows another which one, and how. Such joints are no part of
     the state: nq, nv, q and v count the others only, while `joints` and `indices` have them all.
 
@@ -93,6 +96,7 @@ class Model:
     loops: Mapping[str, Loop] = field(default_factory=dict)
     couplings: Mapping[str, JointCoupling] = field(default_factory=dict)
     collisions: Mapping[str, tuple[Collision, ...]] = field(default_factory=dict)
+    starts: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
     packed_with: tuple[Any, ...] = field(default=(), repr=False)  # the values of PACKED; leave out
 
     def __post_init__(self) -> None:
@@ -119,6 +123,7 @@ class Model:
         arrays += [a for frame in self.frames.values() for a in (frame.rotation, frame.translation)]
         arrays += [a for loop in self.loops.values() for a in _frame_arrays(loop)]
         arrays += [a for shape in shapes for a in (shape.rotation, shape.translation)]
+        arrays += [a for start in self.starts.values() for a in start]
         for array in arrays:
             if isinstance(array, np.ndarray):
                 array.setflags(write=False)
@@ -202,6 +207,25 @@ class Model:
     def body_index(self, name: str) -> int:
         """Number of the body with this name."""
         return self._find(name, self._body_numbers, "body")
+
+    def frame(self, name: str) -> Frame:
+        """The frame with this name; that of a body, or of the world, if it is one of theirs.
+
+        A body and a frame in it may share a name (in MJCF, where a body's frame need not be at its
+        joint); the body's own frame is meant then, and `model.frames[name]` has the other.
+        """
+        if name in self._body_numbers or name == GROUND:
+            return Frame(name, np.eye(3), np.zeros(3))
+        if name in self.frames:
+            return self.frames[name]
+        known = dict.fromkeys((*self.body_names, *self.frames), 0)
+        self._find(name, known, "body or frame")
+        raise AssertionError  # it was found above
+
+    @cached_property
+    def frame_tables(self) -> dict[Any, Floats]:
+        """Frames as kernels take them, by the names that were asked for."""
+        return {}
 
     def joint_index(self, name: str) -> int:
         """Number of the body that the joint with this name carries."""

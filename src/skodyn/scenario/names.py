@@ -36,7 +36,7 @@ class Names:
 
     @cached_property
     def _body_spelling(self) -> Spelling:
-        return Spelling(self._bodies)
+        return Spelling((*self._bodies, *self.model.frames))
 
     def one_dof(self, at: At, name: str) -> None:
         """A fault unless this is a joint with one degree of freedom."""
@@ -52,11 +52,15 @@ class Names:
             )
 
     def body(self, at: At, name: str, *, ground: bool) -> None:
-        """A fault unless this is a body, or the ground where that is allowed."""
-        if name not in self._bodies:
+        """A fault unless this is a body or a frame, or the ground where that is allowed."""
+        frame = None if name in self._bodies else self.model.frames.get(name)
+        if frame is None and name not in self._bodies:
             otherwise = f"the bodies are {listed(self.model.body_names)}"
             remedy = self._body_spelling.remedy(name, otherwise)
             self.tables.fault(at, f"{dotted(*at)} is {name!r}", remedy)
+        elif frame is not None and frame.body == GROUND and not ground:
+            what = f"{dotted(*at)} is {name!r}, which is fixed in the world"
+            self.tables.fault(at, what, "name a body that can move, or a frame in one.")
         elif name == GROUND and not ground:
             self.tables.fault(at, f"{dotted(*at)} is the ground", "name a body that can move.")
 

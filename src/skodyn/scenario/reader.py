@@ -85,7 +85,7 @@ def _scenario(
     duration = run.get("duration")
     model = read_model(tables, top, folder)
     names = Names(model, tables) if model else None
-    start = read_start(tables, top, names, run.get("seed", 0))
+    start = read_start(tables, top, names, run.get("seed", 0), folder)
     forces = read_forces(tables, top, names)
     bounds = Bounds(**tables.values(Bounds, tables.table(top, "bounds"), ("bounds",)))
     integrator, output = read_timing(tables, top, duration)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from skodyn.model.assembly import assemble
 from skodyn.model.columns import Floats, shown
 from skodyn.model.joints import Joint
 from skodyn.model.model import Model
+from skodyn.scenario.base_state import read_base
 from skodyn.scenario.description import InitialSettings
 from skodyn.scenario.names import Names
 from skodyn.scenario.schema import numbers
@@ -24,16 +26,17 @@ __all__ = ["read_start"]
 
 
 def read_start(
-    tables: Tables, top: dict[str, Any], names: Names | None, seed: int
+    tables: Tables, top: dict[str, Any], names: Names | None, seed: int, folder: Path
 ) -> tuple[Floats, Floats] | None:
     """(q0, v0); None, with faults, if there is no model to have a state."""
     table = tables.table(top, "initial")
-    noise = InitialSettings(**tables.values(InitialSettings, table, ("initial",), ("q", "v")))
+    also = ("q", "v", "start", "from")
+    noise = InitialSettings(**tables.values(InitialSettings, table, ("initial",), also))
     given_q, given_v = (tables.table(table, "initial", key) for key in ("q", "v"))
     if names is None:
         return None
     model = names.model
-    q, v = model.neutral(), np.zeros(model.nv)
+    q, v = read_base(tables, table, model, folder)
     held_q = _given(tables, names, given_q, ("initial", "q"))
     held_v = _given(tables, names, given_v, ("initial", "v"))
     for joint, values in held_q.items():

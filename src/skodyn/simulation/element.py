@@ -144,10 +144,23 @@ def dof_of(model: Any, joint: str) -> tuple[int, int]:
     return int(row[layout.V_START]), int(row[layout.Q_START])
 
 
-def point_of(model: Any, body: str, point: Sequence[float]) -> tuple[int, list[float]]:
-    """(number of a body, −1 for the world; a point fixed in it as kernels see it)."""
-    given = [float(x) for x in point]
+def point_of(model: Any, name: str, point: Sequence[float]) -> tuple[int, list[float]]:
+    """(number of a body, −1 for the world; a point as kernels see it).
+
+    name: of a body, or of a frame that is fixed in one; the point is given in its axes.
+    """
+    given, body = [float(x) for x in point], model.frame(name).body
+    if body != name:
+        frame = model.frames[name]
+        given = (frame.translation + applied(frame.rotation, given)).tolist()
     if body == GROUND:
         return -1, given
     k = model.body_index(body)
     return k, applied(model.alignment[k].T, given).tolist()
+
+
+def turned(model: Any, name: str, vector: Sequence[float]) -> Any:
+    """A vector in the axes of a body or frame, in the kernel axes of its body."""
+    frame = model.frame(name)
+    given = vector if frame.body == name else applied(frame.rotation, vector)
+    return applied(model.alignment[model.body_index(frame.body)].T, given)

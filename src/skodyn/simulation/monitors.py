@@ -16,13 +16,13 @@ with this kinetic energy (Cauchy–Schwarz), since the total itself may well be 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from skodyn import dynamics
-from skodyn.conventions import JointKind
+from skodyn.conventions import GROUND, JointKind
 from skodyn.errors import DynamicsError
 from skodyn.model.columns import Floats
 from skodyn.model.contact_tables import ContactTables
@@ -95,7 +95,16 @@ def momentum_obstacle(model: Model, forces: Forces, contacts: ContactTables | No
             return f"joint {name!r} to the world has a rotor, whose momentum is not counted"
     if forces.controller is not None:
         return "a controller may push from outside"
-    return next(filter(None, (e.momentum_obstacle() for e in forces.elements)), "")
+    held = (_held(model, element).momentum_obstacle() for element in forces.elements)
+    return next(filter(None, held), "")
+
+
+def _held(model: Model, element: Any) -> Any:
+    """The element with "world" in place of frames that are fixed in it."""
+    fixed = {name for name, frame in model.frames.items() if frame.body == GROUND}
+    ends = {end: getattr(element, end, None) for end in ("body_a", "body_b")}
+    changed = {end: GROUND for end, name in ends.items() if name in fixed}
+    return replace(element, **changed) if changed else element
 
 
 def turning_obstacle(model: Model, forces: Forces, contacts: ContactTables | None = None) -> str:

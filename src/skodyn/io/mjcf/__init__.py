@@ -24,6 +24,7 @@ from skodyn.io.mjcf.joints import MujocoJoint, read_joints
 from skodyn.io.mjcf.names import body_names, joint_names
 from skodyn.io.mjcf.refusals import judge_extras
 from skodyn.io.mjcf.shapes import read_visuals
+from skodyn.io.mjcf.starts import add_sites, read_starts
 from skodyn.io.robots.assembly import Part, assemble, placed_visuals
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.loops import FileCoupling, add_couplings, add_loops, as_couplings
@@ -131,9 +132,14 @@ class _Converter:
                 at = carriers[body]
                 place = at.translation + applied(at.rotation, origin)
                 builder.add_frame(body, at.body, translation=place.tolist())
+        called = [GROUND, *body_names(mj)[1:]]
+        add_sites(mj, builder, called, carriers, origins, findings)
         world = Part(GROUND, GROUND, Fixed(), visuals=visuals[0])
+        built = self._built(builder)
+        starts = read_starts(mj, self.joint_names, built, findings)
         return replace(
-            self._built(builder),
+            built,
+            starts=starts,
             joint_properties=properties,
             limits=limits,
             visuals=placed_visuals([world, *parts], carriers),

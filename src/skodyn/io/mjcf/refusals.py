@@ -74,21 +74,11 @@ class _Judge:
             findings.unused("Actuators are not used", mj.actuator(a).name or f"number {a}")
         for s in range(mj.nsensor):
             findings.unused("Sensors are not used", mj.sensor(s).name or f"number {s}")
-        for k in range(mj.nkey):
-            findings.unused("Keyframes are not used", mj.key(k).name or f"number {k}")
-        sites = mj.nsite - self._joined_sites()
-        for count, what in ((sites, "sites"), (mj.ncam, "cameras"), (mj.nlight, "lights"),
-                            (mj.nskin, "skins")):  # fmt: skip
+        for count, what in ((mj.ncam, "cameras"), (mj.nlight, "lights"), (mj.nskin, "skins")):
             if count:
                 findings.note(f"{count} {what} are not used.")
         for k in np.flatnonzero(np.asarray(mj.body_mocapid) >= 0).tolist():
             findings.unused("Mocap bodies stay where they are", mj.body(k).name or f"number {k}")
-
-    def _joined_sites(self) -> int:
-        """How many sites are ends of equality constraints."""
-        mj = self.mj
-        joined = np.asarray(mj.eq_objtype) == _SITE
-        return len({*mj.eq_obj1id[joined].tolist(), *mj.eq_obj2id[joined].tolist()})
 
 
 def judge_extras(mj: Any, findings: Findings, disabled: set[str]) -> None:

@@ -18,7 +18,7 @@ from skodyn.simulation.keys import BODY_OR_WORLD, NOT_NEGATIVE, VECTOR
 from skodyn.spatial.linear3 import cross, dot, negate, scale, subtract
 
 Vector = Sequence[float]
-_PLACE = "where it is attached, in the axes of the body, m"
+_PLACE = "where it is attached, in the axes of the body or frame, m"
 
 
 @helper
@@ -49,7 +49,7 @@ class PointSpring(Element):
     Parameters
     ----------
     body_a : str
-        Name of a body, or "world".
+        Name of a body or frame, or "world".
     body_b : str
         Name of the other.
     stiffness : float

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from skodyn.errors import ModelError
 from skodyn.jit import helper
 from skodyn.kernels.workspace import ROTATION, body_slot, load_matrix
-from skodyn.model.products import applied
 from skodyn.registry import register
-from skodyn.simulation.element import ORIGIN, Element, Packed, key
+from skodyn.simulation.element import ORIGIN, Element, Packed, key, point_of, turned
 from skodyn.simulation.element_tools import add_force, numbers3
 from skodyn.simulation.forces import CODE, FIRST, OFFSET, WRENCH_BODY, WRENCH_WORLD
 from skodyn.simulation.keys import BODY, VECTOR, one_of
@@ -42,15 +42,16 @@ class Wrench(Element):
     Parameters
     ----------
     body : str
-        Name of the body.
+        Name of the body, or of a frame that is fixed in one.
     force : sequence of 3 floats
         N.
     moment : sequence of 3 floats
         N m.
     point : sequence of 3 floats
-        Where the force acts, in body axes from the body's origin, m.
+        Where the force acts, in axes of the body or frame from its origin, m.
     frame : {"world", "body"}
-        The axes in which force and moment are given.
+        The axes in which force and moment are given; "body" means those of the frame, if one was
+        named.
 
     Examples
     --------
@@ -59,11 +60,11 @@ class Wrench(Element):
     'finished'
     """
 
-    body: str = field(metadata=key(BODY, "which body it acts on"))
+    body: str = field(metadata=key(BODY, "which body or frame it acts on"))
     force: Vector = field(default=ORIGIN, metadata=key(VECTOR, "N"))
     moment: Vector = field(default=ORIGIN, metadata=key(VECTOR, "N·m"))
     point: Vector = field(
-        default=ORIGIN, metadata=key(VECTOR, "where the force acts, in the axes of the body, m")
+        default=ORIGIN, metadata=key(VECTOR, "where the force acts, in its axes, m")
     )
     frame: str = field(
         default="world",
@@ -80,13 +81,15 @@ class Wrench(Element):
         return [("", "has neither force nor moment", "give one of them.")]
 
     def pack(self, model: Any) -> Packed:
-        k = model.body_index(self.body)
-        turn = model.alignment[k].T
-        force, moment = np.asarray(self.force, float), np.asarray(self.moment, float)
-        if self.frame == "body":
-            force, moment = applied(turn, force), applied(turn, moment)
-        numbers = [*applied(turn, self.point), *force, *moment]
-        return Packed(k, numbers, code=WRENCH_BODY if self.frame == "body" else WRENCH_WORLD)
+        k, point = point_of(model, self.body, self.point)
+        if k < 0:
+            what = f"{self.body!r} is fixed in the world"
+            raise ModelError(what, "name a body, or a frame that is fixed in one.")
+        in_body = self.frame == "body"
+        force, moment = (
+            turned(model, self.body, x) if in_body else x for x in (self.force, self.moment)
+        )
+        return Packed(k, [*point, *force, *moment], code=WRENCH_BODY if in_body else WRENCH_WORLD)
 
     def momentum_obstacle(self) -> str:
         turns = self.frame != "world" and np.any(self.force)
