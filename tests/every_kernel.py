@@ -188,8 +188,13 @@ def forces_of_all_kinds():
 
 
 def chains():
-    """Fixman's method, for bodies and for beads."""
-    for model, *_ in (test_fixman.rigid_chain(4), test_fixman.bead_chain(5)):
+    """Fixman's method, for bodies, for beads and for masses lumped at joints."""
+    kinds = (
+        test_fixman.rigid_chain(4),
+        test_fixman.bead_chain(5),
+        test_fixman.lumped_chain(4, 1, 0.5),
+    )
+    for model, *_ in kinds:
         q = model.random_state(np.random.default_rng(4))[0]
         sk.fixman.mass_matrix_logdet(model, q)
         sk.fixman.mass_matrix_solve(model, q, np.ones(model.nv))

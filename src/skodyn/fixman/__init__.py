@@ -15,6 +15,38 @@ Wang & Chirikjian print m·J_T J_T* and, in its inverse, m·J_T⁻¹J_T⁻* for 
 matrix of a body; it is m·J_T* J_T, and m must be 1/m in the inverse. Nothing here depends on them.
 """
 
-from skodyn.fixman.functions import hard_matrix, mass_matrix_logdet, mass_matrix_solve
+from skodyn.fixman.functions import (
+    Pieces,
+    hard_matrix,
+    mass_matrix_logdet,
+    mass_matrix_solve,
+    take_apart,
+)
+from skodyn.fixman.groups import (
+    euler_zxz,
+    euler_zxz_jacobian,
+    generators,
+    motion,
+    motion_gradient,
+    motion_jacobian,
+    rotation_derivative,
+    rotation_gradient,
+    rotation_jacobian,
+)
 
-__all__ = ["hard_matrix", "mass_matrix_logdet", "mass_matrix_solve"]
+__all__ = [
+    "Pieces",
+    "euler_zxz",
+    "euler_zxz_jacobian",
+    "generators",
+    "hard_matrix",
+    "mass_matrix_logdet",
+    "mass_matrix_solve",
+    "motion",
+    "motion_gradient",
+    "motion_jacobian",
+    "rotation_derivative",
+    "rotation_gradient",
+    "rotation_jacobian",
+    "take_apart",
+]

@@ -14,19 +14,16 @@ angles reach two masses back at most, so H₂₂ is banded.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn.errors import ModelError
-from skodyn.faults import Fault
 from skodyn.fixman.chain import Chain
 from skodyn.fixman.point_recursions import gather_forces, scatter_rates
 from skodyn.model.columns import Floats
 
-__all__ = ["PointChain"]
+__all__ = ["PointChain", "takes"]
 
 TOUCHING = 1e-9
 """Relative to the bond: how well a joint must sit on a mass, or an axis lie along a bond."""
@@ -50,7 +47,6 @@ class PointChain:
     def of(cls, chain: Chain) -> PointChain:
         model = chain.model
         bond = np.einsum("kij,kj->ki", chain.rotation, model.com)
-        _check(chain, bond)
         d, turn = _soft_directions(chain, bond)
         gradient, owner = _add_hard_directions(chain, bond, d, turn)
         logdet = 3.0 * np.log(model.mass).sum() + 2.0 * np.linalg.slogdet(d)[1].sum()
@@ -143,50 +139,29 @@ def _first_bond(chain: Chain) -> int:
     return int(bonded[0]) if bonded.size else len(chain.n_dof)
 
 
-def _check(chain: Chain, bond: Floats) -> None:
-    """Every fault that keeps this chain from being one of point masses on bonds."""
-    model, faults, first = chain.model, [], _first_bond(chain)
-    for k, joint in enumerate(model.joints):
-        whose = f"Joint {model.joint_names[k]!r} ({joint.type_name})"
-        if joint.type_name not in _KINDS:
-            faults.append(
-                Fault(
-                    f"{whose} has no place in a chain of point masses",
-                    "use universal or revolute joints, a translation for the first mass, or "
-                    "give the bodies inertia.",
-                )
-            )
-            continue
-        if joint.armature > 0.0:
-            faults.append(
-                Fault(
-                    f"{whose} has a rotor (armature {joint.armature:g}), which couples a chain "
-                    "of point masses beyond its neighbours",
-                    "use skodyn.mass_matrix_logdet and skodyn.mass_matrix_solve, or give the "
-                    "bodies inertia.",
-                )
-            )
-        if k and joint.type_name == "translation":
-            faults.append(
-                Fault(f"{whose} lets the chain fall apart", "only the first mass may be free.")
-            )
-        if k and joint.type_name != "translation":
-            gap = float(np.linalg.norm(chain.arm[k] - bond[k - 1]))
-            if gap > TOUCHING * (1.0 + np.linalg.norm(bond[k - 1])):
-                problem = f"{whose} is {gap:.3g} m away from the mass it should sit on"
-                faults.append(Fault(problem, "move it there."))
-        if joint.type_name == "revolute" and k > first:
-            axis = chain.column[chain.start[k], :3]
-            across = np.linalg.norm(np.cross(axis, bond[k - 1]))
-            slant = float(across / np.linalg.norm(bond[k - 1]))
-            if slant > TOUCHING:
-                angle = math.degrees(math.asin(min(1.0, slant)))
-                faults.append(
-                    Fault(
-                        f"{whose} turns about an axis at {angle:.3g}° to the bond before it",
-                        "a hinge between point masses must turn about that bond, or use a "
-                        "universal joint.",
-                    )
-                )
-    if faults:
-        raise ModelError(faults)
+def takes(chain: Chain) -> bool:
+    """Is it a chain of point masses on bonds, whose hard variables are local?
+
+    Joints with two axes, or one along the bond before, each on the mass before it and without a
+    rotor; only the first mass may be free. Any other chain is one of lumped masses.
+    """
+    model, first = chain.model, _first_bond(chain)
+    if model.inertia.any() or not (model.mass > 0.0).all():
+        return False
+    bond = np.einsum("kij,kj->ki", chain.rotation, model.com)
+    return all(_fits(chain, bond, k, first) for k in range(model.n_bodies))
+
+
+def _fits(chain: Chain, bond: Floats, k: int, first: int) -> bool:
+    joint = chain.model.joints[k]
+    if joint.type_name not in _KINDS or joint.armature > 0.0:
+        return False
+    if joint.type_name == "translation":
+        return k == 0
+    length = float(np.linalg.norm(bond[k - 1]))
+    if k and float(np.linalg.norm(chain.arm[k] - bond[k - 1])) > TOUCHING * (1.0 + length):
+        return False
+    if joint.type_name == "revolute" and k > first:
+        across = float(np.linalg.norm(np.cross(chain.column[chain.start[k], :3], bond[k - 1])))
+        return across <= TOUCHING * length
+    return True

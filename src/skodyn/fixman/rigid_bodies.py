@@ -63,7 +63,7 @@ class RigidChain:
     logdet_free: float
 
     @classmethod
-    def of(cls, chain: Chain) -> RigidChain:
+    def of(cls, chain: Chain, soft: NDArray[np.bool_]) -> RigidChain:
         n, logdet = len(chain.n_dof), 0.0
         diagonal, below = np.empty((2, n, 6, 6))
         # M⁻¹ and Y* of the body before the piece: the ground does not move
@@ -78,7 +78,6 @@ class RigidChain:
             below[at] = -y @ inner @ np.concatenate((last_turned, turned[:-1]))
             last_inverse, last_turned = inverse[-1:], turned[-1:]
             logdet += logdet_mass + logdet_columns
-        soft = np.arange(6) < chain.n_dof[:, None]
         rotor, logdet_rotors = _rotors(chain, soft)
         return cls(diagonal, below, soft, rotor, logdet + logdet_rotors)
 
