@@ -154,9 +154,10 @@ class SlideSlideTurnTurn(SlideAndTurn):
     ],
 )
 def test_a_joint_of_ones_own_with_several_coordinates_is_logged(
-    kind: type[Joint], parts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: type[Joint], parts: list[str], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    monkeypatch.setitem(CATALOGUE, kind.type_name, kind)
+    sk.register(kind)
+    request.addfinalizer(lambda: CATALOGUE.remove(kind.type_name))
     b = sk.ModelBuilder()
     common: dict[str, Any] = {"mass": 1.0, "com": (0.1, 0, -0.3), "inertia": (0.1, 0.1, 0.1)}
     b.add_body("cart", joint=kind(), **common)

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skodyn import estimation, examples, fixman, interop, sko, topology, typing
+    from skodyn import estimation, examples, extension, fixman, interop, sko, topology, typing
     from skodyn.algebra import Operator, Workbench, operators
     from skodyn.algebra.materialise import LargeMatrixWarning
     from skodyn.channels.batches import ChannelError, SlowChannelWarning
@@ -143,6 +143,8 @@ if TYPE_CHECKING:
         simulate,
     )
     from skodyn.simulation.controllers import ControllerError, SlowControllerWarning
+    from skodyn.simulation.element import Element
+    from skodyn.simulation.steppers.explicit import explicit_method
     from skodyn.sko import Blocks, Riccati, SKOModel, Sparsity
     from skodyn.sko.model import WrongKindError
     from skodyn.sko.sparsity_patterns import sparsity
@@ -155,6 +157,7 @@ _HOME = {
     "skodyn": (
         "estimation",
         "examples",
+        "extension",
         "fixman",
         "interop",
         "sko",
@@ -316,6 +319,8 @@ _HOME = {
         "ControllerError",
         "SlowControllerWarning",
     ),
+    "skodyn.simulation.element": ("Element",),
+    "skodyn.simulation.steppers.explicit": ("explicit_method",),
     "skodyn.sko": (
         "Blocks",
         "Riccati",
@@ -384,6 +389,7 @@ __all__ = [
     "Cylindrical",
     "Disk",
     "DynamicsError",
+    "Element",
     "Ellipsoid",
     "Fault",
     "FaultsError",
@@ -460,6 +466,8 @@ __all__ = [
     "energy",
     "estimation",
     "examples",
+    "explicit_method",
+    "extension",
     "fixman",
     "fixman_potential",
     "force_from_diagonal",

@@ -38,7 +38,8 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
 
     what: how one is called in a sentence. takes: is it a thing of this kind? name: of a thing.
     folder: the package whose modules hold, and register, what skodyn brings itself.
-    order: how these are sorted; by name unless given.
+    order: how these are sorted; by name unless given, and without a folder as they come.
+    check: why a thing of others cannot be used, as ends of sentences.
     """
 
     def __init__(
@@ -48,7 +49,9 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         name: Callable[[Any], str],
         folder: str = "",
         order: Callable[[Any], Any] | None = None,
+        check: Callable[[Any], list[str]] | None = None,
     ) -> None:
+        self._check = check
         self.what, self.takes, self._name = what, takes, name
         self._folder, self._order = folder, order
         self._own: dict[str, Thing] = {}
@@ -58,6 +61,10 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
 
     def add(self, thing: Thing, own: bool = False) -> None:
         """Make a thing known; a name is given once. own: skodyn brings it itself."""
+        wrong = self._check(thing) if self._check and not own else []
+        if wrong:
+            whose = getattr(thing, "__name__", thing)
+            raise FaultsError([f"{whose} {fault}." for fault in wrong])
         name = self._name(thing)
         known = self._own.get(name, self._others.get(name, thing))
         if known is not thing:

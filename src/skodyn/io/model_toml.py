@@ -58,6 +58,7 @@ judges keys only; values are judged where every model is, in `ModelBuilder.build
 from __future__ import annotations
 
 import os
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
@@ -286,7 +287,7 @@ class ModelFile:
 
 
 _EMPTY = {"bodies": {"parent": GROUND}, "frames": {"body": GROUND}}
-_CLOSING = {**CATALOGUE, **CLOSING}  # a free one is refused where every model is judged
+_CLOSING = ChainMap(CLOSING, CATALOGUE)  # type: ignore[arg-type]  # a free one is refused where every model is judged
 _MISSING = object()
 
 

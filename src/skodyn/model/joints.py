@@ -1,4 +1,4 @@
-"""The joint catalogue. Adding a joint type means adding one class here, and a row to its test.
+"""The joint catalogue. Adding a joint type means adding one class, here or outside of the package.
 
 A joint is a short description; what kernels need of it is a *kind* and, for every degree of
 freedom, a constant *twist* [u; t]. Joints whose motion is a product of screw motions
@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
 
 from skodyn.conventions import JointKind
 from skodyn.faults import Fault
+from skodyn.registry import Registry, register
 
 __all__ = [
     "CATALOGUE",
@@ -43,6 +44,7 @@ __all__ = [
 
 Vector = Sequence[float]
 Twists = tuple[tuple[tuple[float, float, float], tuple[float, float, float]], ...]
+_SCREWS = (JointKind.REVOLUTE, JointKind.PRISMATIC, JointKind.HELICAL, JointKind.SERIES)
 _ZERO = (0.0, 0.0, 0.0)
 _X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
@@ -64,6 +66,10 @@ class Joint:
     kind: ClassVar[JointKind]
     nq: ClassVar[int]
     nv: ClassVar[int]
+
+    def __init_subclass__(cls) -> None:
+        if getattr(cls, "nv", 0) and not hasattr(cls, "kind"):
+            cls.kind = JointKind.SERIES
 
     def twists(self) -> Twists:
         """One (u, t) for each degree of freedom, unit directions; empty for quaternion joints."""
@@ -155,6 +161,35 @@ def _number_faults(label: str, value: float) -> list[Fault]:
     return [] if fine else [_of_parameter(label, what, "give one.", value)]
 
 
+def _misfits(kind: type[Joint]) -> list[str]:
+    """Why a class of others can be no joint, as ends of sentences."""
+    if not all(f.default is not MISSING for f in fields(kind)):
+        return ["has parameters without a default; give each one"]
+    if not isinstance(getattr(kind, "type_name", None), str) or not kind.type_name:
+        return ["has no type_name; give a word for model files"]
+    if not all(hasattr(kind, name) for name in ("nq", "nv")):
+        return ["says not how many coordinates it has; give nq = nv = …"]
+    if getattr(kind, "kind", None) not in _SCREWS:
+        return ["is no product of screws; write twists(), and leave kind out"]
+    try:
+        found, wrong = len(kind().twists()), kind().faults()
+    except Exception as error:
+        return [f"cannot be made without parameters ({type(error).__name__}: {error}); correct it"]
+    if not found == kind.nq == kind.nv or found == 0:
+        return [f"has {found} twists, nq {kind.nq} and nv {kind.nv}; make them the same"]
+    return [f"has a fault as it is without parameters: {wrong[0]}"] if wrong else []
+
+
+CATALOGUE: Registry[type[Joint]] = Registry(
+    "a joint",
+    lambda thing: isinstance(thing, type) and issubclass(thing, Joint) and thing is not Joint,
+    lambda joint: joint.type_name,
+    check=_misfits,
+)
+"""Every joint type by the name that model files use."""
+
+
+@register
 @dataclass(frozen=True)
 class Fixed(Joint):
     """A fixed joint: no relative motion, no degree of freedom.
@@ -179,6 +214,7 @@ class Fixed(Joint):
     nq = nv = 0
 
 
+@register
 @dataclass(frozen=True)
 class Revolute(Joint):
     """A revolute joint (hinge): turns about an axis; one degree of freedom.
@@ -214,6 +250,7 @@ class Revolute(Joint):
         return [("axis", self.axis)]
 
 
+@register
 @dataclass(frozen=True)
 class Prismatic(Joint):
     """A prismatic joint (slider): slides along an axis; one degree of freedom.
@@ -249,6 +286,7 @@ class Prismatic(Joint):
         return [("axis", self.axis)]
 
 
+@register
 @dataclass(frozen=True)
 class Helical(Joint):
     """A helical joint (screw): turns about an axis and slides along it in proportion.
@@ -291,6 +329,7 @@ class Helical(Joint):
         return [("axis", self.axis)]
 
 
+@register
 @dataclass(frozen=True)
 class Cylindrical(Joint):
     """A cylindrical joint: turns about an axis and slides along it; two degrees of freedom.
@@ -327,6 +366,7 @@ class Cylindrical(Joint):
         return [("axis", self.axis)]
 
 
+@register
 @dataclass(frozen=True)
 class Universal(Joint):
     """A universal joint: turns about two axes, one after the other.
@@ -373,6 +413,7 @@ class Universal(Joint):
         return [("axis1", self.axis1), ("axis2", self.axis2)]
 
 
+@register
 @dataclass(frozen=True)
 class Planar(Joint):
     """A planar joint: moves in a plane and turns in it; three degrees of freedom.
@@ -422,6 +463,7 @@ class Planar(Joint):
         return [("x_axis", self.x_axis), ("y_axis", self.y_axis)]
 
 
+@register
 @dataclass(frozen=True)
 class Translation(Joint):
     """Three translations along the axes of the parent; three degrees of freedom.
@@ -452,6 +494,7 @@ class Translation(Joint):
         return ((_ZERO, _X), (_ZERO, _Y), (_ZERO, _Z))
 
 
+@register
 @dataclass(frozen=True)
 class Spherical(Joint):
     """A spherical joint (ball): turns about any axis; three degrees of freedom.
@@ -480,6 +523,7 @@ class Spherical(Joint):
     v_parts, v_units = ("wx", "wy", "wz"), ("rad",) * 3
 
 
+@register
 @dataclass(frozen=True)
 class Free(Joint):
     """A free joint (floating base): six degrees of freedom.
@@ -527,25 +571,8 @@ class Rod(Joint):
         return found
 
 
-CATALOGUE: dict[str, type[Joint]] = {
-    joint.type_name: joint
-    for joint in (
-        Fixed,
-        Revolute,
-        Prismatic,
-        Helical,
-        Cylindrical,
-        Universal,
-        Planar,
-        Translation,
-        Spherical,
-        Free,
-    )
-}
-"""Every joint type by the name that model files use."""
-
 CLOSING: dict[str, type[Joint]] = {
-    **{name: joint for name, joint in CATALOGUE.items() if joint is not Free},
+    **{name: joint for name, joint in CATALOGUE.built_in.items() if joint is not Free},
     Rod.type_name: Rod,
 }
 """Every joint type that can close a loop."""

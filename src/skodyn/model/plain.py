@@ -75,4 +75,4 @@ def described(data: Data) -> ModelBuilder:
 def _joint(data: Data) -> Joint:
     """A joint from its name, type and parameters; q and v are where its columns lie."""
     parameters = {key: data[key] for key in data if key not in ("type", "q", "v", "mimic")}
-    return {**CLOSING, **CATALOGUE}[data["type"]](**parameters)
+    return (CLOSING.get(data["type"]) or CATALOGUE[data["type"]])(**parameters)

@@ -8,7 +8,7 @@ momentum of a system.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from skodyn.conventions import GROUND
@@ -24,6 +24,7 @@ from skodyn.simulation.keys import Key, Kind
 __all__ = ["ELEMENTS", "Element", "Packed", "dof_of", "key", "key_faults", "keys_of", "point_of"]
 
 ORIGIN = (0.0, 0.0, 0.0)
+TABLES = ("controllers", "forces")
 
 
 class Packed(NamedTuple):
@@ -91,11 +92,31 @@ class Element:
         return ORIGIN
 
 
+def _misfits(kind: type[Element]) -> list[str]:
+    """Why a class of others can be no element, as ends of sentences."""
+    if not is_dataclass(kind):
+        return ["is no dataclass; write @dataclass(frozen=True) above it"]
+    found = []
+    if kind.type_name and not kind.type_name.isidentifier():
+        found.append(f"has the type_name {kind.type_name!r}; give a word for scenario files")
+    if kind.table not in TABLES:
+        found.append(f"has the table {kind.table!r}; give one of {', '.join(TABLES)}")
+    if kind.code == OWN_PART and not hasattr(kind, "part"):
+        found.append("has no part; write part: ClassVar = element_part(f) with a helper f")
+    if kind.pack is Element.pack:
+        found.append("has no pack; write pack(self, model)")
+    without = [f.name for f in fields(kind) if "key" not in f.metadata]
+    if kind.type_name and without:
+        found.append(f"has fields without a key for files ({', '.join(without)}); give key(…)")
+    return found
+
+
 ELEMENTS: Registry[type[Element]] = Registry(
     "an element",
     lambda thing: isinstance(thing, type) and issubclass(thing, Element),
     lambda kind: kind.type_name or kind.__name__,
     "skodyn.simulation.element_kinds",
+    check=_misfits,
 )
 """Every kind by the name that scenario files use."""
 

@@ -1,0 +1,112 @@
+"""What authors of joints, integrators, force elements and channels need, in one place.
+
+`sk.register` takes what they make; CONTRIBUTING.md shows how. These names stay what they are from
+one version to the next, wherever the things they stand for move inside the package.
+
+| names | for |
+| --- | --- |
+| `Element`, `Packed`, `element_part`, `helper` | a force element and the helper that evaluates it |
+| `key` and kinds such as `NOT_NEGATIVE`, `JOINT` | its keys in scenario files |
+| `dof_of`, `point_of` | its `pack` |
+| `FIRST`, `SECOND`, `OFFSET`, `COUNT`, `INTEGRAL`, `OK` | what its helper finds in `system.codes` |
+| `load_rows`, `parameter`, `fma`, `select`, `sqrt`, `sincos`, … | its arithmetic, in lanes |
+| `add_torque`, `add_force`, `numbers3`, `point_motion` | what it adds to, and where points are |
+| `Channel`, `DataSet`, `Rows`, `Curves`, `Family` | a channel that is more than a function |
+| `Method`, `Setting`, `explicit_method` | an integrator |
+"""
+
+from __future__ import annotations
+
+from skodyn.channels.curves import Curves, Family
+from skodyn.channels.entry import Channel, DataSet
+from skodyn.channels.own import channel
+from skodyn.channels.rows import Rows
+from skodyn.jit import helper
+from skodyn.kernels.status import OK
+from skodyn.lanes import (
+    absolute,
+    fma,
+    load_rows,
+    parameter,
+    select,
+    sincos,
+    splat,
+    sqrt,
+    store_rows,
+)
+from skodyn.model.joints import Joint
+from skodyn.registry import register
+from skodyn.simulation.element import Element, Packed, dof_of, key, point_of
+from skodyn.simulation.element_tools import add_force, add_torque, numbers3, point_motion
+from skodyn.simulation.forces import COUNT, FIRST, INTEGRAL, OFFSET, SECOND
+from skodyn.simulation.keys import (
+    ANY,
+    BODY,
+    BODY_OR_WORLD,
+    BOOLEAN,
+    JOINT,
+    NOT_NEGATIVE,
+    NUMBERS,
+    POSITIVE,
+    POSITIVE_LIMIT,
+    SMALL,
+    VECTOR,
+    Kind,
+    one_of,
+)
+from skodyn.simulation.parts import element_part
+from skodyn.simulation.steppers.explicit import explicit_method
+from skodyn.simulation.steppers.method import Method, Setting
+
+__all__ = [
+    "ANY",
+    "BODY",
+    "BODY_OR_WORLD",
+    "BOOLEAN",
+    "COUNT",
+    "FIRST",
+    "INTEGRAL",
+    "JOINT",
+    "NOT_NEGATIVE",
+    "NUMBERS",
+    "OFFSET",
+    "OK",
+    "POSITIVE",
+    "POSITIVE_LIMIT",
+    "SECOND",
+    "SMALL",
+    "VECTOR",
+    "Channel",
+    "Curves",
+    "DataSet",
+    "Element",
+    "Family",
+    "Joint",
+    "Kind",
+    "Method",
+    "Packed",
+    "Rows",
+    "Setting",
+    "absolute",
+    "add_force",
+    "add_torque",
+    "channel",
+    "dof_of",
+    "element_part",
+    "explicit_method",
+    "fma",
+    "helper",
+    "key",
+    "load_rows",
+    "numbers3",
+    "one_of",
+    "parameter",
+    "point_motion",
+    "point_of",
+    "register",
+    "select",
+    "sincos",
+    "splat",
+    "sqrt",
+    "store_rows",
+]
