@@ -6,6 +6,7 @@ It is found as an installed package is, by its entry point (tests/outside_packag
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import time
 import warnings
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
@@ -144,7 +146,7 @@ def test_a_sweep_runs_it_in_lanes_and_in_other_processes_to_the_same_bits(folder
         traj = sk.open(log)
         assert "tip" in traj.channels
         np.testing.assert_array_equal(results.q[i], traj.q[-1])
-    assert results.metrics["swing"][0] < results.metrics["swing"][2]
+    assert (np.diff(results.metrics[:, 0]) > 0.0).all()  # more drag, less swing
 
 
 def test_a_changed_force_is_another_run(folder):
@@ -213,3 +215,61 @@ class Pushing(sk.Element):
 def test_what_is_no_thing_of_a_kind_is_refused(thing, words):
     with pytest.raises(sk.FaultsError, match=words):
         sk.register(thing)
+
+
+# ---- the same inside of the package: one file each ----------------------------------------------
+
+FORMAT = '''
+from skodyn.io.importer import Importer
+from skodyn.model.description import ModelBuilder
+from skodyn.model.joints import Revolute
+from skodyn.registry import register
+
+
+def read(path, options):
+    """A number of links: a chain."""
+    made = ModelBuilder()
+    for k in range(int(open(path).read())):
+        parent = f"b{k - 1}" if k else "world"
+        made.add_body(f"b{k}", parent, Revolute(), mass=1.0, inertia=(1, 1, 1))
+    return made.build()
+
+
+register(Importer("chain", "a chain", (".links",), read))
+'''
+
+
+def inside(name: str, thing: str) -> str:
+    """A file of the outside package as it would stand inside."""
+    text = (OUTSIDE / "skodyn_outside" / f"{name}.py").read_text()
+    imports = "import skodyn.extension as sk\nfrom skodyn.registry import register\n"
+    text = text.replace("import skodyn as sk\n", imports)
+    return f"{text}\n\nregister({thing})\n"
+
+
+def test_each_is_one_file_inside_of_the_package(tmp_path):
+    """The count of places that adding a thing touches is one: nothing else is edited here."""
+    package = tmp_path / "src" / "skodyn"
+    shutil.copytree(Path(sk.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    added = {
+        "simulation/steppers/ralston.py": inside("ralston", "RALSTON"),
+        "simulation/element_kinds/drag.py": inside("drag", "QuadraticDrag"),
+        "channels/entries/tip.py": inside("tip", "tip_speed").replace("skodyn.extension", "skodyn")
+        .replace("import skodyn as sk", "from skodyn.channels import own as sk"),
+        "io/importers/chain.py": FORMAT,
+    }  # fmt: skip
+    for path, text in added.items():
+        (package / path).write_text(text)
+    crane = (OUTSIDE / "skodyn_outside" / "crane.py").read_text().partition("@dataclass")[2]
+    with (package / "model" / "joints.py").open("a") as file:
+        file.write("\n\n@register\n@dataclass" + crane.replace("sk.Joint", "Joint"))
+    (tmp_path / "run.toml").write_text(SCENARIO.replace("40.0", "0.2"))
+    (tmp_path / "three.links").write_text("3")
+    here = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
+    command = [sys.executable, "-m", "skodyn"]
+    subprocess.run([*command, "run", "run.toml", "--quiet"], env=here, check=True, cwd=tmp_path)
+    said = subprocess.run([*command, "info", "three.links"], env=here, check=True, cwd=tmp_path,
+                          capture_output=True, text=True).stdout  # fmt: skip
+    assert "3 bodies" in said
+    with h5py.File(tmp_path / "run.h5") as log:
+        assert log["tip"].shape == (21, 2)

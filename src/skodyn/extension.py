@@ -13,6 +13,7 @@ one version to the next, wherever the things they stand for move inside the pack
 | `add_torque`, `add_force`, `numbers3`, `point_motion` | what it adds to, and where points are |
 | `Channel`, `DataSet`, `Rows`, `Curves`, `Family` | a channel that is more than a function |
 | `Method`, `Setting`, `explicit_method` | an integrator |
+| `Importer` | a format of model files |
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from skodyn.channels.curves import Curves, Family
 from skodyn.channels.entry import Channel, DataSet
 from skodyn.channels.own import channel
 from skodyn.channels.rows import Rows
+from skodyn.io.importer import Importer
 from skodyn.jit import helper
 from skodyn.kernels.status import OK
 from skodyn.lanes import (
@@ -81,6 +83,7 @@ __all__ = [
     "DataSet",
     "Element",
     "Family",
+    "Importer",
     "Joint",
     "Kind",
     "Method",

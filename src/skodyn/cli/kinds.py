@@ -7,7 +7,7 @@ from pathlib import Path
 
 __all__ = ["file_kind"]
 
-NOT_TOML = (".urdf", ".xml", ".h5", ".hdf5")
+LOGS = (".h5", ".hdf5")
 
 
 def file_kind(path: str) -> str:
@@ -16,10 +16,13 @@ def file_kind(path: str) -> str:
     The file is read as everybody reads it: one that is no TOML raises here, with its line.
     """
     from skodyn.errors import ModelError
+    from skodyn.io.importer import importers_of
     from skodyn.io.toml_source import TomlSource
     from skodyn.scenario.reader import TOP_KEYS
 
-    if Path(path).suffix.lower() in NOT_TOML or os.path.isdir(path):
+    ending = Path(path).suffix.lower()
+    of_model = ending not in ("", ".toml") and importers_of(ending)
+    if of_model or ending in LOGS or os.path.isdir(path):
         return "model"
     data = TomlSource(path, ModelError).data
     if "sweep" in data:

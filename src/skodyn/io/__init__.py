@@ -4,25 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
-from skodyn.errors import ModelError
-from skodyn.faults import Fault
-from skodyn.io.mjcf import load_mjcf
-from skodyn.io.model_toml import load_model
+from skodyn.io.importer import read_file
 from skodyn.io.robots.options import LoadOptions
-from skodyn.io.urdf import UrdfFile
-from skodyn.io.xml_source import XmlSource
 from skodyn.model.keywords import keywords_checked
 from skodyn.model.model import Model
 from skodyn.typing import MimicRule, Root
 
 __all__ = ["load"]
-
-SUFFIXES = (".toml", ".urdf", ".xml")
-_OF_TOML = ("repair_inertia",)
-_OF_MJCF = ("merge_fixed", "search_paths", "stops", "mimic", "ignore", "repair_inertia")
-_OF_URDF = ("root", *_OF_MJCF)
 
 
 @keywords_checked()
@@ -81,44 +70,4 @@ def load(
     ('upper', 'lower')
     """
     options = LoadOptions(root, merge_fixed, search_paths, stops, mimic, ignore, repair_inertia)
-    file = Path(path)
-    suffix = file.suffix.lower()
-    if suffix == ".toml":
-        _only(path, options, _OF_TOML, "a TOML model")
-        return load_model(path, repair_inertia=repair_inertia)
-    if suffix == ".urdf":
-        _only(path, options, _OF_URDF, "a URDF robot")
-        return UrdfFile(XmlSource(path, ModelError), options).model()
-    if suffix == ".xml":
-        return _load_xml(path, options)
-    what = f"{file.suffix} files" if file.suffix else "files without a suffix"
-    what = "folders" if file.is_dir() else what
-    known = ", ".join(SUFFIXES)
-    raise ModelError(f"{path}: skodyn does not read {what}", f"give a model file in {known}.")
-
-
-def _load_xml(path: str | os.PathLike[str], options: LoadOptions) -> Model:
-    """MJCF or URDF, as the outermost element says."""
-    source = XmlSource(path, ModelError)
-    tag = source.root.tag
-    if tag == "robot":
-        _only(path, options, _OF_URDF, "a URDF robot")
-        return UrdfFile(source, options).model()
-    if tag == "mujoco":
-        _only(path, options, _OF_MJCF, "an MJCF model")
-        return load_mjcf(source, options)
-    what = f"{path}:{source.root.line}: the outermost element is <{tag}>"
-    raise ModelError(what, "a model has <mujoco> (MJCF) or <robot> (URDF).")
-
-
-def _only(
-    path: str | os.PathLike[str], options: LoadOptions, taken: Sequence[str], what: str
-) -> None:
-    """Refuse options that mean nothing for this kind of file."""
-    faults = [
-        Fault(f"{path}: {what} takes no option {key}", "leave it out.")
-        for key in options.changed()
-        if key not in taken
-    ]
-    if faults:
-        raise ModelError(faults)
+    return read_file(path, options)
