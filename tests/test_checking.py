@@ -26,7 +26,8 @@ from skodyn.simulation.force_tables import pack_forces
 from skodyn.simulation.methods import METHODS, register
 from skodyn.simulation.session import Plan, run
 from skodyn.simulation.settings import IntegratorSettings
-from skodyn.simulation.steppers.explicit import explicit_method, stage_memory
+from skodyn.simulation.steppers.explicit import stage_memory
+from skodyn.simulation.steppers.tableaux import explicit_method
 from skodyn.sweeps.lane_batch import LaneBatch, PackedRuns
 from skodyn.sweeps.metrics import pack_metrics
 from test_extension import RK4, three_times

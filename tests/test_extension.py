@@ -22,7 +22,7 @@ from skodyn.simulation.methods import METHODS, register
 from skodyn.simulation.parts import element_part
 from skodyn.simulation.session import Plan, run
 from skodyn.simulation.settings import IntegratorSettings
-from skodyn.simulation.steppers.explicit import explicit_method
+from skodyn.simulation.steppers.tableaux import explicit_method
 from skodyn.sweeps.lane_batch import LaneBatch
 from test_steppers import flier, start
 
@@ -172,10 +172,12 @@ def test_a_method_of_many_stages_has_the_same_bits_in_lanes(name, monkeypatch):
         ([[]], [0.0, 1.0], [0.0, 0.5], "has 1 rows and 2 weights"),
         ([], [], [], "has 0 rows and 0 weights"),
         ([[], [0.5, 0.5]], [0.0, 1.0], [0.0, 1.0], "has 2 numbers in row 2; an explicit method"),
+        ([[], [0.5]], [0.5, 0.6], [0.0, 0.5], "add up to 1.1; their sum must be 1"),
+        ([[], [np.nan]], [0.0, 1.0], [0.0, 0.5], "has a number that is none"),
     ],
 )
-def test_a_tableau_whose_lengths_do_not_fit_is_refused(rows, weights, nodes, fault):
-    with pytest.raises(sk.StateError, match=f"The tableau of 'odd' {fault}"):
+def test_a_tableau_that_is_none_is_refused(rows, weights, nodes, fault):
+    with pytest.raises(sk.StateError, match=f"The (tableau|weights) of 'odd' {fault}"):
         explicit_method("odd", rows, weights, nodes)
 
 

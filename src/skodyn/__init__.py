@@ -144,7 +144,7 @@ if TYPE_CHECKING:
     )
     from skodyn.simulation.controllers import ControllerError, SlowControllerWarning
     from skodyn.simulation.element import Element
-    from skodyn.simulation.steppers.explicit import explicit_method
+    from skodyn.simulation.steppers.tableaux import explicit_method
     from skodyn.sko import Blocks, Riccati, SKOModel, Sparsity
     from skodyn.sko.model import WrongKindError
     from skodyn.sko.sparsity_patterns import sparsity
@@ -320,7 +320,7 @@ _HOME = {
         "SlowControllerWarning",
     ),
     "skodyn.simulation.element": ("Element",),
-    "skodyn.simulation.steppers.explicit": ("explicit_method",),
+    "skodyn.simulation.steppers.tableaux": ("explicit_method",),
     "skodyn.sko": (
         "Blocks",
         "Riccati",

@@ -57,8 +57,8 @@ from skodyn.simulation.keys import (
     one_of,
 )
 from skodyn.simulation.parts import element_part
-from skodyn.simulation.steppers.explicit import explicit_method
 from skodyn.simulation.steppers.method import Method, Setting
+from skodyn.simulation.steppers.tableaux import explicit_method
 
 __all__ = [
     "ANY",

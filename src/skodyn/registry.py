@@ -110,7 +110,7 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
 
 
 def register(thing: Registered) -> Registered:
-    """Make a joint, an integrator, a force element or a channel known by its name.
+    """Make a joint, an integrator, a force, a channel or a file format known by its name.
 
     Scenario and model files can use it from then on. A package makes its things known to
     everybody who installs it by entry points in the group "skodyn": each names a thing, a list of
@@ -120,7 +120,7 @@ def register(thing: Registered) -> Registered:
     ----------
     thing : class or object
         A subclass of `Joint` whose motion is a product of screws, what `explicit_method` returns, a
-        subclass of `Element`, or what `channel` returns.
+        subclass of `Element`, what `channel` returns, or an `extension.Importer`.
 
     Returns
     -------

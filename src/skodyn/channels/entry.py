@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
 from skodyn.channels.curves import Curves, Family
@@ -88,7 +87,6 @@ def loggable() -> tuple[str, ...]:
     return tuple(name for name, channel in CHANNELS.items() if not channel.always)
 
 
-@cache
 def built_in_data() -> dict[str, DataSet]:
     """The data sets of the package's own channels, in the order of logs."""
     own = CHANNELS.built_in.values()

@@ -67,6 +67,10 @@ class Joint:
     nq: ClassVar[int]
     nv: ClassVar[int]
 
+    q_form: ClassVar[str] = ""  # what its coordinates are, if not one number for each twist
+    v_form: ClassVar[str] = ""
+    is_ball: ClassVar[bool] = False  # drawn as a ball
+
     def __init_subclass__(cls) -> None:
         if getattr(cls, "nv", 0) and not hasattr(cls, "kind"):
             cls.kind = JointKind.SERIES
@@ -519,6 +523,9 @@ class Spherical(Joint):
     type_name = "spherical"
     kind = JointKind.SPHERICAL
     nq, nv = 4, 3
+    q_form = "a unit quaternion (w, x, y, z)"
+    v_form = "three numbers: an angular velocity"
+    is_ball = True
     q_parts, q_units = ("w", "x", "y", "z"), ("",) * 4
     v_parts, v_units = ("wx", "wy", "wz"), ("rad",) * 3
 
@@ -549,6 +556,8 @@ class Free(Joint):
     type_name = "free"
     kind = JointKind.FREE
     nq, nv = 7, 6
+    q_form = "seven numbers: a unit quaternion (w, x, y, z), then a position"
+    v_form = "six numbers: an angular velocity, then a velocity"
     q_parts, q_units = ("w", "x", "y", "z", "px", "py", "pz"), (*("",) * 4, *("m",) * 3)
     v_parts, v_units = ("wx", "wy", "wz", "vx", "vy", "vz"), (*("rad",) * 3, *("m",) * 3)
 

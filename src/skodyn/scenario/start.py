@@ -127,9 +127,8 @@ def _problem(joint: Joint, values: tuple[float, ...] | None, which: str) -> tupl
     """What is wrong with the coordinates (q) or velocities (v) of a joint, and the remedy."""
     count = joint.nq if which == "q" else joint.nv
     if values is None or len(values) != count:
-        what = _FORMS.get((joint.type_name, which)) or (
-            f"{count} finite numbers" if count > 1 else "a finite number"
-        )
+        what = joint.q_form if which == "q" else joint.v_form
+        what = what or (f"{count} finite numbers" if count > 1 else "a finite number")
         return "", f"a {joint.type_name} joint takes {what}"
     if which == "v" or joint.nq == joint.nv:
         return None
@@ -138,11 +137,3 @@ def _problem(joint: Joint, values: tuple[float, ...] | None, which: str) -> tupl
         return None
     unit = [x / norm for x in values[:4]] if norm > 0.0 else [1, 0, 0, 0]
     return f", whose quaternion has norm {norm:.9g} instead of 1", f"give {unit}"
-
-
-_FORMS = {
-    ("spherical", "q"): "a unit quaternion (w, x, y, z)",
-    ("free", "q"): "seven numbers: a unit quaternion (w, x, y, z), then a position",
-    ("spherical", "v"): "three numbers: an angular velocity",
-    ("free", "v"): "six numbers: an angular velocity, then a velocity",
-}

@@ -217,7 +217,7 @@ class _Builder:
     def _drawn_joint(self, joint: Joint, place: _Place) -> None:
         layer, body, axes, origin, colour = place
         r = self.radius
-        if joint.type_name == "spherical":
+        if joint.is_ball:
             self._put("sphere", layer, body, [1.6 * r] * 3, colour, origin)
         for turn, slide in joint.twists():
             shape, size = ("cylinder", (1.35 * r, 1.35 * r, 6 * r))

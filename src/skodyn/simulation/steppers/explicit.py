@@ -18,7 +18,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn.errors import StateError
 from skodyn.jit import helper
 from skodyn.kernels.status import OK
 from skodyn.lanes import shift_pointer
@@ -26,7 +25,6 @@ from skodyn.simulation.fixed_step import fixed_steps
 from skodyn.simulation.lane_loop import lane_steps
 from skodyn.simulation.lie import coordinate_rates, move_coordinates
 from skodyn.simulation.memory import Sections
-from skodyn.simulation.steppers.method import Method
 from skodyn.simulation.steppers.tables import add_scaled_table, clear, copy
 from skodyn.simulation.structures import State, numbered_table, size_of, start_of, table
 from skodyn.simulation.system import SYSTEM_MEMORY, close, evaluate
@@ -134,42 +132,3 @@ def step(work, system, t, dt, state, new):
 
 explicit_run = fixed_steps("explicit_run", step)
 explicit_sweep = lane_steps("explicit_sweep", step)
-
-
-def _check_tableau(
-    name: str,
-    rows: Sequence[Sequence[float]],
-    weights: Sequence[float],
-    nodes: Sequence[float],
-) -> None:
-    """Kernels take its lengths on trust."""
-    stages = len(weights)
-    for what, count in (("rows", len(rows)), ("nodes", len(nodes))):
-        if count != stages or not stages:
-            raise StateError(
-                f"The tableau of {name!r} has {count} {what} and {stages} weights",
-                "give one of each for every stage, at least one.",
-            )
-    for i, row in enumerate(rows):
-        if len(row) > i:
-            raise StateError(
-                f"The tableau of {name!r} has {len(row)} numbers in row {i + 1}",
-                f"an explicit method has at most {i} there.",
-            )
-
-
-def explicit_method(
-    name: str,
-    rows: Sequence[Sequence[float]],
-    weights: Sequence[float],
-    nodes: Sequence[float],
-) -> Method:
-    """A method by its tableau: rows of A below the diagonal, weights b and nodes c.
-
-    Nothing is compiled for it. Its order is limited to five by the series of dexp⁻¹ (lie.py) if
-    the model has spherical or free joints.
-    """
-    _check_tableau(name, rows, weights, nodes)
-    numbers = tableau(rows, weights, nodes)
-    memory = stage_memory(len(weights))
-    return Method(name, memory, explicit_run, explicit_sweep, lambda settings: numbers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skodyn.registry import register
-from skodyn.simulation.steppers.explicit import explicit_method
+from skodyn.simulation.steppers.tableaux import explicit_method
 
 METHOD = register(
     explicit_method(
