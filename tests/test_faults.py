@@ -1,7 +1,9 @@
 """A fault is data; its sentence is made of it, and nobody reads the sentence back."""
 
+import ast
 import json
 import pickle
+import re
 from pathlib import Path
 
 import numpy as np
@@ -373,6 +375,17 @@ def arm():
             ["ModelBuilder.build has no argument 'repair'; did you mean 'repair_inertia'?"],
         ),
         (
+            lambda: sk.Revolute(axs=(0, 0, 1)),
+            ["Revolute has no argument 'axs'; did you mean 'axis'?"],
+        ),
+        (
+            lambda: sk.JointProperties(stifness=1.0, dampin=2.0),
+            [
+                "JointProperties has no argument 'stifness'; did you mean 'stiffness'?",
+                "JointProperties has no argument 'dampin'; did you mean 'damping'?",
+            ],
+        ),
+        (
             lambda: sk.load("x.urdf", merge=False),
             ["load has no argument 'merge'; did you mean 'merge_fixed'?"],
         ),
@@ -442,3 +455,15 @@ def test_a_valid_file_has_an_empty_list_of_faults_and_a_missing_one_does_not(tmp
     assert checked(saved(tmp_path, "m.toml", GOOD), capsys) == (0, [])
     code, (entry,) = checked(tmp_path / "none.toml", capsys)
     assert (code, entry["remedy"]) == (2, "check the path.")
+
+
+WORDS = re.compile(r"\b(sound|mend|mends|culprit|left the finite)\b")
+
+
+def test_messages_are_in_the_words_that_everybody_uses():
+    for path in SOURCES.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert id(node) in said or not WORDS.search(node.value), (path, node.lineno)

@@ -23,6 +23,7 @@ import numpy as np
 
 from skodyn.conventions import JointKind
 from skodyn.faults import Fault
+from skodyn.model.keywords import fields_checked
 from skodyn.registry import Registry, register
 
 __all__ = [
@@ -194,6 +195,7 @@ CATALOGUE: Registry[type[Joint]] = Registry(
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class Fixed(Joint):
     """A fixed joint: no relative motion, no degree of freedom.
@@ -219,6 +221,7 @@ class Fixed(Joint):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class Revolute(Joint):
     """A revolute joint (hinge): turns about an axis; one degree of freedom.
@@ -255,6 +258,7 @@ class Revolute(Joint):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class Prismatic(Joint):
     """A prismatic joint (slider): slides along an axis; one degree of freedom.
@@ -291,6 +295,7 @@ class Prismatic(Joint):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class Helical(Joint):
     """A helical joint (screw): turns about an axis and slides along it in proportion.
@@ -334,6 +339,7 @@ class Helical(Joint):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class Cylindrical(Joint):
     """A cylindrical joint: turns about an axis and slides along it; two degrees of freedom.
@@ -371,6 +377,7 @@ class Cylindrical(Joint):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class Universal(Joint):
     """A universal joint: turns about two axes, one after the other.
@@ -418,6 +425,7 @@ class Universal(Joint):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class Planar(Joint):
     """A planar joint: moves in a plane and turns in it; three degrees of freedom.
@@ -468,6 +476,7 @@ class Planar(Joint):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class Translation(Joint):
     """Three translations along the axes of the parent; three degrees of freedom.
@@ -499,6 +508,7 @@ class Translation(Joint):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class Spherical(Joint):
     """A spherical joint (ball): turns about any axis; three degrees of freedom.
@@ -531,6 +541,7 @@ class Spherical(Joint):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class Free(Joint):
     """A free joint (floating base): six degrees of freedom.
@@ -562,6 +573,7 @@ class Free(Joint):
     v_parts, v_units = ("wx", "wy", "wz", "vx", "vy", "vz"), (*("rad",) * 3, *("m",) * 3)
 
 
+@fields_checked
 @dataclass(frozen=True)
 class Rod(Joint):
     """A massless rod from one frame's origin to the other's. It closes loops and carries no body:

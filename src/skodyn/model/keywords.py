@@ -11,7 +11,7 @@ from skodyn.errors import ArgumentError
 from skodyn.faults import Fault
 from skodyn.topology.wording import Spelling, did_you_mean
 
-__all__ = ["check_keywords", "keywords_checked"]
+__all__ = ["check_keywords", "fields_checked", "keywords_checked"]
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -56,3 +56,9 @@ def keywords_checked(
         return call
 
     return decorated
+
+
+def fields_checked(cls: type[Result]) -> type[Result]:
+    """The same for a dataclass, whose arguments are its fields."""
+    cls.__init__ = keywords_checked()(cls.__init__)  # type: ignore[method-assign]
+    return cls

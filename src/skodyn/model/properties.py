@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass
 
 from skodyn.faults import Fault, Subject
+from skodyn.model.keywords import fields_checked
 
 __all__ = ["JointLimits", "JointProperties", "stops_fault"]
 
 
+@fields_checked
 @dataclass(frozen=True)
 class JointProperties:
     """Passive forces of a joint, the same for each of its degrees of freedom.
@@ -68,6 +70,7 @@ def stops_fault(whose: Subject, lower: float, upper: float, key: str = "lower") 
     return whose.found(key, value, "exchange or correct them.", why)
 
 
+@fields_checked
 @dataclass(frozen=True)
 class JointLimits:
     """What a robot file states of a joint; nothing enforces it.

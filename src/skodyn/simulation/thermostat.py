@@ -19,11 +19,13 @@ from skodyn.dynamics import energy, sample_velocity
 from skodyn.errors import StateError
 from skodyn.faults import Fault
 from skodyn.model.columns import LARGEST, Floats
+from skodyn.model.keywords import fields_checked
 from skodyn.model.model import Model
 
 __all__ = ["AndersenThermostat", "Collisions", "rate_fault"]
 
 
+@fields_checked
 @dataclass(frozen=True)
 class AndersenThermostat:
     """Constant temperature: velocities are drawn anew from time to time.
