@@ -64,7 +64,7 @@ output.interval = {interval}
 @pytest.mark.parametrize("duration", ["1", [1.0], None, True, math.nan, -1.0, 10**400])
 def test_a_duration_that_is_no_number_of_seconds_is_refused(duration):
     model = sk.load(MODELS / "double_pendulum.toml")
-    with pytest.raises(sk.StateError, match=r"give seconds above 0"):
+    with pytest.raises(sk.StateError, match=r"give a number above 0"):
         sk.simulate(model, [0, 0], [0, 0], duration=duration, dt=1e-3)
 
 

@@ -4,6 +4,7 @@ import ast
 import json
 import pickle
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -386,6 +387,10 @@ def arm():
             ],
         ),
         (
+            lambda: sk.Servo("elbow", kp=1.0, kdd=2.0),
+            ["Servo has no argument 'kdd'; did you mean 'kd'?"],
+        ),
+        (
             lambda: sk.load("x.urdf", merge=False),
             ["load has no argument 'merge'; did you mean 'merge_fixed'?"],
         ),
@@ -467,3 +472,58 @@ def test_messages_are_in_the_words_that_everybody_uses():
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 assert id(node) in said or not WORDS.search(node.value), (path, node.lineno)
+
+
+# ---- one rule, one wording ----------------------------------------------------------------------
+
+PROPERTIES = [
+    ({"damping": -1.0}, "damping is -1.0; give a number of at least 0."),
+    ({"stiffness": "a"}, "stiffness is 'a'; give a number of at least 0."),
+    ({"friction_speed": 0.0}, "friction_speed is 0.0; give a number above 0."),
+    ({"rest": float("nan")}, "rest is nan; give a finite number."),
+    ({"damping": 1e70}, "damping is 1e+70; give ordinary SI values, at most 1e+60."),
+    (
+        {"lower": 2.0, "upper": 1.0},
+        "lower is 2.0, not below upper = 1.0; exchange or correct them.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), PROPERTIES)
+def test_joint_properties_are_judged_alike_in_python_in_files_and_as_changes(given, said, tmp_path):
+    saved(tmp_path, "good.toml", GOOD)
+    model = sk.load(tmp_path / "good.toml")
+    keys = "".join(f"{key} = {json.dumps(x).lower()}\n" for key, x in given.items())
+    base = 'duration = 1\n[model]\nfile = "good.toml"\n'
+    more = "stiffness = 1\n" if "rest" in given else "friction = 1\n" * ("friction_speed" in given)
+    (in_file,) = refused(parse_scenario, f"{base}[joints.shoulder]\n{keys}{more}", tmp_path)
+    (changed,) = refused(lambda: model.with_changes(joints={"shoulder": given}))
+    (in_python,) = refused(
+        lambda: sk.simulate(
+            model, [0], [0], duration=1.0, joints={"shoulder": sk.JointProperties(**given)}
+        )
+    )
+    assert str(replace(in_file, file="", line=0)) == f"joints.shoulder.{said}"
+    assert str(changed) == str(in_python) == f"Joint 'shoulder': {said}"
+    assert in_file.path == changed.path == in_python.path
+    assert in_file.remedy == changed.remedy == in_python.remedy
+
+
+def test_springs_of_ball_joints_are_refused_alike(tmp_path):
+    ball = GOOD.replace('type = "revolute", axis = [0, 1, 0]', 'type = "spherical"')
+    saved(tmp_path, "good.toml", ball)
+    model = sk.load(tmp_path / "good.toml")
+    base = 'duration = 1\n[model]\nfile = "good.toml"\n'
+    (in_file,) = refused(parse_scenario, f"{base}[joints.shoulder]\nstiffness = 1.0\n", tmp_path)
+    (in_python,) = refused(lambda: model.with_changes(joints={"shoulder": {"stiffness": 1.0}}))
+    assert in_file.remedy == in_python.remedy == "leave it out, or use a point spring."
+    assert in_file.path == in_python.path == ("joints", "shoulder", "stiffness")
+
+
+def test_a_sweep_speaks_of_stops_as_a_file_does(tmp_path):
+    saved(tmp_path, "good.toml", GOOD)
+    text = POINTS.partition("[sweep")[0].replace("damping = 0.1", "lower = -1\nupper = 1")
+    text += '[sweep.grid]\n"joints.shoulder.lower" = [0, 2]\n"joints.shoulder.upper" = [1, 3]\n'
+    (fault,) = refused(read_plan, saved(tmp_path, "s.toml", text))
+    wording = "joints.shoulder.lower is 2.0, not below upper = 1.0; exchange or correct them."
+    assert str(replace(fault, file="", line=0)) == f"run 2: {wording}"

@@ -372,13 +372,13 @@ JOINT_FAULTS = [
     ({"hnge": JointProperties()}, ["hnge"]),
     ({"hinge": JointProperties(stiffness=-1.0)}, ["'hinge'", "stiffness is -1.0"]),
     ({"hinge": JointProperties(damping=math.nan)}, ["damping is nan"]),
-    ({"hinge": JointProperties(damping="0.1")}, ["damping is '0.1'", "give numbers"]),
+    ({"hinge": JointProperties(damping="0.1")}, ["damping is '0.1'", "give a number"]),
     ({"hinge": JointProperties(rest=math.inf)}, ["rest is inf"]),
     ({"hinge": JointProperties(friction_speed=0.0)}, ["friction_speed is 0.0", "above 0"]),
     ({"hinge": JointProperties(lower=1.0, upper=0.5)}, ["lower is 1.0", "upper = 0.5", "exchange"]),
     ({"hinge": JointProperties(upper=math.nan)}, ["upper is nan"]),
-    ({"adrift": JointProperties(stiffness=1.0)}, ["'adrift'", "without quaternions"]),
-    ({"adrift": JointProperties(upper=1.0)}, ["'adrift'", "without quaternions"]),
+    ({"adrift": JointProperties(stiffness=1.0)}, ["'adrift'", "has a quaternion"]),
+    ({"adrift": JointProperties(upper=1.0)}, ["'adrift'", "has a quaternion"]),
     ({"hinge": {"damping": 1.0}}, ["'hinge'", "JointProperties"]),
 ]
 

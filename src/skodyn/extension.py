@@ -37,11 +37,7 @@ from skodyn.lanes import (
     store_rows,
 )
 from skodyn.model.joints import Joint
-from skodyn.registry import register
-from skodyn.simulation.element import Element, Packed, dof_of, key, point_of
-from skodyn.simulation.element_tools import add_force, add_torque, numbers3, point_motion
-from skodyn.simulation.forces import COUNT, FIRST, INTEGRAL, OFFSET, SECOND
-from skodyn.simulation.keys import (
+from skodyn.model.keys import (
     ANY,
     BODY,
     BODY_OR_WORLD,
@@ -54,8 +50,13 @@ from skodyn.simulation.keys import (
     SMALL,
     VECTOR,
     Kind,
+    key,
     one_of,
 )
+from skodyn.registry import register
+from skodyn.simulation.element import Element, Packed, dof_of, point_of
+from skodyn.simulation.element_tools import add_force, add_torque, numbers3, point_motion
+from skodyn.simulation.forces import COUNT, FIRST, INTEGRAL, OFFSET, SECOND
 from skodyn.simulation.parts import element_part
 from skodyn.simulation.steppers.method import Method, Setting
 from skodyn.simulation.steppers.tableaux import explicit_method

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from skodyn.conventions import JointKind
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
 from skodyn.model.model import PACKED, Model
@@ -23,7 +22,6 @@ CHANGES = ("bodies", "joints", "frames", "loops", "couplings", "limits", "gravit
 """What can be changed; each but gravity is a table of names."""
 
 _REBUILT = (*(name for name in PACKED), "frames")
-_QUATERNIONS = (JointKind.SPHERICAL, JointKind.FREE)
 
 
 @dataclass(frozen=True)
@@ -147,8 +145,7 @@ def _listed(model: Model, values: Mapping[str, Any], faults: list[Fault]) -> dic
 def _judged(model: Model, given: Any, whose: Subject) -> list[Fault]:
     if isinstance(given, JointLimits):
         return limit_faults(given, whose)
-    kind = model.joints[model.joint_index(whose.joint)].kind
-    return property_faults(given, kind in _QUATERNIONS, whose)
+    return property_faults(given, model.joints[model.joint_index(whose.joint)], whose)
 
 
 def _of_the_joint(model: Model, path: str) -> Fault | None:

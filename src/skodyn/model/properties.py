@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from skodyn.faults import Fault, Subject
+from skodyn.model.keys import ANY, LIMIT, NOT_NEGATIVE, NOT_NEGATIVE_LIMIT, POSITIVE, key
 from skodyn.model.keywords import fields_checked
 
-__all__ = ["JointLimits", "JointProperties", "stops_fault"]
+__all__ = ["JointLimits", "JointProperties"]
 
 
 @fields_checked
@@ -48,26 +48,28 @@ class JointProperties:
     True
     """
 
-    stiffness: float = 0.0
-    rest: float = 0.0
-    damping: float = 0.0
-    friction: float = 0.0
-    friction_speed: float = 1e-2
-    lower: float = -math.inf
-    upper: float = math.inf
-    stop_stiffness: float = 1e4
-    stop_damping: float = 1e1
-
-
-def stops_fault(whose: Subject, lower: float, upper: float, key: str = "lower") -> Fault | None:
-    """A fault unless the lower stop is below the upper one; `key` is the one that was given."""
-    if lower < upper:
-        return None
-    if key == "lower":
-        value, why = lower, f", not below upper = {upper}"
-    else:
-        value, why = upper, f", not above lower = {lower}"
-    return whose.found(key, value, "exchange or correct them.", why)
+    stiffness: float = field(default=0.0, metadata=key(NOT_NEGATIVE, "of a spring, N·m/rad or N/m"))
+    rest: float = field(default=0.0, metadata=key(ANY, "where that spring is at rest, rad or m"))
+    damping: float = field(default=0.0, metadata=key(NOT_NEGATIVE, "viscous, N·m·s/rad or N·s/m"))
+    friction: float = field(
+        default=0.0, metadata=key(NOT_NEGATIVE, "dry friction when sliding, N·m or N")
+    )
+    friction_speed: float = field(
+        default=1e-2,
+        metadata=key(POSITIVE, "speed below which dry friction fades, rad/s or m/s"),
+    )
+    lower: float = field(
+        default=-math.inf, metadata=key(LIMIT, "where the lower stop begins, rad or m")
+    )
+    upper: float = field(
+        default=math.inf, metadata=key(LIMIT, "where the upper stop begins, rad or m")
+    )
+    stop_stiffness: float = field(
+        default=1e4, metadata=key(NOT_NEGATIVE, "of the stops, N·m/rad or N/m")
+    )
+    stop_damping: float = field(
+        default=1e1, metadata=key(NOT_NEGATIVE, "of the stops, N·m·s/rad or N·s/m")
+    )
 
 
 @fields_checked
@@ -92,7 +94,11 @@ class JointLimits:
     inf
     """
 
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity: float = math.inf
-    effort: float = math.inf
+    lower: float = field(default=-math.inf, metadata=key(LIMIT, "of the coordinate, rad or m"))
+    upper: float = field(default=math.inf, metadata=key(LIMIT, "of the coordinate, rad or m"))
+    velocity: float = field(
+        default=math.inf, metadata=key(NOT_NEGATIVE_LIMIT, "largest speed, rad/s or m/s")
+    )
+    effort: float = field(
+        default=math.inf, metadata=key(NOT_NEGATIVE_LIMIT, "largest torque or force, N·m or N")
+    )

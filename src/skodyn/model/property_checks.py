@@ -1,56 +1,77 @@
-"""Judge what joints have besides their geometry: passive forces, and limits."""
+"""Judge what joints have besides their geometry: passive forces, and limits.
+
+Which values a field takes is said where it is declared (properties.py); here is what several of
+them, or they and the joint, decide together. Files, Python and sweeps are judged by these rules.
+"""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from skodyn.faults import Fault, Subject
-from skodyn.model.properties import JointLimits, JointProperties, stops_fault
+from skodyn.model.joints import Joint
+from skodyn.model.keys import key_faults
+from skodyn.model.properties import JointLimits, JointProperties
 
-__all__ = ["field_faults", "limit_faults", "property_faults"]
+__all__ = [
+    "field_faults",
+    "limit_faults",
+    "property_faults",
+    "quaternion_faults",
+    "stops_fault",
+]
 
-_NOT_NEGATIVE = ("stiffness", "damping", "friction", "stop_stiffness", "stop_damping")
+_NEED_ANGLES = ("stiffness", "rest", "lower", "upper", "stop_stiffness", "stop_damping")
+_ACTING = ("stiffness", "lower", "upper")
+"""Those without which the others of these do nothing."""
 
 
-def property_faults(given: Any, has_quaternion: bool, whose: Subject) -> list[Fault]:
+def property_faults(given: Any, joint: Joint, whose: Subject) -> list[Fault]:
     """What is wrong with the passive forces of a joint."""
     if not isinstance(given, JointProperties):
         return [whose.fault(f"{whose}: {given!r} is none", "give JointProperties(…).")]
-    if faults := field_faults(given, whose, may_be_infinite=("lower", "upper")):
+    if faults := key_faults(given, whose):
         return faults
-    faults = _negative(given, _NOT_NEGATIVE, whose)
-    if given.friction_speed <= 0.0:
-        speed = given.friction_speed
-        faults.append(whose.found("friction_speed", speed, "give a number above 0."))
-    if found := stops_fault(whose, given.lower, given.upper):
-        faults.append(found)
-    bounded = math.isfinite(given.lower) or math.isfinite(given.upper)
-    if has_quaternion and (given.stiffness > 0.0 or bounded):
-        problem = f"{whose}: springs and stops need a joint without quaternions"
-        key = "stiffness" if given.stiffness > 0.0 else "lower"
-        faults.append(whose.fault(problem, "use damping, or a point spring.", key))
-    return faults
+    found = stops_fault(whose, given.lower, given.upper)
+    none = JointProperties()
+    acting = [key for key in _ACTING if getattr(given, key) != getattr(none, key)]
+    return [*([found] if found else []), *quaternion_faults(acting, joint, whose)]
+
+
+def stops_fault(whose: Subject, lower: float, upper: float, key: str = "lower") -> Fault | None:
+    """A fault unless the lower stop is below the upper one; `key` is the one that was given."""
+    if lower < upper:
+        return None
+    if key == "lower":
+        value, why = lower, f", not below upper = {upper}"
+    else:
+        value, why = upper, f", not above lower = {lower}"
+    return whose.found(key, value, "exchange or correct them.", why)
+
+
+def quaternion_faults(keys: Iterable[str], joint: Joint, whose: Subject) -> list[Fault]:
+    """Springs and stops need a joint with angles or lengths; `keys` are those that were given."""
+    if joint.nq == joint.nv:
+        return []
+    what = "is for joints with angles or lengths, but"
+    why = f"{what} {whose.joint!r} is {joint.type_name} and has a quaternion"
+    remedy = "leave it out, or use a point spring."
+    wrong = [key for key in keys if key in _NEED_ANGLES]
+    return [whose.fault(f"{whose.named(key)} {why}", remedy, key) for key in wrong]
 
 
 def limit_faults(given: JointLimits, whose: Subject) -> list[Fault]:
     """What is wrong with the limits of a joint."""
-    if faults := field_faults(given, whose, tuple(f.name for f in fields(given))):
+    if faults := key_faults(given, whose):
         return faults
-    faults = _negative(given, ("velocity", "effort"), whose)
-    if not given.lower <= given.upper:
-        why = f", above upper = {given.upper}"
-        faults.append(whose.found("lower", given.lower, "exchange or correct them.", why))
-    return faults
-
-
-def _negative(given: Any, keys: tuple[str, ...], whose: Subject) -> list[Fault]:
-    values = {key: getattr(given, key) for key in keys}
-    remedy = "give a number of at least 0."
-    return [whose.found(key, value, remedy) for key, value in values.items() if value < 0.0]
+    if given.lower <= given.upper:
+        return []
+    why = f", above upper = {given.upper}"
+    return [whose.found("lower", given.lower, "exchange or correct them.", why)]
 
 
 def field_faults(

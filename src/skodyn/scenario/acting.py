@@ -8,13 +8,13 @@ from typing import Any
 
 from skodyn.faults import Subject, dotted
 from skodyn.model.columns import shown
-from skodyn.model.properties import stops_fault
+from skodyn.model.keys import BODY, BODY_OR_WORLD, JOINT, keys_of
+from skodyn.model.property_checks import quaternion_faults, stops_fault
 from skodyn.scenario.names import Names
 from skodyn.scenario.schema import element_types
 from skodyn.scenario.tables import At, Tables, Values
-from skodyn.simulation.element import ELEMENTS, Element, keys_of
+from skodyn.simulation.element import ELEMENTS, Element
 from skodyn.simulation.elements import Forces, JointProperties
-from skodyn.simulation.keys import BODY, BODY_OR_WORLD, JOINT
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat, rate_fault
 from skodyn.topology.wording import Spelling
@@ -59,7 +59,6 @@ _NEEDS = {
     "stop_stiffness": ("lower", "upper"),
     "stop_damping": ("lower", "upper"),
 }
-_NEED_ANGLES = ("stiffness", "rest", "lower", "upper", "stop_stiffness", "stop_damping")
 
 
 def _joints(tables: Tables, top: dict[str, Any], names: Names | None) -> dict[str, JointProperties]:
@@ -101,14 +100,8 @@ def _check_quaternions(
     tables: Tables, names: Names, values: Values, at: At, joints: list[str]
 ) -> None:
     turning = [name for name in joints if names.joints[name].nq != names.joints[name].nv]
-    for key in (key for key in values if turning and key in _NEED_ANGLES):
-        kind = names.joints[turning[0]].type_name
-        tables.fault(
-            (*at, key),
-            f"{dotted(*at, key)} is for joints with angles or lengths, but {turning[0]!r} is "
-            f"{kind} and has a quaternion",
-            "leave it out, or use a point_spring.",
-        )
+    for name in turning[:1]:
+        tables.add(quaternion_faults(values, names.joints[name], Subject(at, joint=name)))
 
 
 # ---- controllers and forces ---------------------------------------------------------------------

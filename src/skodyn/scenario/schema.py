@@ -12,18 +12,8 @@ from typing import Any
 
 from skodyn.channels.entry import CHANNELS, loggable
 from skodyn.channels.files import names_function
-from skodyn.scenario.description import (
-    Bounds,
-    InitialSettings,
-    OutputSettings,
-    RunSettings,
-)
-from skodyn.simulation.element import ELEMENTS, Element, keys_of
-from skodyn.simulation.elements import JointProperties
-from skodyn.simulation.keys import (
-    ANY,
+from skodyn.model.keys import (
     BOOLEAN,
-    LIMIT,
     NOT_NEGATIVE,
     POSITIVE,
     POSITIVE_LIMIT,
@@ -32,8 +22,17 @@ from skodyn.simulation.keys import (
     TITLE,
     Key,
     Kind,
+    keys_of,
     numbers,
 )
+from skodyn.scenario.description import (
+    Bounds,
+    InitialSettings,
+    OutputSettings,
+    RunSettings,
+)
+from skodyn.simulation.element import ELEMENTS, Element
+from skodyn.simulation.elements import JointProperties
 from skodyn.simulation.methods import METHODS
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat
@@ -93,21 +92,8 @@ SCHEMA: dict[type, dict[str, Key]] = {
             "find velocities that keep all loops closed; those given in `v` stay if they can",
         ),
     },
-    JointProperties: {
-        "stiffness": Key(NOT_NEGATIVE, "of a spring, N·m/rad or N/m"),
-        "rest": Key(ANY, "where that spring is at rest, rad or m"),
-        "damping": Key(NOT_NEGATIVE, "viscous, N·m·s/rad or N·s/m"),
-        "friction": Key(NOT_NEGATIVE, "dry friction when sliding, N·m or N"),
-        "friction_speed": Key(POSITIVE, "speed below which dry friction fades, rad/s or m/s"),
-        "lower": Key(LIMIT, "where the lower stop begins, rad or m"),
-        "upper": Key(LIMIT, "where the upper stop begins, rad or m"),
-        "stop_stiffness": Key(NOT_NEGATIVE, "of the stops, N·m/rad or N/m"),
-        "stop_damping": Key(NOT_NEGATIVE, "of the stops, N·m·s/rad or N·s/m"),
-    },
-    AndersenThermostat: {
-        "kT": Key(POSITIVE, "temperature times Boltzmann's constant, J"),
-        "rate": Key(POSITIVE, "how often all velocities are drawn anew, 1/s"),
-    },
+    JointProperties: keys_of(JointProperties),
+    AndersenThermostat: keys_of(AndersenThermostat),
     IntegratorSettings: {
         "method": Key(_METHOD, "how time advances"),
         "dt": Key(POSITIVE, f"step, s; not for {_ADAPTIVE}, which chooses its own"),

@@ -6,12 +6,11 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import MISSING, replace
 from typing import Any
 
-import numpy as np
-
 from skodyn.faults import Fault, Subject, dotted
 from skodyn.io.toml_source import TomlSource
-from skodyn.model.columns import LARGEST, as_floats, shown
-from skodyn.scenario.schema import Kind, default_of, schema_of
+from skodyn.model.columns import shown
+from skodyn.model.keys import remedy_for
+from skodyn.scenario.schema import default_of, schema_of
 from skodyn.topology.wording import Spelling, did_you_mean
 
 __all__ = ["At", "Tables", "Values"]
@@ -54,7 +53,7 @@ class Tables:
                 values.given.add(key)
                 found = schema[key].kind.read(value)
                 if found is None:
-                    remedy = _remedy(schema[key].kind, value)
+                    remedy = remedy_for(schema[key].kind, value)
                     self.add([Subject(at).found(key, value, remedy)])
                 else:
                     values[key] = found
@@ -98,13 +97,3 @@ class Tables:
 def whole(at: At) -> str:
     """What an unknown key is in."""
     return dotted(*at) or "the scenario"
-
-
-def _remedy(kind: Kind, value: Any) -> str:
-    """'did you mean …?' for the first word that is no choice, else the form to give."""
-    array = as_floats(value)
-    if array is not None and np.isfinite(array).all() and (abs(array) > LARGEST).any():
-        return f"give ordinary SI values, at most {LARGEST:g}."
-    words = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-    wrong = [word for word in words if isinstance(word, str) and word not in kind.choices]
-    return Spelling(kind.choices).remedy(wrong[0] if wrong else None, f"give {kind.form}")

@@ -13,15 +13,13 @@ from typing import Any, ClassVar, NamedTuple
 
 from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
-from skodyn.faults import Fault, Subject
 from skodyn.lanes import PartAtWidths
 from skodyn.model import layout
 from skodyn.model.products import applied
 from skodyn.registry import Registry
 from skodyn.simulation.forces import OWN_PART
-from skodyn.simulation.keys import Key, Kind
 
-__all__ = ["ELEMENTS", "Element", "Packed", "dof_of", "key", "key_faults", "keys_of", "point_of"]
+__all__ = ["ELEMENTS", "Element", "Packed", "dof_of", "point_of"]
 
 ORIGIN = (0.0, 0.0, 0.0)
 TABLES = ("controllers", "forces")
@@ -119,34 +117,6 @@ ELEMENTS: Registry[type[Element]] = Registry(
     check=_misfits,
 )
 """Every kind by the name that scenario files use."""
-
-
-def key(kind: Kind, meaning: str) -> dict[str, Key]:
-    """The metadata of a field that is a key of scenario files."""
-    return {"key": Key(kind, meaning)}
-
-
-def keys_of(kind: type[Element]) -> dict[str, Key]:
-    """The keys of scenario files."""
-    return {f.name: f.metadata["key"] for f in fields(kind) if "key" in f.metadata}
-
-
-def key_faults(element: Element, whose: Subject) -> list[Fault]:
-    """Every value that its key does not take; what was left out is passed over."""
-    found = []
-    for f in (f for f in fields(element) if "key" in f.metadata):
-        value, kind = getattr(element, f.name), f.metadata["key"].kind
-        left_out = type(value) is type(f.default) and value == f.default
-        if not left_out and kind.read(_as_in_files(value)) is None:
-            found.append(whose.found(f.name, value, f"give {kind.form}."))
-    return found
-
-
-def _as_in_files(value: Any) -> Any:
-    """Arrays, tuples and numbers of NumPy as files would give them."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return list(value) if isinstance(value, tuple) else value
 
 
 # ---- for `pack` ---------------------------------------------------------------------------------

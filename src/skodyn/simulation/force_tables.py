@@ -9,24 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn.conventions import JointKind
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
 from skodyn.lanes import PartAtWidths
 from skodyn.model.columns import Floats
 from skodyn.model.contact_tables import ContactTables, pack_contacts
 from skodyn.model.contacts import Contact
+from skodyn.model.keys import key_faults, keys_of
 from skodyn.model.model import Model
 from skodyn.model.property_checks import field_faults, property_faults
 from skodyn.simulation import forces as f
 from skodyn.simulation.contacts import CONTACTS
-from skodyn.simulation.element import ELEMENTS, Element, Packed, key_faults, keys_of
+from skodyn.simulation.element import ELEMENTS, Element, Packed
 from skodyn.simulation.elements import FixmanForce, Forces, JointProperties
 from skodyn.simulation.structures import OWN_PARTS
 
 __all__ = ["ForceTables", "pack_forces"]
-
-_QUATERNIONS = (JointKind.SPHERICAL, JointKind.FREE)
 
 
 @dataclass(frozen=True)
@@ -154,9 +152,8 @@ class _Packer:
             except ModelError as error:
                 self.faults.extend(error.faults)
                 continue
-            has_quaternion = self.model.joints[k].kind in _QUATERNIONS
             whose = Subject(("joints", name), f"Joint {name!r}", joint=name)
-            self.faults.extend(property_faults(properties, has_quaternion, whose))
+            self.faults.extend(property_faults(properties, self.model.joints[k], whose))
             if not self.faults:
                 rows[self.model.v_slice(name)] = _passive_row(properties)
         return rows

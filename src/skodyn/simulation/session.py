@@ -14,7 +14,8 @@ from skodyn.channels.entry import CHANNELS, Channel
 from skodyn.channels.own import chosen
 from skodyn.errors import LogError, StateError
 from skodyn.faults import Fault, Subject
-from skodyn.model.columns import LARGEST, Floats, as_floats
+from skodyn.model.columns import Floats
+from skodyn.model.keys import POSITIVE, STEPS, remedy_for
 from skodyn.model.model import Model
 from skodyn.simulation.channels import channel_rows, prepare_channels
 from skodyn.simulation.duration import division_fault, every_fault
@@ -75,11 +76,12 @@ class Plan:
             raise StateError(faults)
 
     def _timing_faults(self) -> list[Fault]:
-        seconds = as_floats(self.duration)
-        if seconds is None or seconds.ndim or not 0.0 < seconds <= LARGEST:
-            return [Subject().found("duration", self.duration, "give seconds above 0.")]
-        if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
-            return [Subject().found("every", self.every, "give a whole number of steps from 1.")]
+        seconds = POSITIVE.read(self.duration)
+        if seconds is None:
+            remedy = remedy_for(POSITIVE, self.duration)
+            return [Subject().found("duration", self.duration, remedy)]
+        if STEPS.read(self.every) is None:
+            return [Subject().found("every", self.every, f"give {STEPS.form}.")]
         found = division_fault(float(seconds), float(self.settings.dt), "dt")
         if found is not None:
             return [found]

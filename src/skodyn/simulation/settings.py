@@ -7,7 +7,7 @@ from typing import Any
 
 from skodyn.errors import StateError
 from skodyn.faults import Fault, Subject
-from skodyn.simulation.keys import BOOLEAN, POSITIVE, POSITIVE_LIMIT, Kind
+from skodyn.model.keys import BOOLEAN, POSITIVE, POSITIVE_LIMIT, Kind
 from skodyn.simulation.steppers.method import METHODS, Setting
 from skodyn.topology.wording import Spelling
 

@@ -10,15 +10,16 @@ chunks, or stopped and resumed, does not change a bit.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.dynamics import energy, sample_velocity
 from skodyn.errors import StateError
-from skodyn.faults import Fault
+from skodyn.faults import Fault, Subject
 from skodyn.model.columns import LARGEST, Floats
+from skodyn.model.keys import POSITIVE, SEED, key, key_faults
 from skodyn.model.keywords import fields_checked
 from skodyn.model.model import Model
 
@@ -47,18 +48,16 @@ class AndersenThermostat:
     'finished'
     """
 
-    kT: float  # noqa: N815
-    rate: float
+    kT: float = field(  # noqa: N815
+        metadata=key(POSITIVE, "temperature times Boltzmann's constant, J")
+    )
+    rate: float = field(metadata=key(POSITIVE, "how often all velocities are drawn anew, 1/s"))
     seed: int = 0
 
     def __post_init__(self) -> None:
-        faults = [
-            Fault(f"{name} is {value!r}", "give a finite number above 0.")
-            for name, value in (("kT", self.kT), ("rate", self.rate))
-            if not (isinstance(value, int | float) and math.isfinite(value) and value > 0.0)
-        ]
-        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
-            faults.append(Fault(f"seed is {self.seed!r}", "give a whole number from 0."))
+        faults = key_faults(self, Subject())
+        if SEED.read(int(self.seed) if isinstance(self.seed, np.integer) else self.seed) is None:
+            faults.append(Subject().found("seed", self.seed, f"give {SEED.form}."))
         if faults:
             raise StateError(faults)
 

@@ -31,6 +31,7 @@ from typing import Any
 from skodyn.errors import ScenarioError
 from skodyn.faults import Fault, Subject
 from skodyn.model.columns import LARGEST, shown
+from skodyn.model.keys import SEED
 from skodyn.sweeps.designs import (
     METHODS,
     Design,
@@ -193,10 +194,8 @@ class DesignReader:
                 label, what, f"{MOST_NUMBERS:.0g} numbers are the most, so draw fewer points."
             )
             return None
-        if type(seed) is not int or not 0 <= seed < 2**63:
-            self.fault(
-                label, f"{label}.seed is {shown(seed)}", "give a whole number from 0 to 2⁶³ − 1."
-            )
+        if SEED.read(seed) is None:
+            self.faults.append(label.found("seed", seed, f"give {SEED.form}."))
             return None
         valid = {path: span for path, span in spans.items() if span is not None}
         design = Sampled(valid, table["kind"], count, seed) if len(valid) == len(spans) else None

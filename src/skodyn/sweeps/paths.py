@@ -19,13 +19,13 @@ from typing import Any
 from skodyn.faults import Fault
 from skodyn.io.schema import Names
 from skodyn.model import places as model_paths
+from skodyn.model.keys import NUMBERS, VECTOR, keys_of
 from skodyn.model.places import Places, model_places, place_vector, set_places
 from skodyn.scenario import Scenario
 from skodyn.scenario.description import Bounds, RunSettings
 from skodyn.scenario.schema import SCHEMA
-from skodyn.simulation.element import ELEMENTS, keys_of
+from skodyn.simulation.element import ELEMENTS
 from skodyn.simulation.elements import JointProperties
-from skodyn.simulation.keys import NUMBERS, VECTOR
 from skodyn.simulation.methods import METHODS
 from skodyn.simulation.thermostat import AndersenThermostat
 from skodyn.sweeps.scenario_data import Data

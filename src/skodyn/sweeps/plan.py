@@ -15,6 +15,7 @@ import numpy as np
 from skodyn.errors import ScenarioError, SkodynError
 from skodyn.faults import Fault, Subject, in_file
 from skodyn.io.toml_source import TomlSource
+from skodyn.model.keys import STEPS
 from skodyn.model.model import Model
 from skodyn.scenario import Scenario, read_scenario
 from skodyn.sweeps.design_table import MOST_NUMBERS, DesignReader
@@ -98,9 +99,8 @@ def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> Plan:
     faults += check_metrics(metrics, scenario.model, folder)
     logs = _logs(table.get("logs", "none"), design, faults)
     every = table.get("sample_every", 1)
-    if type(every) is not int or not 1 <= every < 2**63:
-        remedy = "give a whole number of steps from 1."
-        faults.append(SWEEP.found("sample_every", every, remedy))
+    if STEPS.read(every) is None:
+        faults.append(SWEEP.found("sample_every", every, f"give {STEPS.form}."))
         every = 1
     if design is None:
         raise ScenarioError(faults)

@@ -15,7 +15,7 @@ from skodyn.errors import FaultsError, SkodynError
 from skodyn.faults import Fault, Subject
 from skodyn.model.columns import LARGEST, Floats
 from skodyn.model.inertia_checks import check_inertias
-from skodyn.model.properties import stops_fault
+from skodyn.model.property_checks import stops_fault
 from skodyn.model.subjects import subject
 from skodyn.sweeps.designs import Design, Indices, Varied, factors
 from skodyn.sweeps.packing import Packer, Variant

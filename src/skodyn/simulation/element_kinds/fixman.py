@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from skodyn.jit import helper
 from skodyn.kernels.mass_matrix_logdet_gradient import add_gradient
 from skodyn.lanes import parameter
+from skodyn.model.keys import NOT_NEGATIVE, key
+from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
-from skodyn.simulation.element import Element, key
+from skodyn.simulation.element import Element
 from skodyn.simulation.forces import FIXMAN
-from skodyn.simulation.keys import NOT_NEGATIVE
 
 
 @helper
@@ -21,6 +22,7 @@ def apply_fixman(work, system, q, tau):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class FixmanForce(Element):
     """The force of the Fixman potential (kT/2)·log det 𝓜 on every degree of freedom.

@@ -10,11 +10,12 @@ from skodyn.conventions import GROUND
 from skodyn.jit import helper
 from skodyn.kernels.mimics import full_model
 from skodyn.lanes import fma, parameter, select, sqrt
+from skodyn.model.keys import BODY_OR_WORLD, NOT_NEGATIVE, VECTOR, key
+from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
-from skodyn.simulation.element import ORIGIN, Element, Packed, key, point_of
+from skodyn.simulation.element import ORIGIN, Element, Packed, point_of
 from skodyn.simulation.element_tools import add_force, numbers3, point_motion
 from skodyn.simulation.forces import FIRST, OFFSET, POINT_SPRING, SECOND
-from skodyn.simulation.keys import BODY_OR_WORLD, NOT_NEGATIVE, VECTOR
 from skodyn.spatial.linear3 import cross, dot, negate, scale, subtract
 
 Vector = Sequence[float]
@@ -42,6 +43,7 @@ def point_spring(work, system, at, f_ext):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class PointSpring(Element):
     """A spring and damper between two points of bodies.

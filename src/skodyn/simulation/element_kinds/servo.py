@@ -10,11 +10,12 @@ from skodyn.jit import helper
 from skodyn.kernels.mimics import full_model
 from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import fma, load_rows, parameter, select, splat, store_rows
+from skodyn.model.keys import ANY, BOOLEAN, JOINT, POSITIVE_LIMIT, key
+from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
-from skodyn.simulation.element import Element, Packed, dof_of, key
+from skodyn.simulation.element import Element, Packed, dof_of
 from skodyn.simulation.element_tools import add_torque
 from skodyn.simulation.forces import COUNT, FIRST, INTEGRAL, OFFSET, SECOND, SERVO
-from skodyn.simulation.keys import ANY, BOOLEAN, JOINT, POSITIVE_LIMIT
 
 
 @helper
@@ -37,6 +38,7 @@ def servo(work, system, at, state, effects):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class Servo(Element):
     """PD or PID control of a joint with one degree of freedom.

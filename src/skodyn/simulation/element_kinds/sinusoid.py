@@ -8,11 +8,12 @@ from typing import Any
 
 from skodyn.jit import helper
 from skodyn.lanes import fma, parameter, sincos
+from skodyn.model.keys import ANY, JOINT, NOT_NEGATIVE, key
+from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
-from skodyn.simulation.element import Element, Packed, dof_of, key
+from skodyn.simulation.element import Element, Packed, dof_of
 from skodyn.simulation.element_tools import add_torque
 from skodyn.simulation.forces import FIRST, OFFSET, SINUSOID
-from skodyn.simulation.keys import ANY, JOINT, NOT_NEGATIVE
 
 
 @helper
@@ -26,6 +27,7 @@ def sinusoid(work, system, at, t, tau):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class Sinusoid(Element):
     """A torque or force that oscillates on a joint with one degree of freedom.

@@ -8,11 +8,12 @@ from typing import Any
 
 from skodyn.jit import helper
 from skodyn.lanes import lane_at, parameter
+from skodyn.model.keys import JOINT, NUMBERS, TIMES, key
+from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
-from skodyn.simulation.element import Element, Packed, dof_of, key
+from skodyn.simulation.element import Element, Packed, dof_of
 from skodyn.simulation.element_tools import add_torque
 from skodyn.simulation.forces import COUNT, FIRST, OFFSET, TORQUE_TABLE
-from skodyn.simulation.keys import JOINT, NUMBERS, TIMES
 
 
 @helper
@@ -42,6 +43,7 @@ def torque_table(work, system, at, t, tau):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class TorqueTable(Element):
     """A torque or force by a table, linear between times, constant outside.

@@ -11,11 +11,12 @@ import numpy as np
 from skodyn.errors import ModelError
 from skodyn.jit import helper
 from skodyn.kernels.workspace import ROTATION, body_slot, load_matrix
+from skodyn.model.keys import BODY, VECTOR, key, one_of
+from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
-from skodyn.simulation.element import ORIGIN, Element, Packed, key, point_of, turned
+from skodyn.simulation.element import ORIGIN, Element, Packed, point_of, turned
 from skodyn.simulation.element_tools import add_force, numbers3
 from skodyn.simulation.forces import CODE, FIRST, OFFSET, WRENCH_BODY, WRENCH_WORLD
-from skodyn.simulation.keys import BODY, VECTOR, one_of
 from skodyn.spatial.linear3 import multiply_vector
 
 Vector = Sequence[float]
@@ -35,6 +36,7 @@ def wrench(work, system, at, f_ext):
 
 
 @register
+@fields_checked
 @dataclass(frozen=True)
 class Wrench(Element):
     """A constant force and moment on a body.

@@ -13,10 +13,10 @@ import math
 import numpy as np
 
 from skodyn.jit import helper
+from skodyn.model.keys import POSITIVE, POSITIVE_LIMIT, SMALL
 from skodyn.model.layout import NV
 from skodyn.registry import register
 from skodyn.simulation.adaptive_step import adaptive_steps
-from skodyn.simulation.keys import POSITIVE, POSITIVE_LIMIT, SMALL
 from skodyn.simulation.lie import move_coordinates
 from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.explicit import (

@@ -17,9 +17,9 @@ from skodyn.jit import call_part, helper
 from skodyn.kernels.loop_table import has_loops
 from skodyn.kernels.status import NOT_CONVERGED, OK
 from skodyn.lanes import fma, states
+from skodyn.model.keys import BOOLEAN, SMALL
 from skodyn.registry import register
 from skodyn.simulation.fixed_step import fixed_steps
-from skodyn.simulation.keys import BOOLEAN, SMALL
 from skodyn.simulation.lane_loop import lane_steps
 from skodyn.simulation.lie import move_coordinates
 from skodyn.simulation.memory import Sections

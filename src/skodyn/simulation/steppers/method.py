@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skodyn.model.keys import Kind
 from skodyn.registry import Registry
-from skodyn.simulation.keys import Kind
 from skodyn.simulation.memory import Sections
 
 __all__ = ["METHODS", "Method", "Setting"]

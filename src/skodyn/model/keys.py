@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
+from skodyn.faults import Fault, Subject
 from skodyn.model.columns import LARGEST, as_floats
+from skodyn.topology.wording import Spelling
 
 __all__ = [
     "ANY",
@@ -17,6 +21,7 @@ __all__ = [
     "JOINT",
     "LIMIT",
     "NOT_NEGATIVE",
+    "NOT_NEGATIVE_LIMIT",
     "NUMBERS",
     "POSITIVE",
     "POSITIVE_LIMIT",
@@ -28,8 +33,12 @@ __all__ = [
     "VECTOR",
     "Key",
     "Kind",
+    "key",
+    "key_faults",
+    "keys_of",
     "numbers",
     "one_of",
+    "remedy_for",
 ]
 
 
@@ -109,6 +118,9 @@ ANY = Kind("a finite number", _number())
 NOT_NEGATIVE = Kind("a number of at least 0", _number(lambda x: x >= 0.0))
 POSITIVE = Kind("a number above 0", _number(lambda x: x > 0.0))
 LIMIT = Kind("a finite number, or leave it out for no limit", _number())
+NOT_NEGATIVE_LIMIT = Kind(
+    "a number of at least 0, or leave it out for no limit", _number(lambda x: x >= 0.0)
+)
 POSITIVE_LIMIT = Kind("a number above 0, or leave it out for no limit", _number(lambda x: x > 0.0))
 SMALL = Kind("a number above 0 and below 1", _number(lambda x: 0.0 < x < 1.0))
 VECTOR = Kind("three finite numbers", _three)
@@ -121,3 +133,44 @@ BODY = Kind("the name of a body or frame", _text)
 BODY_OR_WORLD = Kind('the name of a body or frame, or "world"', _text)
 SEED = Kind("a whole number from 0 to 2⁶³ − 1", _integer(0))
 STEPS = Kind("a whole number of at least 1", _integer(1))
+
+
+# ---- keys of dataclasses ------------------------------------------------------------------------
+
+
+def key(kind: Kind, meaning: str) -> dict[str, Key]:
+    """The metadata of a field that is a key of files."""
+    return {"key": Key(kind, meaning)}
+
+
+def keys_of(described: type) -> dict[str, Key]:
+    """The keys of a dataclass in files."""
+    return {f.name: f.metadata["key"] for f in fields(described) if "key" in f.metadata}
+
+
+def key_faults(given: Any, whose: Subject) -> list[Fault]:
+    """Every value that its key does not take; what was left out is passed over."""
+    found = []
+    for f in (f for f in fields(given) if "key" in f.metadata):
+        value, kind = getattr(given, f.name), f.metadata["key"].kind
+        left_out = type(value) is type(f.default) and value == f.default
+        if not left_out and kind.read(_as_in_files(value)) is None:
+            found.append(whose.found(f.name, value, remedy_for(kind, value)))
+    return found
+
+
+def _as_in_files(value: Any) -> Any:
+    """Arrays, tuples and numbers of NumPy as files would give them."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def remedy_for(kind: Kind, value: Any) -> str:
+    """'did you mean …?' for the first word that is no choice, else the form to give."""
+    array = as_floats(value)
+    if array is not None and np.isfinite(array).all() and (abs(array) > LARGEST).any():
+        return f"give ordinary SI values, at most {LARGEST:g}."
+    words = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    wrong = [word for word in words if isinstance(word, str) and word not in kind.choices]
+    return Spelling(kind.choices).remedy(wrong[0] if wrong else None, f"give {kind.form}")
