@@ -22,6 +22,7 @@ __all__ = [
     "SkodynError",
     "StateError",
     "TopologyError",
+    "faults_of",
 ]
 
 
@@ -54,6 +55,11 @@ class FaultsError(SkodynError):
 
     def __reduce__(self) -> tuple[type, tuple[tuple[Fault, ...]]]:
         return type(self), (self.faults,)
+
+
+def faults_of(error: SkodynError) -> tuple[Fault, ...]:
+    """What an error carries; its message, if it is one of those that carry no list."""
+    return error.faults if isinstance(error, FaultsError) else (Fault(str(error)),)
 
 
 class TopologyError(FaultsError):

@@ -18,7 +18,7 @@ from pathlib import Path
 from skodyn import __version__
 from skodyn.cli import cache, identities, robots, runs, sweeps, views
 from skodyn.cli.kinds import file_kind
-from skodyn.errors import FaultsError, ModelError, SkodynError
+from skodyn.errors import ModelError, SkodynError, faults_of
 from skodyn.faults import Fault
 from skodyn.io import load
 from skodyn.model.drawing import describe, draw, size_words
@@ -129,10 +129,8 @@ def _check(options: argparse.Namespace) -> int:
     faults: tuple[Fault, ...] = ()
     try:
         _checked(options)
-    except FaultsError as error:
-        faults = error.faults
     except SkodynError as error:
-        faults = (Fault(str(error)),)
+        faults = faults_of(error)
     listed = [fault.as_data() for fault in faults]
     print(json.dumps(listed, indent=2, ensure_ascii=False, allow_nan=False))
     return 2 if faults else 0

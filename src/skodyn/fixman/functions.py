@@ -99,7 +99,8 @@ class Pieces:
             raise ModelError(
                 f"Model {self.chain.model.name!r} has no banded H: bodies without inertia, or "
                 "coordinates of point masses that were made hard, are eliminated with their "
-                "constraints instead; log_det and solve are there."
+                "constraints instead",
+                "log_det and solve are there.",
             )
         return self._pieces
 
@@ -147,8 +148,9 @@ def take_apart(model: Model, q: ArrayLike, *, hard: Iterable[str] = ()) -> Piece
     coordinates = model.check_q(q)
     if coordinates.ndim != 1:
         raise StateError(
-            f"q has shape {coordinates.shape}; take_apart is for one configuration, "
-            f"({model.nq},). mass_matrix_logdet and mass_matrix_solve take batches."
+            f"q has shape {coordinates.shape}",
+            f"take_apart is for one configuration, ({model.nq},). mass_matrix_logdet and "
+            "mass_matrix_solve take batches.",
         )
     return _pieces_of(model, coordinates, _hard_bodies(model, hard))
 
@@ -205,7 +207,7 @@ def mass_matrix_solve(
         return np.array(solved).reshape(b.shape)
     if b.ndim == 2 and len(b) != len(coordinates):
         raise StateError(
-            f"q has {len(coordinates)} rows and rhs {len(b)}; give as many, or one of either."
+            f"q has {len(coordinates)} rows and rhs {len(b)}", "give as many, or one of either."
         )
     rows = np.broadcast_to(b, (len(coordinates), size))
     pairs = zip(coordinates, rows, strict=True)
@@ -237,7 +239,7 @@ def _in_pieces(
 
 def _hard_bodies(model: Model, hard: Iterable[str]) -> NDArray[np.bool_]:
     if isinstance(hard, str):
-        raise StateError(f"hard is {hard!r}; give a list of joints' names.")
+        raise StateError(f"hard is {hard!r}", "give a list of joints' names.")
     held = np.zeros(model.n_bodies, dtype=np.bool_)
     for name in hard:
         model.v_slice(name)  # refuses what is no joint, with a guess

@@ -42,7 +42,7 @@ DIFFERENCE = 1e-3
 def generators(size: int = 3) -> Floats:
     """E₁ … E₃ of rotations (3 × 3), or Ẽ₁ … Ẽ₆ of motions (4 × 4), rotations first."""
     if size not in (3, 4):
-        raise StateError(f"size is {size!r}; give 3 for rotations, 4 for motions.")
+        raise StateError(f"size is {size!r}", "give 3 for rotations, 4 for motions.")
     found = np.zeros((3 if size == 3 else 6, size, size))
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
@@ -100,7 +100,9 @@ def motion(rotation: ArrayLike, place: ArrayLike) -> Floats:
     """The homogeneous transform [[R, b], [0, 1]]; takes complex numbers."""
     R, b = np.asarray(rotation), np.asarray(place)
     if R.shape != (3, 3) or b.shape != (3,):
-        raise StateError(f"rotation has shape {R.shape} and place {b.shape}; give (3, 3) and (3,).")
+        raise StateError(
+            f"rotation has shape {R.shape} and place {b.shape}", "give (3, 3) and (3,)."
+        )
     H = np.zeros((4, 4), dtype=np.result_type(R, b, np.float64))
     H[:3, :3], H[:3, 3], H[3, 3] = R, b, 1.0
     return H
@@ -112,7 +114,7 @@ def rotation_derivative(
     """∂f/∂ξ_n of eq. 12: the derivative of f(A·ROT[n, t]) by t, along a body axis n."""
     A, n = _matrix(rotation, 3, "rotation"), np.asarray(direction, dtype=np.float64)
     if n.shape != (3,):
-        raise StateError(f"direction has shape {n.shape}; give three numbers.")
+        raise StateError(f"direction has shape {n.shape}", "give three numbers.")
     N = np.einsum("i,ijk->jk", n, generators(3))
     return _slope(lambda t: function(A @ _exponential(N, t)))
 
@@ -171,7 +173,7 @@ def _slopes(function: Callable[..., ArrayLike], q: ArrayLike, size: int) -> tupl
     """(The matrix at q, its derivative by each coordinate)."""
     at = np.asarray(q, dtype=np.float64)
     if at.ndim != 1 or not np.isfinite(at).all():
-        raise StateError(f"q has shape {at.shape}; give a vector of finite numbers.")
+        raise StateError(f"q has shape {at.shape}", "give a vector of finite numbers.")
     matrix = _matrix(function(*at), size, "what the function gives")
 
     def along(i: int) -> Any:
@@ -184,6 +186,6 @@ def _matrix(given: ArrayLike, size: int, what: str) -> Floats:
     matrix = np.asarray(given, dtype=np.float64)
     if matrix.shape != (size, size) or not np.isfinite(matrix).all():
         raise StateError(
-            f"{what} has shape {matrix.shape}; give a finite matrix of {size} × {size}."
+            f"{what} has shape {matrix.shape}", f"give a finite matrix of {size} × {size}."
         )
     return matrix

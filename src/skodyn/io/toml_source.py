@@ -62,7 +62,8 @@ class TomlSource:
         return Fault(problem, remedy, file=str(self.path), line=line)
 
     def _syntax_fault(self, message: str) -> Fault:
-        """tomllib says where in its message alone, before Python 3.14."""
+        """Before Python 3.14, tomllib says where in its message alone; no sentence of ours is read
+        like this."""
         found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message)
         what, line, column = found.groups() if found else (message, None, None)
         at = f" at column {column}" if column else ""

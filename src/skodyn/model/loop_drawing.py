@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skodyn.errors import SkodynError
+from skodyn.errors import SkodynError, faults_of
 from skodyn.model.joints import Joint
 from skodyn.model.loops import JointCoupling, Loop
 from skodyn.topology.wording import listed
@@ -118,7 +118,7 @@ def drawn_groups(model: Model) -> list[str]:
     try:
         return group_lines(model)
     except SkodynError as error:
-        return str(error).splitlines()
+        return [str(fault) for fault in faults_of(error)]
 
 
 def _group_words(model: Model, group: DescribedGroup) -> str:

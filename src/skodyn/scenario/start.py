@@ -9,7 +9,7 @@ import numpy as np
 
 from skodyn.conventions import QUATERNION_TOLERANCE
 from skodyn.dynamics.looped import widest_gap
-from skodyn.errors import SkodynError
+from skodyn.errors import SkodynError, faults_of
 from skodyn.faults import Fault, dotted
 from skodyn.model.assembly import assemble
 from skodyn.model.columns import Floats, shown
@@ -95,7 +95,8 @@ def _closed(
         if noise.project and widest_gap(model, q, v)[1] > CLOSED:
             v = kept_velocity(model, q, v, () if given.v_noise else given.v)
     except SkodynError as error:
-        tables.add([Fault("initial", path=("initial",), cause=Fault(str(error)))])
+        found = faults_of(error)
+        tables.add(Fault("initial", path=("initial",), cause=fault) for fault in found)
         return q, v
     fault = start_fault(model, q, v)
     if fault:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from skodyn.errors import FaultsError, SkodynError
+from skodyn.errors import SkodynError, faults_of
 from skodyn.faults import Fault, Subject
 from skodyn.model.columns import LARGEST, Floats
 from skodyn.model.inertia_checks import check_inertias
@@ -160,8 +160,7 @@ def _read_extremes(
         try:
             Variant(set_values(study.data, known, values))
         except SkodynError as error:
-            found = error.faults if isinstance(error, FaultsError) else (Fault(str(error)),)
-            for fault in (replace(one, file="", line=0) for one in found):
+            for fault in (replace(one, file="", line=0) for one in faults_of(error)):
                 if fault not in said:
                     said.add(fault)
                     scan.faults.append(replace(fault, problem=f"run {run}: {fault.problem}"))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skodyn.channels.curves import Family
 from skodyn.dynamics import forward_kinematics, loop_error
-from skodyn.errors import LogError, SkodynError
+from skodyn.errors import LogError, SkodynError, faults_of
 from skodyn.forks import cached_property
 from skodyn.io.trajectory import Trajectory
 from skodyn.model.assembly import assemble
@@ -192,7 +192,7 @@ def _closed(model: Model, q: Floats) -> tuple[Floats, list[str]]:
         closed = np.abs(loop_error(model, q)).max(initial=0.0) <= _OPEN
         return q if closed else assemble(model, q).q, []
     except SkodynError as error:
-        return q, [f"drawn with its loops open: {str(error).splitlines()[0]}"]
+        return q, [f"drawn with its loops open: {faults_of(error)[0]}"]
 
 
 def _poses(model: Model, q: Floats, times: Floats) -> Recording:
