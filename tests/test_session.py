@@ -241,7 +241,7 @@ CHANGES = {
     "controller": lambda p: {"forces": replace(p.forces, controller=push)},
     "model": lambda p: {"model": _other_model()},
     "initial state": lambda p: {"v0": p.v0 * 1.5},
-    "settings": lambda p: {"settings": replace(p.settings, dt=p.settings.dt / 2)},
+    "settings": lambda p: {"settings": p.settings.changed(dt=p.settings.dt / 2)},
     "settings ": lambda p: {"duration": 2.0},
     "settings  ": lambda p: {"every": 4},
     "forces": lambda p: {"forces": _stiffer()},

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
@@ -26,7 +27,7 @@ GROUP = "skodyn"
 Thing = TypeVar("Thing")
 Registered = TypeVar("Registered")
 _ALL: list[Registry[Any]] = []
-_loaded = False
+_loaded, _loading = False, 0
 
 
 class PluginWarning(UserWarning):
@@ -56,7 +57,7 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         self._folder, self._order = folder, order
         self._own: dict[str, Thing] = {}
         self._others: dict[str, Thing] = {}
-        self._is_open = not folder
+        self._is_open, self._opening = not folder, 0
         _ALL.append(self)
 
     def add(self, thing: Thing, own: bool = False) -> None:
@@ -78,11 +79,12 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
     @property
     def built_in(self) -> Mapping[str, Thing]:
         """What skodyn brings itself; nothing of others is imported."""
-        if not self._is_open:
-            self._is_open = True
-            _import_all(self._folder)
+        if not self._is_open and self._opening != threading.get_ident():
+            self._opening = threading.get_ident()  # what is imported may ask for names itself
+            _import_all(self._folder)  # where other threads wait for it
             key = self._order or self._name
             self._own = dict(sorted(self._own.items(), key=lambda item: key(item[1])))
+            self._is_open = True
         return self._own
 
     def __getitem__(self, name: str) -> Thing:
@@ -154,10 +156,17 @@ def register(thing: Registered) -> Registered:
 
 def load_plugins() -> None:
     """Import what installed packages offer, once; what cannot be used is a warning."""
-    global _loaded
-    if _loaded:
+    global _loaded, _loading
+    if _loaded or _loading == threading.get_ident():
         return
-    _loaded = True
+    _loading = threading.get_ident()
+    try:
+        _load_each()
+    finally:
+        _loaded, _loading = True, 0
+
+
+def _load_each() -> None:
     from importlib.metadata import entry_points
 
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):

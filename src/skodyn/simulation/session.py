@@ -127,7 +127,7 @@ class Plan:
             *(repr(contact) for contact in self.forces.contacts),
         ))  # fmt: skip
         return {
-            "model": self.model.content_hash,
+            "model": "-".join((self.model.content_hash, *own_code(map(type, self.model.joints)))),
             "initial state": state.hexdigest(),
             "settings": hashlib.sha256(numbers.encode()).hexdigest(),
             "forces": hashlib.sha256(acting.encode()).hexdigest(),

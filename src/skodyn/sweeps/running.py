@@ -143,10 +143,10 @@ def resume_sweep(
     with open_index(path) as file:
         index = Index(file)
         found = stored_study(index, study.metrics if study else None)
-        if changed_code(index) and not force:
+        if changed_code(index, found) and not force:
             raise LogError(
                 f"{path} was begun with another version of skodyn, so its runs may differ in their "
-                "last bits; restore that version, or force it."
+                "last bits; restore that version (of what others add to it, too), or force it."
             )
     prepare(pickled(found))
     return _drive(Path(path), found, **given)

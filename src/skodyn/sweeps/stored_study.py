@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from skodyn.errors import LogError
 from skodyn.io import provenance
+from skodyn.model.joints import CATALOGUE
 from skodyn.model.model import Model
 from skodyn.scenario import parse_scenario
+from skodyn.simulation.element import ELEMENTS, TABLES
+from skodyn.simulation.identity import own_code
+from skodyn.simulation.methods import METHODS
+from skodyn.simulation.settings import IntegratorSettings
 from skodyn.sources import dependency_hash
 from skodyn.sweeps.index import Index
 from skodyn.sweeps.metrics import Metric
@@ -20,9 +28,27 @@ from skodyn.sweeps.study import Study
 __all__ = ["changed_code", "record_of", "stored_model", "stored_study"]
 
 
-def code_hash() -> str:
+def code_hash(study: Study) -> str:
     """Of everything that decides the bits of a run."""
-    return dependency_hash("skodyn.sweeps.batch")
+    loops = {method.loop.py_func.__module__ for method in METHODS.built_in.values()}
+    ours = [dependency_hash(module) for module in ("skodyn.sweeps.batch", *sorted(loops))]
+    found = repr((ours, _code_of_others(study)))
+    return hashlib.sha256(found.encode()).hexdigest()[:16]
+
+
+def _code_of_others(study: Study) -> list[Any]:
+    """Of the forces, joints and methods that are not skodyn's own."""
+    data = study.data
+    given = [table["type"] for t in TABLES for table in data.get(t, {}).values()]
+    joints = [body["joint"]["type"] for body in data["model"]["bodies"].values()]
+    used = {str(data.get("integrator", {}).get("method", "rk4"))}
+    used |= set(study.labels.get("integrator.method", ()))
+    others = [METHODS[name] for name in sorted(used) if name not in METHODS.built_in]
+    return [
+        *own_code(ELEMENTS[name] for name in given),
+        *own_code(CATALOGUE[name] for name in joints),
+        *(np.asarray(one.numbers(IntegratorSettings(one.name))).tolist() for one in others),
+    ]
 
 
 def record_of(plan: Plan) -> dict[str, Any]:
@@ -40,7 +66,7 @@ def record_of(plan: Plan) -> dict[str, Any]:
         "settings": {"sample_every": study.sample_every, "folder": str(study.folder)},
         "dimensions": plan.dimensions,
         "logs": json.dumps(plan.logs),
-        "code": code_hash(),
+        "code": code_hash(study),
         "provenance": {key: value for key, value in origin.items() if key != "scenario"},
     }
 
@@ -73,6 +99,6 @@ def stored_model(index: Index) -> Model:
     return parse_scenario(index.text("normal_form"), Path()).model
 
 
-def changed_code(index: Index) -> bool:
-    """Whether runs of this skodyn may differ in their bits from those in the index."""
-    return index.text("code") != code_hash()
+def changed_code(index: Index, study: Study) -> bool:
+    """Whether runs may differ in their bits from those in the index, which has this study."""
+    return index.text("code") != code_hash(study)
