@@ -336,17 +336,52 @@ def test_coriolis_matrix_and_christoffel_symbols(case):
     near(sk.christoffel_symbols(m, q) @ v, C, 1e-12)
 
 
-@pytest.mark.parametrize(
-    ("what", "more"),
-    [
-        ("body_inertias", ()),
-        ("mass_matrix_logdet_gradient", ()),
-        ("sample_velocity", (1.0, np.random.default_rng(0))),
-    ],
-)
-def test_what_has_no_meaning_or_no_code_with_mimics_is_refused_by_its_name(what, more):
-    with pytest.raises(sk.ModelError, match=rf"{what} does.*mimic joints.*model\.uncoupled"):
-        getattr(sk, what)(CASES[0].model, CASES[0].q, *more)
+def test_what_has_no_meaning_with_mimics_is_refused_by_its_name():
+    with pytest.raises(sk.ModelError, match=r"body_inertias does.*mimic joints.*model\.uncoupled"):
+        sk.body_inertias(CASES[0].model, CASES[0].q)
+
+
+def test_gradient_of_the_logarithm_of_the_determinant(case):
+    m, q = case.model, case.q
+    found = sk.mass_matrix_logdet_gradient(m, q)
+    for i in range(m.nv):
+        step = np.eye(m.nv)[i]
+        slope = central(lambda t, s=step: sk.mass_matrix_logdet(m, m.integrate(q, t * s)), 1e-3)
+        near(found[i], slope, 1e-7)
+    out = np.empty((2, m.nv))
+    both = sk.mass_matrix_logdet_gradient(m, np.stack((q, q)), out=out)
+    assert both is out
+    near(both, np.stack((found, found)), 1e-12)
+
+
+def test_drawn_velocities_have_the_covariance_of_the_reduced_mass_matrix(case):
+    """𝓜^(1/2)v is white: its covariance of many draws is the identity."""
+    m, count = case.model, 4000
+    v = sk.sample_velocity(m, np.tile(case.q, (count, 1)), 1.0, np.random.default_rng(1))
+    white = v @ np.linalg.cholesky(case.mass)
+    assert np.abs(white.T @ white / count - np.eye(m.nv)).max() < 6.0 * np.sqrt(2.0 / count)
+    one = sk.sample_velocity(m, case.q, 2.0, np.random.default_rng(3))
+    assert one.shape == (m.nv,)
+
+
+def test_a_thermostat_keeps_the_temperature_of_joints_that_follow():
+    b = sk.ModelBuilder(gravity=(0, 0, 0))
+    body = {"mass": 1.0, "com": (0.3, 0, 0), "inertia": (0.02, 0.02, 0.02)}
+    b.add_body("arm", "world", sk.Revolute(axis=(0, 1, 0), name="a"), **body)
+    b.add_body(
+        "hand", "arm", sk.Revolute(axis=(0, 0, 1), name="b"), translation=(0.6, 0, 0), **body
+    )
+    b.add_body(
+        "tip", "hand", sk.Revolute(axis=(0, 1, 0), name="c"), translation=(0.6, 0, 0), **body
+    )
+    b.add_mimic("c", "a", -2.0, 0.1)
+    m, kT = b.build(), 0.5
+    thermostat = sk.AndersenThermostat(kT=kT, rate=200.0, seed=2)
+    run = sk.simulate(m, m.neutral(), np.zeros(m.nv), duration=4.0, dt=1e-3, every=10,
+                      thermostat=thermostat, channels=["energy"])  # fmt: skip
+    kinetic = run.trajectory["energy"][40:, 0]
+    assert kinetic.mean() == pytest.approx(m.nv * kT / 2, rel=0.35)
+    assert abs(run.summary["energy_imbalance"]) < 1e-3 * kinetic.max()
 
 
 # ---- batches, out, threads ----------------------------------------------------------------------

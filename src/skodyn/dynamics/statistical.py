@@ -8,6 +8,7 @@ from typing import overload
 
 import numpy as np
 
+from skodyn.dynamics.coupled_statistics import coupled_gradient, coupled_velocity
 from skodyn.dynamics.driver import NOTHING, Algorithm, run
 from skodyn.dynamics.mass_matrices import mass_matrix_logdet
 from skodyn.errors import StateError
@@ -20,7 +21,10 @@ from skodyn.typing import Coordinates, DofArray
 __all__ = ["fixman_potential", "mass_matrix_logdet_gradient", "sample_velocity"]
 
 GRADIENT = Algorithm(
-    _gradient.mass_matrix_logdet_gradient, _gradient.mass_matrix_logdet_gradient_batch, ""
+    _gradient.mass_matrix_logdet_gradient,
+    _gradient.mass_matrix_logdet_gradient_batch,
+    "",
+    coupled=coupled_gradient,
 )
 SAMPLE = Algorithm(_sample.sample_velocity, _sample.sample_velocity_batch, "x", "noise")
 
@@ -28,7 +32,7 @@ SAMPLE = Algorithm(_sample.sample_velocity, _sample.sample_velocity_batch, "x", 
 def mass_matrix_logdet_gradient(
     model: Model, q: Coordinates, *, out: Floats | None = None, threads: int | None = None
 ) -> DofArray:
-    """The derivative of log det 𝓜 along each velocity direction, O(n).
+    """The derivative of log det 𝓜 along each velocity direction, O(n); with mimics O(n²) each.
 
     Parameters
     ----------
@@ -190,9 +194,13 @@ def sample_velocity(
         raise StateError(
             f"rng is {rng!r}", "give a numpy Generator, as of numpy.random.default_rng."
         )
+    scale = math.sqrt(checked_temperature(kT))
+    if model.mimics:
+        states = model.check_q(q)
+        scaled = scale * rng.standard_normal((*states.shape[:-1], model.uncoupled.nv))
+        return coupled_velocity(SAMPLE, model, states, scaled, threads)
     states = np.asarray(q, dtype=np.float64)
-    noise = rng.standard_normal((*states.shape[:-1], model.nv))
-    scaled = math.sqrt(checked_temperature(kT)) * noise
+    scaled = scale * rng.standard_normal((*states.shape[:-1], model.nv))
     return run(SAMPLE, model, (model.nv,), q, NOTHING, scaled, None, None, threads)
 
 

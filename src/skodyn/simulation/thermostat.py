@@ -79,7 +79,6 @@ class Collisions:
     """When the next collision is, and what it does."""
 
     def __init__(self, thermostat: AndersenThermostat, model: Model, dt: float) -> None:
-        model.refuse_mimics("a thermostat")
         model.refuse_loops("a thermostat")
         self.thermostat, self.model, self.dt = thermostat, model, dt
         self.count, self.time = 0, 0.0
