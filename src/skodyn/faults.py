@@ -21,15 +21,39 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong.
+    """One thing that is wrong; `str` makes a sentence of it.
 
-    problem: what it is, with the name of what it speaks of; a clause without a full stop.
-    remedy: what to do, with the full stop or question mark that ends the sentence.
-    path: keys from the outermost inward; the same for a file and for what Python describes.
-    value: what was found there, as numbers, texts and tuples; anything else as its repr.
-    body, joint: their names, where the fault is one of theirs.
-    file, line: where it is written; line 0 if nobody knows.
-    cause: the fault in another file that this one is made of.
+    Parameters
+    ----------
+    problem : str
+        What is wrong, with the name of what it speaks of; a clause without a full stop.
+    remedy : str
+        What to do, with the full stop or question mark that ends the sentence.
+    path : tuple
+        Keys from the outermost inward; the same for a file and for what Python describes.
+    value : object
+        What was found there, as numbers, texts and tuples; anything else as its repr.
+    body, joint : str
+        Their names, where the fault is one of theirs.
+    file : str
+        Where it is written.
+    line : int
+        0 if nobody knows.
+    cause : Fault, optional
+        The fault in another file that this one is made of.
+
+    Examples
+    --------
+    >>> builder = sk.ModelBuilder()
+    >>> builder.add_body("arm", mass=-1.0)
+    >>> try:
+    ...     builder.build()
+    ... except sk.ModelError as error:
+    ...     (fault,) = error.faults
+    >>> fault.path, fault.value
+    (('bodies', 'arm', 'mass'), -1.0)
+    >>> str(fault)
+    "Body 'arm': mass is -1, which is negative; give its mass in kilograms."
     """
 
     problem: str
