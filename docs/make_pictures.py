@@ -23,7 +23,7 @@ from skodyn.io.trajectory import open as open_trajectory
 from skodyn.scenario import parse_scenario, read_scenario
 from skodyn.scenario.running import run_scenario
 from skodyn.sweeps.running import sweep
-from skodyn.view.document import document
+from skodyn.view.document import replay_page
 from skodyn.view.gif import film
 from skodyn.view.plots import force_picture, save, sheet, sparsity_picture, study_picture
 from skodyn.view.recording import record
@@ -134,7 +134,7 @@ def viewer_screen(target: Path) -> None:
         print(f"{target.name} stays as it is: {browser.WITHOUT}")
         return
     page_file = _folder() / "viewer.html"
-    page_file.write_text(document(record(run_of("rag_doll"))), encoding="utf-8")
+    page_file.write_text(replay_page(record(run_of("rag_doll"))), encoding="utf-8")
     with (
         browser.chromium() as started,
         browser.open_page(started, page_file.as_uri(), SCREEN) as (page, _, _),

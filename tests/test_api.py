@@ -31,6 +31,15 @@ def public_functions():
 FUNCTIONS = public_functions()
 
 
+IN_FORM = ("sko", "interop", "estimation")  # the others have short docstrings
+OF_MODULES = {
+    f"{module}.{name}": getattr(getattr(sk, module), name)
+    for module in IN_FORM
+    for name in getattr(sk, module).__all__
+    if inspect.isfunction(getattr(getattr(sk, module), name))
+}
+
+
 def public_classes():
     found = {name: getattr(sk, name) for name in sk.__all__}
     return {name: value for name, value in found.items() if inspect.isclass(value)}
@@ -51,9 +60,9 @@ def entries(section):
     return [name.strip().lstrip("*") for head in heads for name in head.split(",")]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", FUNCTIONS | OF_MODULES)
 def test_parameters_of_a_docstring_are_those_of_the_signature_in_their_order(name):
-    function = FUNCTIONS[name]
+    function = (FUNCTIONS | OF_MODULES)[name]
     documented = entries(sections(inspect.getdoc(function)).get("Parameters", ""))
     assert documented == list(inspect.signature(function).parameters)
 
@@ -80,7 +89,9 @@ def test_names_in_docstrings_exist(name):
         assert hasattr(sk, other), other
 
 
-WITH_EXAMPLES = FUNCTIONS | {n: c for n, c in CLASSES.items() if ">>> " in (c.__doc__ or "")}
+WITH_EXAMPLES = FUNCTIONS | {
+    name: thing for name, thing in (CLASSES | OF_MODULES).items() if ">>> " in (thing.__doc__ or "")
+}
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)

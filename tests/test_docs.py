@@ -71,6 +71,17 @@ def test_every_link_of_a_page_leads_somewhere(page):
     assert not missing
 
 
+INSIDE = {  # where a page shows the inside of the package, and says so
+    "docs/howto-debugging.md": {"skodyn.kernels"},
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_a_page_imports_nothing_that_is_not_public(page):
+    deep = set(re.findall(r"^(?:from|import) (skodyn\.[\w.]+)", page.read_text(), re.M))
+    assert deep <= INSIDE.get(name_of(page), set())
+
+
 def test_the_index_leads_to_every_page():
     index = (ROOT / "docs" / "README.md").read_text()
     pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}

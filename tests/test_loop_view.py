@@ -12,7 +12,7 @@ from skodyn.cli import main
 from skodyn.io.log import LogWriter
 from skodyn.io.trajectory import Trajectory
 from skodyn.view.closures import ArrowScale
-from skodyn.view.document import document
+from skodyn.view.document import replay_page
 from skodyn.view.drawing import Painter
 from skodyn.view.recording import record, show_wrenches, still
 from skodyn.view.scene import INSTANCE, scene_of
@@ -239,7 +239,7 @@ def page_of(tmp_path_factory):
 
         def opened(recording):
             path = folder / "run.html"
-            path.write_text(document(recording), encoding="utf-8")
+            path.write_text(replay_page(recording), encoding="utf-8")
             return open_page(started, path.as_uri())
 
         yield opened

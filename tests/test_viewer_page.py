@@ -14,7 +14,7 @@ import skodyn as sk
 from browser import changed_share, coloured_share, open_page, picture, wait
 from skodyn.cli import main
 from skodyn.io.log import LogWriter
-from skodyn.view.document import document
+from skodyn.view.document import replay_page
 from skodyn.view.recording import record, still
 from skodyn.view.server import page_server
 
@@ -51,7 +51,7 @@ def swing(path, n=2, rows=41, name="chain"):
 
 @contextmanager
 def served(recording):
-    server = page_server(lambda: document(recording))
+    server = page_server(lambda: replay_page(recording))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}/"

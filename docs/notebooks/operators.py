@@ -147,9 +147,7 @@ J = B.T @ phi.T @ H.T
 # Every identity of the paper is a check; `skodyn identities MODEL` does the same on the command line.
 
 # %%
-from skodyn.algebra.identities import check_identities
-
-results = check_identities(g)
+results = sk.check_identities(g)
 for result in results[30:36]:
     print(f"{result.name:20} {result.verdict:6} {result.equation}")
 print(sum(r.verdict == "holds" for r in results), "hold,", sum(r.failed for r in results), "fail")

@@ -12,8 +12,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skodyn import estimation, examples, extension, fixman, interop, sko, topology, typing
+    from skodyn import estimation, examples, extension, fixman, interop, sko, topology, typing, view
     from skodyn.algebra import Operator, Workbench, operators
+    from skodyn.algebra.identities import check_identities
     from skodyn.algebra.materialise import LargeMatrixWarning
     from skodyn.channels.batches import ChannelError, SlowChannelWarning
     from skodyn.channels.entry import Channel
@@ -163,12 +164,14 @@ _HOME = {
         "sko",
         "topology",
         "typing",
+        "view",
     ),
     "skodyn.algebra": (
         "Operator",
         "Workbench",
         "operators",
     ),
+    "skodyn.algebra.identities": ("check_identities",),
     "skodyn.algebra.materialise": ("LargeMatrixWarning",),
     "skodyn.channels.batches": (
         "ChannelError",
@@ -179,10 +182,10 @@ _HOME = {
     "skodyn.dynamics": (
         "Assembly",
         "BodyInertias",
-        "HybridDerivatives",
-        "HybridDynamics",
         "ContactForces",
         "ContactGaps",
+        "HybridDerivatives",
+        "HybridDynamics",
         "LoopForces",
         "OperationalSpace",
         "Parts",
@@ -454,6 +457,7 @@ __all__ = [
     "body_inertias",
     "center_of_mass",
     "channel",
+    "check_identities",
     "christoffel_symbols",
     "contact_forces",
     "contact_gaps",
@@ -520,4 +524,5 @@ __all__ = [
     "typing",
     "velocities",
     "velocity_from_diagonal",
+    "view",
 ]

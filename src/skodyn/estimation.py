@@ -124,7 +124,21 @@ class Estimate:
 
 
 def smooth(model: SKOModel, T: ArrayLike, solution: Riccati | None = None) -> Estimate:
-    """Filter tips to base, then smooth base to tips; O(N). T: one vector, or columns of draws."""
+    """Filter from the tips to the base, then smooth from the base to the tips, O(N).
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    T : array_like, shape (nv,) or (nv, k)
+        Outputs: one vector, or columns of draws.
+    solution : Riccati, optional
+        What `riccati` returned for this model, if it is at hand.
+
+    Returns
+    -------
+    estimate : Estimate
+    """
     solution = solution_of(model, solution)
     columns, shape = stacked_columns(T, model.nv, "T")
     predicted = gather(
@@ -146,12 +160,32 @@ def smooth(model: SKOModel, T: ArrayLike, solution: Riccati | None = None) -> Es
 
 
 def state_covariances(model: SKOModel) -> Blocks:
-    """The blocks of cov[x] = 𝔸M𝔸* on the diagonal: what a composite inertia is; O(N)."""
+    """The diagonal blocks of cov[x] = 𝔸M𝔸*, composite inertias, O(N).
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+
+    Returns
+    -------
+    blocks : Blocks
+    """
     return forward_lyapunov(model.tree, model.weights, model.M)
 
 
 def output_covariance(model: SKOModel) -> Floats:
-    """cov[T] = H𝔸M𝔸*H*: the mass matrix, dense."""
+    """cov[T] = H𝔸M𝔸*H*: the mass matrix, dense.
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+
+    Returns
+    -------
+    covariance : ndarray, shape (nv, nv)
+    """
     return mass_matrix(model)
 
 
@@ -159,11 +193,23 @@ OF = ("x", "T", "z", "z_error", "epsilon", "nu")
 
 
 def covariance(model: SKOModel, of: str, solution: Riccati | None = None) -> Floats:
-    """The whole covariance, dense: what two nodes have to do with each other as well.
+    """A whole covariance, dense: what two nodes have to do with each other as well.
 
-    of: "x" (𝔸M𝔸*), "T" (𝓜), "z" (𝔸̃τPτ*𝔸̃*), "z_error" (of x − 𝔷, ψMψ*), "epsilon" (D), "nu" (D⁻¹),
-    the slide "Key covariance quantities". By sweeps, so that it costs what filling it does.
-    `sk.operators(model).covariances` has the same as operators, which fill nothing.
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    of : str
+        "x" (𝔸M𝔸*), "T" (𝓜), "z" (𝔸̃τPτ*𝔸̃*), "z_error" (of x − 𝔷, ψMψ*), "epsilon" (D) or "nu"
+        (D⁻¹): the slide "Key covariance quantities".
+    solution : Riccati, optional
+        What `riccati` returned for this model, if it is at hand.
+
+    Returns
+    -------
+    covariance : ndarray
+        By sweeps, so that it costs what filling it does; `operators(model).covariances` has the
+        same as operators, which fill nothing.
     """
     if of not in OF:
         raise StateError(f"of is {of!r}", f"give one of {listed(OF)}.")
@@ -188,7 +234,24 @@ def _spread(model: SKOModel, weights: Blocks, Y: Blocks) -> Floats:
 
 
 def sample(model: SKOModel, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """(x, T): `count` independent draws of the states and outputs, as columns."""
+    """Independent draws of the states and outputs, as columns.
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    count : int
+        How many.
+    rng : numpy.random.Generator
+        Where the random numbers come from.
+
+    Returns
+    -------
+    x : ndarray, shape (N, count)
+        States.
+    T : ndarray, shape (nv, count)
+        Outputs.
+    """
     noise = rng.standard_normal((model.size, count))
     factors = Blocks.of(np.linalg.cholesky(block) for block in model.M)
     x = gather(model.tree, model.weights, factors.apply(noise))

@@ -67,42 +67,158 @@ Names = Mapping[str, str] | None
 def to_pinocchio_state(
     model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike, names: Names = None
 ) -> tuple[Floats, Floats]:
-    """(q, v) in Pinocchio's layout."""
+    """A state in Pinocchio's layout.
+
+    Parameters
+    ----------
+    model : Model
+        The model here.
+    pin_model : pinocchio.Model
+        The same system there.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates in skodyn's layout.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities in skodyn's layout.
+    names : mapping of str to str, optional
+        Names of the joints there by names here, where they differ.
+
+    Returns
+    -------
+    q : ndarray
+        Coordinates in Pinocchio's layout.
+    v : ndarray
+        Velocities.
+    """
     return _to_state(_pair_pinocchio(model, pin_model, names), q, v)
 
 
 def from_pinocchio_state(
     model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike, names: Names = None
 ) -> tuple[Floats, Floats]:
-    """(q, v) in skodyn's layout, from Pinocchio's."""
+    """A state in skodyn's layout, from Pinocchio's.
+
+    Parameters
+    ----------
+    model : Model
+        The model here.
+    pin_model : pinocchio.Model
+        The same system there.
+    q : array_like
+        Coordinates in Pinocchio's layout.
+    v : array_like
+        Velocities in Pinocchio's layout.
+    names : mapping of str to str, optional
+        Names of the joints there by names here, where they differ.
+
+    Returns
+    -------
+    q : ndarray, shape (nq,) or (B, nq)
+    v : ndarray, shape (nv,) or (B, nv)
+    """
     return _from_state(_pair_pinocchio(model, pin_model, names), q, v)
 
 
 def to_pinocchio_force(
     model: Model, pin_model: Any, q: ArrayLike, tau: ArrayLike, names: Names = None
 ) -> Floats:
-    """tau in Pinocchio's layout; q in skodyn's."""
+    """Generalised forces in Pinocchio's layout.
+
+    Parameters
+    ----------
+    model : Model
+        The model here.
+    pin_model : pinocchio.Model
+        The same system there.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates in skodyn's layout.
+    tau : array_like, shape (nv,) or (B, nv)
+        Generalised forces in skodyn's layout.
+    names : mapping of str to str, optional
+        Names of the joints there by names here, where they differ.
+
+    Returns
+    -------
+    tau : ndarray
+    """
     return _to_force(_pair_pinocchio(model, pin_model, names), q, tau)
 
 
 def from_pinocchio_force(
     model: Model, pin_model: Any, q: ArrayLike, tau: ArrayLike, names: Names = None
 ) -> Floats:
-    """tau in skodyn's layout; q and tau in Pinocchio's."""
+    """Generalised forces in skodyn's layout, from Pinocchio's.
+
+    Parameters
+    ----------
+    model : Model
+        The model here.
+    pin_model : pinocchio.Model
+        The same system there.
+    q : array_like
+        Coordinates in Pinocchio's layout.
+    tau : array_like
+        Generalised forces in Pinocchio's layout.
+    names : mapping of str to str, optional
+        Names of the joints there by names here, where they differ.
+
+    Returns
+    -------
+    tau : ndarray, shape (nv,) or (B, nv)
+    """
     return _from_force(_pair_pinocchio(model, pin_model, names), q, tau)
 
 
 def to_pinocchio_acceleration(
     model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, names: Names = None
 ) -> Floats:
-    """v̇ in Pinocchio's layout; q and v in skodyn's."""
+    """Accelerations in Pinocchio's layout.
+
+    Parameters
+    ----------
+    model : Model
+        The model here.
+    pin_model : pinocchio.Model
+        The same system there.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates in skodyn's layout.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities in skodyn's layout.
+    vdot : array_like, shape (nv,) or (B, nv)
+        Accelerations in skodyn's layout.
+    names : mapping of str to str, optional
+        Names of the joints there by names here, where they differ.
+
+    Returns
+    -------
+    vdot : ndarray
+    """
     return _to_acceleration(_pair_pinocchio(model, pin_model, names), q, v, vdot)
 
 
 def from_pinocchio_acceleration(
     model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, names: Names = None
 ) -> Floats:
-    """v̇ in skodyn's layout; q, v and vdot in Pinocchio's."""
+    """Accelerations in skodyn's layout, from Pinocchio's.
+
+    Parameters
+    ----------
+    model : Model
+        The model here.
+    pin_model : pinocchio.Model
+        The same system there.
+    q : array_like
+        Coordinates in Pinocchio's layout.
+    v : array_like
+        Velocities in Pinocchio's layout.
+    vdot : array_like
+        Accelerations in Pinocchio's layout.
+    names : mapping of str to str, optional
+        Names of the joints there by names here, where they differ.
+
+    Returns
+    -------
+    vdot : ndarray, shape (nv,) or (B, nv)
+    """
     return _from_acceleration(_pair_pinocchio(model, pin_model, names), q, v, vdot)
 
 
@@ -112,35 +228,131 @@ def from_pinocchio_acceleration(
 def to_mujoco_state(
     model: Model, mj_model: Any, q: ArrayLike, v: ArrayLike, names: Names = None
 ) -> tuple[Floats, Floats]:
-    """(qpos, qvel) in MuJoCo's layout."""
+    """A state in MuJoCo's layout.
+
+    Parameters
+    ----------
+    model : Model
+        The model here.
+    mj_model : mujoco.MjModel
+        The same system there.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates in skodyn's layout.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities in skodyn's layout.
+    names : mapping of str to str, optional
+        Names of the joints there by names here, where they differ.
+
+    Returns
+    -------
+    qpos : ndarray
+        Coordinates in MuJoCo's layout.
+    qvel : ndarray
+        Velocities.
+    """
     return _to_state(_pair_mujoco(model, mj_model, names), q, v)
 
 
 def from_mujoco_state(
     model: Model, mj_model: Any, qpos: ArrayLike, qvel: ArrayLike, names: Names = None
 ) -> tuple[Floats, Floats]:
-    """(q, v) in skodyn's layout, from MuJoCo's."""
+    """A state in skodyn's layout, from MuJoCo's.
+
+    Parameters
+    ----------
+    model : Model
+        The model here.
+    mj_model : mujoco.MjModel
+        The same system there.
+    qpos : array_like
+        Coordinates in MuJoCo's layout.
+    qvel : array_like
+        Velocities in MuJoCo's layout.
+    names : mapping of str to str, optional
+        Names of the joints there by names here, where they differ.
+
+    Returns
+    -------
+    q : ndarray, shape (nq,) or (B, nq)
+    v : ndarray, shape (nv,) or (B, nv)
+    """
     return _from_state(_pair_mujoco(model, mj_model, names), qpos, qvel)
 
 
 def to_mujoco_force(
     model: Model, mj_model: Any, q: ArrayLike, tau: ArrayLike, names: Names = None
 ) -> Floats:
-    """tau in MuJoCo's layout (qfrc_applied); q in skodyn's."""
+    """Generalised forces in MuJoCo's layout.
+
+    Parameters
+    ----------
+    model : Model
+        The model here.
+    mj_model : mujoco.MjModel
+        The same system there.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates in skodyn's layout.
+    tau : array_like, shape (nv,) or (B, nv)
+        Generalised forces in skodyn's layout.
+    names : mapping of str to str, optional
+        Names of the joints there by names here, where they differ.
+
+    Returns
+    -------
+    qfrc : ndarray
+    """
     return _to_force(_pair_mujoco(model, mj_model, names), q, tau)
 
 
 def from_mujoco_force(
     model: Model, mj_model: Any, qpos: ArrayLike, qfrc: ArrayLike, names: Names = None
 ) -> Floats:
-    """tau in skodyn's layout, from any of MuJoCo's qfrc arrays."""
+    """Generalised forces in skodyn's layout, from MuJoCo's.
+
+    Parameters
+    ----------
+    model : Model
+        The model here.
+    mj_model : mujoco.MjModel
+        The same system there.
+    qpos : array_like
+        Coordinates in MuJoCo's layout.
+    qfrc : array_like
+        Generalised forces in MuJoCo's layout.
+    names : mapping of str to str, optional
+        Names of the joints there by names here, where they differ.
+
+    Returns
+    -------
+    tau : ndarray, shape (nv,) or (B, nv)
+    """
     return _from_force(_pair_mujoco(model, mj_model, names), qpos, qfrc)
 
 
 def to_mujoco_acceleration(
     model: Model, mj_model: Any, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, names: Names = None
 ) -> Floats:
-    """v̇ in MuJoCo's layout (qacc); q and v in skodyn's."""
+    """Accelerations in MuJoCo's layout.
+
+    Parameters
+    ----------
+    model : Model
+        The model here.
+    mj_model : mujoco.MjModel
+        The same system there.
+    q : array_like, shape (nq,) or (B, nq)
+        Coordinates in skodyn's layout.
+    v : array_like, shape (nv,) or (B, nv)
+        Velocities in skodyn's layout.
+    vdot : array_like, shape (nv,) or (B, nv)
+        Accelerations in skodyn's layout.
+    names : mapping of str to str, optional
+        Names of the joints there by names here, where they differ.
+
+    Returns
+    -------
+    qacc : ndarray
+    """
     return _to_acceleration(_pair_mujoco(model, mj_model, names), q, v, vdot)
 
 
@@ -152,7 +364,27 @@ def from_mujoco_acceleration(
     qacc: ArrayLike,
     names: Names = None,
 ) -> Floats:
-    """v̇ in skodyn's layout; qpos, qvel and qacc in MuJoCo's."""
+    """Accelerations in skodyn's layout, from MuJoCo's.
+
+    Parameters
+    ----------
+    model : Model
+        The model here.
+    mj_model : mujoco.MjModel
+        The same system there.
+    qpos : array_like
+        Coordinates in MuJoCo's layout.
+    qvel : array_like
+        Velocities in MuJoCo's layout.
+    qacc : array_like
+        Accelerations in MuJoCo's layout.
+    names : mapping of str to str, optional
+        Names of the joints there by names here, where they differ.
+
+    Returns
+    -------
+    vdot : ndarray, shape (nv,) or (B, nv)
+    """
     return _from_acceleration(_pair_mujoco(model, mj_model, names), qpos, qvel, qacc)
 
 

@@ -211,9 +211,9 @@ def _write(options: argparse.Namespace) -> None:
     for note in recording.notes:
         print(f"note: {note}", file=sys.stderr)
     if options.html:
-        from skodyn.view.document import document
+        from skodyn.view.document import replay_page
 
-        _put(Path(options.html), document(recording).encode())
+        _put(Path(options.html), replay_page(recording).encode())
     if options.gif:
         from skodyn.view.gif import film
 
@@ -245,7 +245,7 @@ def _put(target: Path, data: bytes) -> None:
 
 
 def _serve(options: argparse.Namespace) -> None:
-    from skodyn.view.document import document
+    from skodyn.view.document import replay_page
     from skodyn.view.server import LOOPBACK, page_server
 
     recording = _recording(options)  # faults come before there is an address
@@ -253,7 +253,7 @@ def _serve(options: argparse.Namespace) -> None:
         print(f"note: {note}", file=sys.stderr)
     if not 0 <= options.port < 65536:
         raise SkodynError(f"--port {options.port}: give a number from 0 to 65535.")
-    with page_server(lambda: document(_recording(options)), options.port) as server:
+    with page_server(lambda: replay_page(_recording(options)), options.port) as server:
         address = f"http://{LOOPBACK}:{server.server_address[1]}/"
         print(f"{address}  (this machine only; Ctrl-C ends it)", flush=True)
         if not options.no_browser:

@@ -28,7 +28,28 @@ __all__ = ["forward_dynamics"]
 
 
 def forward_dynamics(model: SKOModel, tau: ArrayLike, solution: Riccati | None = None) -> Floats:
-    """θ̈ under the generalised forces tau; O(N). Give the Riccati solution if it is at hand."""
+    """Accelerations under generalised forces: the articulated body recursion, O(N).
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    tau : array_like, shape (nv,)
+        Generalised forces.
+    solution : Riccati, optional
+        What `riccati` returned for this model, if it is at hand.
+
+    Returns
+    -------
+    vdot : ndarray, shape (nv,)
+
+    Examples
+    --------
+    >>> gears = sk.sko_model(sk.examples.pendulum(3), [0.3, 0.2, 0.1])
+    >>> vdot = sk.sko.forward_dynamics(gears, [1.0, 0.0, 0.0])
+    >>> np.allclose(sk.sko.inverse_dynamics(gears, vdot), [1.0, 0.0, 0.0])
+    True
+    """
     solution = solution_of(model, solution)
     given = stacked_vector(tau, model.nv, "tau")
     vdot, residual = given.copy(), np.empty(model.nv)

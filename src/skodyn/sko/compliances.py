@@ -21,7 +21,19 @@ __all__ = ["compliance", "joint_compliances", "node_compliances"]
 
 
 def joint_compliances(model: SKOModel, solution: Riccati) -> Blocks:
-    """H*(k)·D⁻¹(k)·H(k) of every node; O(N)."""
+    """H*(k)·D⁻¹(k)·H(k) of every node, O(N).
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    solution : Riccati
+        What `riccati` returned for this model.
+
+    Returns
+    -------
+    blocks : Blocks
+    """
     solution = solution_of(model, solution)
     X = Blocks.zeros(model.sizes, model.sizes)
     joint_compliance_sweep.ready(
@@ -34,7 +46,19 @@ def joint_compliances(model: SKOModel, solution: Riccati) -> Blocks:
 
 
 def node_compliances(model: SKOModel, solution: Riccati | None = None) -> Blocks:
-    """Υ(k) = Ω(k, k) of every node (eq. 24 with ψ for both operators); O(N)."""
+    """Υ(k) = Ω(k, k) of every node, O(N).
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    solution : Riccati, optional
+        What `riccati` returned for this model, if it is at hand.
+
+    Returns
+    -------
+    blocks : Blocks
+    """
     solution = solution_of(model, solution)
     return backward_lyapunov(model.tree, solution.psi, joint_compliances(model, solution))
 
@@ -42,7 +66,22 @@ def node_compliances(model: SKOModel, solution: Riccati | None = None) -> Blocks
 def compliance(
     model: SKOModel, nodes: Iterable[Hashable], solution: Riccati | None = None
 ) -> Floats:
-    """Ω(i, j) for all pairs of these nodes, as one symmetric matrix in their order."""
+    """Ω(i, j) for all pairs of some nodes, as one symmetric matrix in their order.
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    nodes : iterable of hashable
+        Names or numbers.
+    solution : Riccati, optional
+        What `riccati` returned for this model, if it is at hand.
+
+    Returns
+    -------
+    compliance : ndarray, shape (m, m)
+        m is the sum of the nodes' sizes.
+    """
     solution = solution_of(model, solution)
     chosen = model.tree.indices(nodes).tolist()
     upsilon, psi = node_compliances(model, solution), solution.psi

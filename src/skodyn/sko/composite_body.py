@@ -17,7 +17,24 @@ __all__ = ["mass_matrix"]
 
 
 def mass_matrix(model: SKOModel) -> Floats:
-    """𝓜 (nv × nv), both triangles; only blocks of related nodes are computed."""
+    """The mass matrix from composite inertias.
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+
+    Returns
+    -------
+    mass : ndarray, shape (nv, nv)
+        Both triangles; only blocks of related nodes are computed.
+
+    Examples
+    --------
+    >>> gears = sk.sko_model(sk.examples.pendulum(3), [0.3, 0.2, 0.1])
+    >>> sk.sko.mass_matrix(gears).shape
+    (3, 3)
+    """
     R = composite_inertias(model)
     mass = np.zeros((model.nv, model.nv))
     mass_matrix_sweep.ready(

@@ -121,10 +121,25 @@ def embed(
     x_p: ArrayLike | None = None,
     name: Hashable | None = None,
 ) -> EmbeddedModel:
-    """The model with these nodes as one that moves by θ̇ = X·u, θ̈ = X·u̇ + x_p.
+    """A model in which some nodes become one that moves by θ̇ = X·u, θ̈ = X·u̇ + x_p.
 
-    X has a row for each degree of freedom of the nodes, in the order that they have in the model,
-    and independent columns; none at all locks them. A TopologyError says why nodes cannot be one.
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    nodes : iterable of hashable
+        Names or numbers; a TopologyError says why they cannot be one.
+    X : array_like, shape (nv of the nodes, mobility)
+        A row for each degree of freedom of the nodes, in the order of the model, and independent
+        columns; none at all locks them.
+    x_p : array_like, optional
+        Accelerations for u̇ = 0.
+    name : hashable, optional
+        Name of the new node.
+
+    Returns
+    -------
+    embedded : EmbeddedModel
     """
     check_model(model)
     coarse = aggregate(model, nodes, name)

@@ -59,7 +59,19 @@ def _hinge_accelerations(model: SKOModel, vdot: ArrayLike) -> Floats:
 
 
 def terminal_model(model: SKOModel, vdot: ArrayLike) -> ForceModel:
-    """f = Mα + (b + ℰf): the body alone."""
+    """f = Mα + (b + ℰf): the body alone.
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    vdot : array_like, shape (nv,)
+        Generalised accelerations.
+
+    Returns
+    -------
+    forces : ForceModel
+    """
     relative = _hinge_accelerations(model, vdot)
     alpha = scatter(model.tree, model.weights, relative)
     own = model.M.apply(alpha)
@@ -69,7 +81,21 @@ def terminal_model(model: SKOModel, vdot: ArrayLike) -> ForceModel:
 
 
 def composite_model(model: SKOModel, vdot: ArrayLike) -> ForceModel:
-    """f = Rα + y, y = 𝔸(b + ℰR(H*θ̈ + a)): all outboard bodies, locked together."""
+    """f = Rα + y: all outboard bodies, locked together.
+
+    y = 𝔸(b + ℰR(H*θ̈ + a)).
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    vdot : array_like, shape (nv,)
+        Generalised accelerations.
+
+    Returns
+    -------
+    forces : ForceModel
+    """
     relative = _hinge_accelerations(model, vdot)
     alpha = scatter(model.tree, model.weights, relative)
     R = composite_inertias(model)
@@ -94,14 +120,42 @@ def _articulated(
 def articulated_model(
     model: SKOModel, tau: ArrayLike, solution: Riccati | None = None
 ) -> ForceModel:
-    """f = Pα + (𝔷 − Pa): all outboard bodies, free to swing on their joints."""
+    """f = Pα + (𝔷 − Pa): all outboard bodies, free to swing on their joints.
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    tau : array_like, shape (nv,)
+        Generalised forces.
+    solution : Riccati, optional
+        What `riccati` returned for this model, if it is at hand.
+
+    Returns
+    -------
+    forces : ForceModel
+    """
     solution, _, alpha, z = _articulated(model, tau, solution)
     residual = z - solution.P.apply(model.a)
     return ForceModel(model, "articulated", solution.P.apply(alpha), residual)
 
 
 def inboard_model(model: SKOModel, tau: ArrayLike, solution: Riccati | None = None) -> ForceModel:
-    """f = P⁺α⁺ + 𝔷⁺, 𝔷⁺ = 𝔷 + Gε: the articulated model as the parent feels it."""
+    """f = P⁺α⁺ + 𝔷⁺, 𝔷⁺ = 𝔷 + Gε: the articulated model as the parent feels it.
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    tau : array_like, shape (nv,)
+        Generalised forces.
+    solution : Riccati, optional
+        What `riccati` returned for this model, if it is at hand.
+
+    Returns
+    -------
+    forces : ForceModel
+    """
     solution, given, alpha, z = _articulated(model, tau, solution)
     outer = pass_outward(model.tree, model.weights, alpha)
     innovation = given - model.H.apply(z)

@@ -36,19 +36,73 @@ __all__ = ["innovations", "innovations_inverse", "log_determinant", "mass_matrix
 def innovations(
     model: SKOModel, solution: Riccati, x: ArrayLike, *, transpose: bool = False
 ) -> Floats:
-    """[I + H𝔸K]x, or its transpose times x; O(N) per column."""
+    """[I + H𝔸K]x, or its transpose times x, O(N) for each column.
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    solution : Riccati
+        What `riccati` returned for this model.
+    x : array_like, shape (nv,) or (nv, k)
+        A vector, or columns.
+    transpose : bool
+        Apply the transpose.
+
+    Returns
+    -------
+    y : ndarray, of the shape of x
+    """
     return _run(scatter_factor if transpose else gather_factor, model, solution, x)
 
 
 def innovations_inverse(
     model: SKOModel, solution: Riccati, x: ArrayLike, *, transpose: bool = False
 ) -> Floats:
-    """[I − HψK]x, or its transpose times x; O(N) per column."""
+    """[I − HψK]x, or its transpose times x, O(N) for each column.
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    solution : Riccati
+        What `riccati` returned for this model.
+    x : array_like, shape (nv,) or (nv, k)
+        A vector, or columns.
+    transpose : bool
+        Apply the transpose.
+
+    Returns
+    -------
+    y : ndarray, of the shape of x
+
+    Examples
+    --------
+    >>> gears = sk.sko_model(sk.examples.pendulum(3), [0.3, 0.2, 0.1])
+    >>> solution = sk.sko.riccati(gears)
+    >>> y = sk.sko.innovations(gears, solution, np.ones(3))
+    >>> np.allclose(sk.sko.innovations_inverse(gears, solution, y), 1.0)
+    True
+    """
     return _run(scatter_inverse if transpose else gather_inverse, model, solution, x)
 
 
 def mass_matrix_solve(model: SKOModel, rhs: ArrayLike, solution: Riccati | None = None) -> Floats:
-    """𝓜⁻¹·rhs by eq. 51, for a vector or columns; O(N) per column."""
+    """𝓜⁻¹ times a vector or columns, O(N) for each.
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    rhs : array_like, shape (nv,) or (nv, k)
+        A vector, or columns.
+    solution : Riccati, optional
+        What `riccati` returned for this model, if it is at hand.
+
+    Returns
+    -------
+    x : ndarray, of the shape of rhs
+    """
     solution = solution_of(model, solution)
     columns, shape = stacked_columns(rhs, model.nv, "rhs")
     inner = solve_blocks(solution.D_factor, innovations_inverse(model, solution, columns))
@@ -56,7 +110,19 @@ def mass_matrix_solve(model: SKOModel, rhs: ArrayLike, solution: Riccati | None 
 
 
 def log_determinant(model: SKOModel, solution: Riccati | None = None) -> float:
-    """log det 𝓜 = Σ log det D(k) (eq. 53); O(N)."""
+    """log det 𝓜 = Σ log det D(k), O(N).
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    solution : Riccati, optional
+        What `riccati` returned for this model, if it is at hand.
+
+    Returns
+    -------
+    logdet : float
+    """
     solution = solution_of(model, solution)
     factor = solution.D_factor
     return float(sum_of_logarithms.ready(factor.data, factor.starts, factor.row_starts))

@@ -23,7 +23,23 @@ __all__ = ["backward_element", "backward_lyapunov"]
 
 
 def backward_lyapunov(tree: Tree, A: Blocks, X: Blocks, B: Blocks | None = None) -> Blocks:
-    """Y with X = Y − diagOf{ℰ_𝔸*Yℰ_𝔹}: the diagonal blocks of 𝔸*X𝔹; 𝔹 = 𝔸 unless given. O(N)."""
+    """Y with X = Y − diagOf{ℰ_𝔸*Yℰ_𝔹}: the diagonal blocks of 𝔸*X𝔹, O(N).
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of the nodes.
+    A : Blocks
+        Weights of 𝔸, one for each edge.
+    X : Blocks
+        Square blocks, one for each node.
+    B : Blocks, optional
+        Weights of 𝔹; those of 𝔸 if left out.
+
+    Returns
+    -------
+    Y : Blocks
+    """
     B = A if B is None else B
     check_diagonal(tree, A, X, B)
     Y = Blocks(X.data.copy(), X.rows, X.cols)
@@ -36,7 +52,28 @@ def backward_lyapunov(tree: Tree, A: Blocks, X: Blocks, B: Blocks | None = None)
 def backward_element(
     tree: Tree, A: Blocks, Y: Blocks, i: Hashable, j: Hashable, B: Blocks | None = None
 ) -> Floats:
-    """Z(i, j) of Z = 𝔸*X𝔹 from its diagonal Y (eq. 25); takes time by the length of the paths."""
+    """One block Z(i, j) of Z = 𝔸*X𝔹 from its diagonal Y.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of the nodes.
+    A : Blocks
+        Weights of 𝔸, one for each edge.
+    Y : Blocks
+        The diagonal blocks.
+    i : hashable
+        Name or number of the row's node.
+    j : hashable
+        Name or number of the column's node.
+    B : Blocks, optional
+        Weights of 𝔹; those of 𝔸 if left out.
+
+    Returns
+    -------
+    block : ndarray
+        Takes time by the length of the paths.
+    """
     B = A if B is None else B
     check_diagonal(tree, A, Y, B)
     return walk_to_element(tree, A, Y, tree.resolve(i), tree.resolve(j), B)

@@ -24,13 +24,39 @@ __all__ = ["composite_inertias", "forward_element", "forward_lyapunov"]
 
 
 def composite_inertias(model: SKOModel) -> Blocks:
-    """R(k) of every node (Algorithm 4.1); O(N)."""
+    """The composite inertia R(k) of every node, O(N).
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+
+    Returns
+    -------
+    R : Blocks
+    """
     check_model(model)
     return forward_lyapunov(model.tree, model.weights, model.M)
 
 
 def forward_lyapunov(tree: Tree, A: Blocks, X: Blocks, B: Blocks | None = None) -> Blocks:
-    """Y with X = Y − ℰ_𝔸Yℰ_𝔹*: the diagonal blocks of 𝔸X𝔹*; 𝔹 = 𝔸 unless given. O(N)."""
+    """Y with X = Y − ℰ_𝔸Yℰ_𝔹*: the diagonal blocks of 𝔸X𝔹*, O(N).
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of the nodes.
+    A : Blocks
+        Weights of 𝔸, one for each edge.
+    X : Blocks
+        Square blocks, one for each node.
+    B : Blocks, optional
+        Weights of 𝔹; those of 𝔸 if left out.
+
+    Returns
+    -------
+    Y : Blocks
+    """
     B = A if B is None else B
     check_diagonal(tree, A, X, B)
     Y = Blocks(X.data.copy(), X.rows, X.cols)
@@ -43,7 +69,28 @@ def forward_lyapunov(tree: Tree, A: Blocks, X: Blocks, B: Blocks | None = None) 
 def forward_element(
     tree: Tree, A: Blocks, Y: Blocks, i: Hashable, j: Hashable, B: Blocks | None = None
 ) -> Floats:
-    """Z(i, j) of Z = 𝔸X𝔹* from its diagonal Y (eq. 15); takes time by the length of the path."""
+    """One block Z(i, j) of Z = 𝔸X𝔹* from its diagonal Y.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of the nodes.
+    A : Blocks
+        Weights of 𝔸, one for each edge.
+    Y : Blocks
+        The diagonal blocks.
+    i : hashable
+        Name or number of the row's node.
+    j : hashable
+        Name or number of the column's node.
+    B : Blocks, optional
+        Weights of 𝔹; those of 𝔸 if left out.
+
+    Returns
+    -------
+    block : ndarray
+        Takes time by the length of the path between the nodes.
+    """
     B = A if B is None else B
     check_diagonal(tree, A, Y, B)
     row, col = tree.resolve(i), tree.resolve(j)

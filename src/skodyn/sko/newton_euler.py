@@ -19,13 +19,50 @@ __all__ = ["inverse_dynamics", "velocities"]
 
 
 def velocities(model: SKOModel, v: ArrayLike) -> Floats:
-    """V = 𝔸*H*θ̇ of all nodes, stacked; O(N)."""
+    """Velocities of all nodes, stacked: V = 𝔸*H*θ̇, O(N).
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    v : array_like, shape (nv,)
+        Generalised velocities.
+
+    Returns
+    -------
+    V : ndarray, shape (N,)
+
+    Examples
+    --------
+    >>> gears = sk.sko_model(sk.examples.pendulum(3), [0.3, 0.2, 0.1])
+    >>> sk.sko.velocities(gears, [1.0, 0.0, 0.0]).shape
+    (18,)
+    """
     check_model(model)
     return scatter(model.tree, model.weights, model.H.apply(v, transpose=True))
 
 
 def inverse_dynamics(model: SKOModel, vdot: ArrayLike) -> Floats:
-    """𝒯 = H𝔸(Mα + b) with α = 𝔸*(H*θ̈ + a): the forces that produce θ̈; O(N)."""
+    """Forces that produce given accelerations: the Newton–Euler recursion, O(N).
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    vdot : array_like, shape (nv,)
+        Generalised accelerations.
+
+    Returns
+    -------
+    tau : ndarray, shape (nv,)
+        𝒯 = H𝔸(Mα + b) with α = 𝔸*(H*θ̈ + a).
+
+    Examples
+    --------
+    >>> gears = sk.sko_model(sk.examples.pendulum(3), [0.3, 0.2, 0.1])
+    >>> sk.sko.inverse_dynamics(gears, np.zeros(3)).shape
+    (3,)
+    """
     check_model(model)
     given = stacked_vector(vdot, model.nv, "vdot")
     alpha, f, tau = np.empty(model.size), np.empty(model.size), np.zeros(model.nv)

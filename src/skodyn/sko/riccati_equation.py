@@ -70,7 +70,24 @@ class Riccati:
 
 
 def riccati(model: SKOModel) -> Riccati:
-    """P, D, G, τ, τ̄, P⁺, ψ and K of every node; O(N). A DynamicsError names a node without D⁻¹."""
+    """The solution of the Riccati equation: P, D, G, τ, τ̄, P⁺, ψ and K of every node, O(N).
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+
+    Returns
+    -------
+    solution : Riccati
+        Articulated inertias and what follows from them; a DynamicsError names a node without D⁻¹.
+
+    Examples
+    --------
+    >>> gears = sk.sko_model(sk.examples.pendulum(3), [0.3, 0.2, 0.1])
+    >>> len(sk.sko.riccati(gears).P)
+    3
+    """
     check_model(model)
     m, n, inner = model.sizes, model.dofs, model.weights.rows
     P = Blocks(model.M.data.copy(), m, m)

@@ -24,20 +24,64 @@ __all__ = ["gather", "pass_inward", "pass_outward", "scatter"]
 
 
 def gather(tree: Tree, weights: Blocks, x: ArrayLike, *, strict: bool = False) -> Floats:
-    """𝔸x, or 𝔸̃x if strict, for the SPO operator with these weights; O(N) per column."""
+    """𝔸x: a recursion from the tips to the base, O(N) for each column.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of the nodes.
+    weights : Blocks
+        One weight for each edge.
+    x : array_like, shape (N,) or (N, k)
+        A stacked vector over the nodes, or columns of them.
+    strict : bool
+        Without the node itself: 𝔸̃ = 𝔸 − I.
+
+    Returns
+    -------
+    y : ndarray, of the shape of x
+    """
     return _sweep(gather_strictly if strict else gather_all, tree, weights, x)
 
 
 def scatter(tree: Tree, weights: Blocks, x: ArrayLike, *, strict: bool = False) -> Floats:
-    """𝔸*x, or 𝔸̃*x if strict, for the SPO operator with these weights; O(N) per column."""
+    """𝔸*x: a recursion from the base to the tips, O(N) for each column.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of the nodes.
+    weights : Blocks
+        One weight for each edge.
+    x : array_like, shape (N,) or (N, k)
+        A stacked vector over the nodes, or columns of them.
+    strict : bool
+        Without the node itself: 𝔸̃ = 𝔸 − I.
+
+    Returns
+    -------
+    y : ndarray, of the shape of x
+    """
     return _sweep(scatter_strictly if strict else scatter_all, tree, weights, x)
 
 
 def pass_inward(tree: Tree, edges: Blocks, x: ArrayLike, sizes: Ints | None = None) -> Floats:
     """ℰx: every node receives edge(k)·x(k) of its children.
 
-    sizes: of the nodes' parts of the result, where they are not those of x: m_k for K, whose
-    columns are degrees of freedom.
+    Parameters
+    ----------
+    tree : Tree
+        The tree of the nodes.
+    edges : Blocks
+        One block for each edge.
+    x : array_like, shape (N,) or (N, k)
+        A stacked vector over the nodes, or columns of them.
+    sizes : array of int, optional
+        Sizes of the nodes' parts of the result, where they are not those of x.
+
+    Returns
+    -------
+    y : ndarray
     """
     check_blocks(tree, edges, "edges")
     out = offsets(edges.cols if sizes is None else sizes)
@@ -45,7 +89,23 @@ def pass_inward(tree: Tree, edges: Blocks, x: ArrayLike, sizes: Ints | None = No
 
 
 def pass_outward(tree: Tree, edges: Blocks, x: ArrayLike, sizes: Ints | None = None) -> Floats:
-    """ℰ*x: every node receives edge*(k)·x(℘(k)) from its parent; sizes as for `pass_inward`."""
+    """ℰ*x: every node receives edge*(k)·x(℘(k)) from its parent.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of the nodes.
+    edges : Blocks
+        One block for each edge.
+    x : array_like, shape (N,) or (N, k)
+        A stacked vector over the nodes, or columns of them.
+    sizes : array of int, optional
+        Sizes of the nodes' parts of the result, where they are not those of x.
+
+    Returns
+    -------
+    y : ndarray
+    """
     check_blocks(tree, edges, "edges")
     inner = offsets(edges.cols if sizes is None else sizes)
     return _step(send_to_children, tree, edges, x, inner, edges.col_starts)

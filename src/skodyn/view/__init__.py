@@ -11,3 +11,42 @@
 | `server.py` | the same page on a loopback address |
 | `raster.py`, `camera.py`, `gif.py` | the same scene without a browser, as a GIF (extra `view`) |
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skodyn.view.document import replay_page
+    from skodyn.view.gif import film
+    from skodyn.view.plots import force_picture, save, sheet, sparsity_picture, study_picture
+    from skodyn.view.recording import Recording, record, still
+
+__all__ = [
+    "Recording",
+    "film",
+    "force_picture",
+    "record",
+    "replay_page",
+    "save",
+    "sheet",
+    "sparsity_picture",
+    "still",
+    "study_picture",
+]
+
+_HOME = {
+    "film": "gif",
+    "Recording": "recording",
+    "record": "recording",
+    "replay_page": "document",
+    "still": "recording",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """matplotlib and Pillow are imported by those who draw."""
+    if name not in __all__:
+        raise AttributeError(f"module 'skodyn.view' has no attribute {name!r}")
+    return getattr(import_module(f"skodyn.view.{_HOME.get(name, 'plots')}"), name)

@@ -26,7 +26,7 @@ from skodyn.view.closures import ARROW_LOOKS, CLOSING
 from skodyn.view.recording import LINE, Recording
 from skodyn.view.scene import Scene, body_colours
 
-__all__ = ["document"]
+__all__ = ["replay_page"]
 
 _SCRIPTS = ("geometry.js", "renderer.js", "replay.js", "closures.js", "chart.js", "player.js")
 _TURN_SCALE = 32767  # quaternions as 16-bit integers: within 3e-5 rad, half the size
@@ -51,7 +51,7 @@ class _Block:
         return base64.b64encode(packed).decode()
 
 
-def document(recording: Recording) -> str:
+def replay_page(recording: Recording) -> str:
     """The page of a recording, complete."""
     block = _Block()
     scene = recording.scene

@@ -44,17 +44,46 @@ class Result:
 
 
 def check_identities(
-    ops: Workbench, seed: int = 0, equations: Iterable[Equation] = CATALOGUE
+    ops: Workbench, seed: int = 0, equations: Iterable[Equation] | None = None
 ) -> list[Result]:
-    """All equations, in the order of the papers; random vectors and points come from the seed.
+    """Check every equation of the papers on a model in a state.
 
-    Each side is applied as it is typed to a few random vectors. What may differ is said in
-    comparison.py.
+    Each side is applied as it is typed to a few random vectors.
+
+    Parameters
+    ----------
+    ops : Workbench
+        What `operators` returned.
+    seed : int
+        Of the random vectors and points.
+    equations : iterable, optional
+        Some of the catalogue; all by default.
+
+    Returns
+    -------
+    results : list
+        For each equation its name, words, residual and verdict, in the order of the papers.
+
+    Raises
+    ------
+    StateError
+        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
+
+    See Also
+    --------
+    operators : the operators in them.
+
+    Examples
+    --------
+    >>> ops = sk.operators(sk.examples.pendulum(3), [0.3, 0.2, 0.1], [1.0, 0.0, 0.0])
+    >>> any(result.failed for result in sk.check_identities(ops))
+    False
     """
     if not isinstance(ops, Workbench):
         raise StateError(f"ops is {type(ops).__name__}", "give sk.operators(model, q).")
     givens = {bench: Given(bench, np.random.default_rng(seed)) for bench in (ops, *ops.samples)}
-    return [_check(equation, ops, givens) for equation in equations]
+    chosen = CATALOGUE if equations is None else equations
+    return [_check(equation, ops, givens) for equation in chosen]
 
 
 def _check(equation: Equation, ops: Workbench, givens: dict[Workbench, Given]) -> Result:
