@@ -1,6 +1,7 @@
 """A user's own operators, parts of a model as operators, traces, determinants, tables."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -174,6 +175,7 @@ INVERSES = {
     "H psi M psi* H*": lambda g: g.H @ g.psi @ g.M @ g.psi.T @ g.H.T,
     "composite": lambda g: g.H @ (g.R + g.phi_tilde @ g.R + g.R @ g.phi_tilde.T) @ g.H.T,
     "composite, R typed": lambda g: composite(g, g.E_phi.lyapunov_recursion(g.M)),
+    "composite, PyCraft eq. 20": lambda g: g.H @ (g.phi @ g.R + g.R @ g.phi.T - g.R) @ g.H.T,
     "composite, multiplied out": lambda g: (
         g.H @ g.R @ g.H.T + g.H @ g.phi_tilde @ g.R @ g.H.T + (g.H @ g.phi_tilde @ g.R @ g.H.T).T
     ),
@@ -205,6 +207,32 @@ def test_inverses_are_the_papers_expressions_and_the_like_of_them_are_refused():
     ):
         with pytest.raises(sk.StateError, match="has no inverse that skodyn knows"):
             wrong.inverse()
+
+
+MODELS = sorted(path.stem for path in Path("scenarios/models").glob("*.toml"))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_identities_on_every_model_of_the_scenarios(name):
+    """Parts, inverses, traces and determinants of what is shipped; loops are refused by name."""
+    model = sk.load(f"scenarios/models/{name}.toml")
+    rng = np.random.default_rng(2)
+    if model.has_loops or model.mimics:
+        with pytest.raises(sk.ModelError, match="operators does not take"):
+            sk.operators(model, model.neutral())
+        return
+    q, v = model.random_state(rng)
+    g = sk.operators(model, q, v)
+    mass = g.H @ g.phi @ g.M @ g.phi.T @ g.H.T
+    assert (mass @ composite(g, g.R).inverse()).is_identity()
+    assert ((g.E_phi @ g.tau_bar).lyapunov_recursion(g.M) - g.P).is_zero()
+    assert mass.log_det() == pytest.approx(sk.mass_matrix_logdet(model, q), rel=1e-9, abs=1e-9)
+    parts = g.segments()
+    x = rng.normal(size=g.node_space.size)
+    whole = g.phi @ x
+    close(parts.phi.assembled() @ x, whole, np.abs(whole).max())
+    spread = g.P + g.phi_tilde @ g.P + g.P @ g.phi_tilde.T
+    assert (g.covariances.z - (g.covariances.x - spread)).is_zero()
 
 
 # ---- traces and determinants --------------------------------------------------------------------

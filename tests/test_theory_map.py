@@ -1,7 +1,8 @@
 """docs/theory.md maps the five documents to the code: nothing missing, nothing made up.
 
-NUMBERS lists what the documents number: equations, lemmas, corollaries, algorithms, listings, and
-the titles of slides that state something. The documents themselves are not in the repository.
+NUMBERS lists what the documents number: equations, lemmas, corollaries, algorithms, listings,
+definitions and steps in numbered lists, footnotes with a definition, and the titles of slides that
+state something. The documents themselves are not in the repository.
 """
 
 import importlib
@@ -79,12 +80,17 @@ NUMBERS = {
         *named("Lemma", *range(1, 13)),
         *named("Corollary", "3.1", "6.1"),
         *named("Algorithm", "3.1", "4.1", "4.2", "4.3", "6.1"),
+        *named("Step", *(f"8.1.{k}" for k in range(1, 5))),
+        *named("Case", "8.2.1", "8.2.2"),
     ],
     "Jain 2012-I": [
         *equations(45),
         *named("Lemma", *range(1, 10)),
         *named("Corollary", "3.1", "4.1", "6.1"),
         "Assumption 1",
+        *named("Definition", *(f"2.1.{k}" for k in range(1, 8))),
+        *named("Definition", *(f"2.4.{k}" for k in range(1, 6))),
+        *named("Footnote", *range(1, 7)),
     ],
     "SOA slides": SLIDES,
     "PyCraft": [*equations(48, "41d", "44f"), *named("Listing", *range(1, 24))],

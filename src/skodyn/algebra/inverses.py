@@ -45,11 +45,11 @@ REGULAR = (("M",), ("R",), ("P",), ("D",))
 
 NEWTON_EULER = ("H", "phi", "M", "phi.T", "H.T")
 COMPOSITE = {
-    ("H", "R", "H.T"): 1.0,
-    ("H", "phi_tilde", "R", "H.T"): 1.0,
-    ("H", "R", "phi_tilde.T", "H.T"): 1.0,
+    ("H", "phi", "R", "H.T"): 1.0,
+    ("H", "R", "phi.T", "H.T"): 1.0,
+    ("H", "R", "H.T"): -1.0,
 }
-"""𝓜 = H[R + φ̃R + Rφ̃*]H* (eq. 19), multiplied out."""
+"""𝓜 = H[φR + Rφ* − R]H* (PyCraft eq. 20), multiplied out; eq. 19 has φ̃ = φ − I in it."""
 
 
 def inverse(operator: Operator) -> Operator:
@@ -135,7 +135,25 @@ def is_mass_matrix(operator: Operator) -> bool:
     """Is it 𝓜 of the model, as eq. 3 or eq. 19 writes it?"""
     if canonical(operator) == NEWTON_EULER and number_of(operator) == 1.0:
         return True
-    return canonical_terms(operator) == COMPOSITE
+    return _without_tildes(canonical_terms(operator)) == COMPOSITE
+
+
+def _without_tildes(terms: dict[tuple[str, ...], float]) -> dict[tuple[str, ...], float]:
+    """The same terms with φ − I for φ̃."""
+    found: dict[tuple[str, ...], float] = {}
+    for words, number in terms.items():
+        at = [k for k, word in enumerate(words) if word in ("phi_tilde", "phi_tilde.T")]
+        if len(at) > 1:
+            return terms
+        parts = {words: number}
+        if at:
+            k = at[0]
+            plain = words[k].replace("phi_tilde", "phi")
+            before, after = words[:k], words[k + 1 :]
+            parts = {(*before, plain, *after): number, (*before, *after): -number}
+        for part, times in parts.items():
+            found[part] = found.get(part, 0.0) + times
+    return {words: number for words, number in found.items() if number}
 
 
 def _inverse_of_sum(operator: Operator) -> Operator | None:
