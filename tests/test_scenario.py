@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from exploring import examples
+from skodyn.model.contacts import Contact
 from skodyn.scenario import Scenario, ScenarioError, page, parse_scenario, read_scenario
 from skodyn.scenario.description import Bounds
 from skodyn.scenario.schema import SCHEMA, element_types
@@ -251,7 +252,7 @@ def test_generated_models_are_what_the_script_makes():
 
 
 def test_the_schema_has_every_field_of_its_dataclasses():
-    elsewhere = {AndersenThermostat: {"seed"}}
+    elsewhere = {AndersenThermostat: {"seed"}, Contact: {"name"}}
     for cls in SCHEMA.keys() - {IntegratorSettings}:
         assert {*SCHEMA[cls]} == {f.name for f in fields(cls)} - elsewhere.get(cls, set())
     assert {*SCHEMA[IntegratorSettings]} == {*IntegratorSettings().plain()} - {"max_speed"}

@@ -114,6 +114,10 @@ def _in_words(data: dict[str, Any]) -> str:
     ]
     if "steps_rejected" in data:
         lines.insert(1, f"rejected: {data['steps_rejected']} attempts")
+    if "contact_loss" in data:
+        words = f"loss {data['contact_loss']:.6g} J, stored {data['contact_stored']:.6g} J"
+        lines.insert(-1, f"contacts: {words}, error {data['contact_imbalance']:.2e} (relative)")
+    lines += [f"warning:  {sentence}" for sentence in data.get("warnings", ())]
     return "\n".join(lines)
 
 

@@ -9,15 +9,15 @@ still touch the ground.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
 from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
-from skodyn.faults import Fault
+from skodyn.faults import Fault, Subject
 from skodyn.model.columns import shown
-from skodyn.model.contacts import Contact, Law, described, law_of
+from skodyn.model.contacts import Contact, Law, law_of, subject_of
 from skodyn.model.model import Model
 from skodyn.model.shapes import Collision
 from skodyn.topology.wording import Spelling
@@ -49,12 +49,13 @@ class Placed:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two shapes that meet by a law; `contact` says in which of those given."""
+    """Two shapes that meet by a law; `contact` and `name` say in which of those given."""
 
     a: Placed
     b: Placed
     law: Law
     contact: int
+    name: str = ""
 
 
 def find_pairs(model: Model, contacts: Sequence[Contact]) -> tuple[Pair, ...]:
@@ -70,25 +71,21 @@ def find_pairs(model: Model, contacts: Sequence[Contact]) -> tuple[Pair, ...]:
                 Fault(f"{shown(given)} is no contact", "give Contact(a, b, stiffness=…).")
             )
             continue
-        start = described(given)
+        whose = subject_of(given)
         law, wrong = law_of(given)
-        faults += [replace(fault, problem=f"{start}: {fault.problem}") for fault in wrong]
-        sides = [_matching(placed, getattr(given, key), key, start, faults) for key in "ab"]
+        faults += wrong
+        sides = [_matching(placed, getattr(given, key), key, whose, faults) for key in "ab"]
         pairs, excluded = _meeting(model, sides, given)
         if not pairs and all(sides):
-            faults.append(Fault(f"{start}: {excluded}"))
+            faults.append(whose.fault(f"{whose}: {excluded[0]}", excluded[1]))
         for a, b in pairs:
             key = frozenset((a.words, b.words))
             if key in found:
-                other = described(contacts[found[key].contact])
-                faults.append(
-                    Fault(
-                        f"{start}: {other} has the pair {a.words} with {b.words} already",
-                        "give each pair to one of them.",
-                    )
-                )
+                other = subject_of(contacts[found[key].contact])
+                what = f"{whose}: {other} has the pair {a.words} with {b.words} already"
+                faults.append(whose.fault(what, "give each pair to one of them."))
             elif law is not None:
-                found[key] = Pair(a, b, law, number)
+                found[key] = Pair(a, b, law, number, given.name)
     if len(found) > MOST_PAIRS:
         faults.append(
             Fault(
@@ -103,28 +100,25 @@ def find_pairs(model: Model, contacts: Sequence[Contact]) -> tuple[Pair, ...]:
 
 
 def _matching(
-    placed: Sequence[Placed], given: Any, key: str, start: str, faults: list[Fault]
+    placed: Sequence[Placed], given: Any, key: str, whose: Subject, faults: list[Fault]
 ) -> list[Placed]:
     """The shapes that one side of a contact names."""
     patterns = [given] if isinstance(given, str) else given
     if not isinstance(patterns, Sequence) or not patterns:
-        faults.append(
-            Fault(f"{start}: {key} is {shown(given)}", "give a name, a pattern or a list of them.")
-        )
+        faults.append(whose.found(key, given, "give a name, a pattern or a list."))
         return []
     found: list[Placed] = []
     for pattern in patterns:
         if not isinstance(pattern, str) or not pattern:
-            faults.append(
-                Fault(f"{start}: {key} has {shown(pattern)} in it", "give names or patterns.")
-            )
+            what = f"{whose}: {key} has {shown(pattern)} in it"
+            faults.append(whose.fault(what, "give names or patterns.", key))
             continue
         some = [x for x in placed if _fits(x, pattern)]
         if not some:
             names = {name for x in placed for name in (x.words, x.label)}
             what = f"name a body with a shape, or a shape of the ground: {', '.join(sorted(names))}"
             remedy = Spelling(names).remedy(pattern, what if names else "give bodies shapes")
-            faults.append(Fault(f"{start}: {key} {pattern!r} fits no shape", remedy))
+            faults.append(whose.fault(f"{whose}: {key} {pattern!r} fits no shape", remedy, key))
         found += [x for x in some if x not in found]
     return found
 
@@ -136,34 +130,33 @@ def _fits(placed: Placed, pattern: str) -> bool:
 
 def _meeting(
     model: Model, sides: Sequence[Sequence[Placed]], given: Contact
-) -> tuple[list[tuple[Placed, Placed]], str]:
-    """The pairs that may meet, and why the others may not."""
+) -> tuple[list[tuple[Placed, Placed]], tuple[str, str]]:
+    """The pairs that may meet, and why the others may not, with a remedy."""
     pairs: list[tuple[Placed, Placed]] = []
-    reason = ""
+    reason = ("", "")
     seen: set[frozenset[str]] = set()
     for a in sides[0]:
         for b in sides[1]:
             key = frozenset((a.words, b.words))
             why = _apart(model, a, b, given.adjacent)
-            reason = reason or why
-            if not why and key not in seen:
+            reason = reason if reason[0] else why
+            if not why[0] and key not in seen:
                 seen.add(key)
                 pairs.append((a, b))
     return pairs, reason
 
 
-def _apart(model: Model, a: Placed, b: Placed, adjacent: bool) -> str:
-    """Why two shapes never meet; empty if they may."""
+def _apart(model: Model, a: Placed, b: Placed, adjacent: bool) -> tuple[str, str]:
+    """Why two shapes never meet, and what to do about it; empty if they may."""
+    both = f"{a.words!r} and {b.words!r}"
     if a.body == b.body == GROUND:
-        return f"{a.words!r} and {b.words!r} both belong to the ground; name a body that moves."
+        return f"{both} both belong to the ground", "name a body that moves."
     if a.body == b.body:
-        return f"{a.words!r} and {b.words!r} are on one body; name two that can move apart."
+        return f"{both} are on one body", "name two that can move apart."
     if GROUND in (a.body, b.body) or adjacent:
-        return ""
+        return "", ""
     i, j = model.body_index(a.body), model.body_index(b.body)
     if i == int(model.parent[j]) or j == int(model.parent[i]):
-        return (
-            f"{a.body!r} and {b.body!r} are connected by a joint, and their shapes may overlap "
-            "there; write adjacent = true to let them touch all the same."
-        )
-    return ""
+        what = f"{a.body!r} and {b.body!r} are connected by a joint, and their shapes may overlap"
+        return f"{what} there", "write adjacent = true to let them touch all the same."
+    return "", ""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
+from skodyn.faults import Fault
 from skodyn.model import contact_layout as c
 from skodyn.model.columns import Floats
 from skodyn.model.contact_pairs import Pair, Placed, find_pairs
@@ -90,12 +91,13 @@ class _Packer:
         self.sizes: list[float] = []
 
     def pack(self, pairs: tuple[Pair, ...]) -> ContactTables:
-        faults: list[str] = []
+        faults: list[Fault] = []
         pair_of: list[int] = []
         for number, pair in enumerate(pairs):
             before = len(self.records)
-            fault = self._add(pair)
-            faults += [fault] if fault else []
+            if problem := self._add(pair):
+                at = ("contacts", pair.name) if pair.name else ()
+                faults.append(Fault(problem, "cover one of them with spheres.", at))
             pair_of += [number] * (len(self.records) - before)
         if faults:
             raise ModelError(list(dict.fromkeys(faults)))
@@ -110,7 +112,7 @@ class _Packer:
     # ---- pairs --------------------------------------------------------------------------------
 
     def _add(self, pair: Pair) -> str:
-        """Add the points of a pair; a sentence if its shapes cannot meet."""
+        """Add the points of a pair; the problem if its shapes cannot meet."""
         a, b = pair.a.collision.shape, pair.b.collision.shape
         ways = [(pair.a, pair.b, 1), (pair.b, pair.a, -1)]
         done = False
@@ -141,10 +143,7 @@ class _Packer:
         if done:
             return ""
         words = [shape_word(x).replace("_", " ") for x in (a, b)]
-        return (
-            f"{pair.a.words} with {pair.b.words}: {words[0]} on {words[1]} cannot be done; cover "
-            "one of them with spheres."
-        )
+        return f"{pair.a.words} with {pair.b.words}: {words[0]} on {words[1]} cannot be done"
 
     def _straight(self, pair: Pair) -> None:
         """Sphere or capsule on sphere or capsule: the nearest points of their axes."""

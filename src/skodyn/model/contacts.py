@@ -9,14 +9,14 @@ leaves at e·v, where (Hunt and Crossley's law, any stiffness, exponent and mass
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from skodyn.faults import Fault
+from skodyn.faults import Fault, Subject
 from skodyn.model.columns import LARGEST, as_floats, shown
 
-__all__ = ["Contact", "Law", "dissipation_for", "law_of", "restitution_of"]
+__all__ = ["Contact", "Law", "dissipation_for", "law_of", "restitution_of", "subject_of"]
 
 DAMPING_TIME = 2e-3
 """Seconds: what is tangential_damping over tangential_stiffness if it is left out."""
@@ -105,14 +105,24 @@ def dissipation_for(restitution: float, speed: float) -> float:
     return 0.5 * (low + high) / speed
 
 
+def subject_of(given: Any) -> Subject:
+    """How messages call a contact, and where it stands in a scenario."""
+    name = getattr(given, "name", "")
+    if name:
+        return Subject(("contacts", name), f"Contact {name!r}")
+    a, b = (shown(getattr(given, key, None)) for key in "ab")
+    return Subject(words=f"Contact of {a} with {b}")
+
+
 def law_of(given: Contact) -> tuple[Law | None, list[Fault]]:
     """The law, or None and what is wrong."""
-    faults = _number_faults(given)
+    whose = subject_of(given)
+    faults = _number_faults(given, whose)
     if faults:
         return None, faults
-    faults = _normal_faults(given) + _friction_faults(given)
-    if faults:
-        return None, faults
+    found = [*_normal_faults(given), *_friction_faults(given)]
+    if found:
+        return None, [whose.fault(f"{whose}: {what}", remedy, key) for key, what, remedy in found]
     c = given.dissipation or 0.0
     if given.restitution is not None and given.impact_speed is not None:
         c = dissipation_for(float(given.restitution), float(given.impact_speed))
@@ -145,101 +155,67 @@ _ABOVE_ZERO = (
 )  # fmt: skip
 
 
-def _number_faults(given: Contact) -> list[Fault]:
+def _number_faults(given: Contact, whose: Subject) -> list[Fault]:
     faults = []
     for f in fields(Contact):
-        value = getattr(given, f.name)
+        value, remedy = getattr(given, f.name), ""
         if f.name in ("a", "b", "name") or (value is None and "None" in str(f.type)):
             continue
-        if f.name == "adjacent":
-            if not isinstance(value, bool):
-                faults.append(Fault(f"adjacent is {shown(value)}", "give True or False."))
-            continue
         number = as_floats(value)
-        if number is None or number.ndim or not abs(number) <= LARGEST:
-            faults.append(Fault(f"{f.name} is {shown(value)}", "give a finite number."))
+        if f.name == "adjacent":
+            remedy = "" if isinstance(value, bool) else "give True or False."
+        elif number is None or number.ndim or not abs(number) <= LARGEST:
+            remedy = "give a finite number."
         elif f.name in _ABOVE_ZERO and not number > 0.0:
-            faults.append(Fault(f"{f.name} is {shown(value)}", "give a number above 0."))
+            remedy = "give a number above 0."
         elif number < 0.0:
-            faults.append(Fault(f"{f.name} is {shown(value)}", "give a number from 0."))
+            remedy = "give a number from 0."
+        if remedy:
+            faults.append(whose.found(f.name, value, remedy))
     return faults
 
 
-def _normal_faults(given: Contact) -> list[Fault]:
-    faults = []
+Found = Iterator[tuple[str, str, str]]
+"""(key, problem, remedy)."""
+
+
+def _normal_faults(given: Contact) -> Found:
     if given.exponent not in (1.0, 1.5):
-        faults.append(
-            Fault(
-                f"exponent is {given.exponent!r}", "give 1 (stiffness in N/m) or 1.5 (in N/m^1.5)."
-            )
-        )
+        remedy = "give 1 (stiffness in N/m) or 1.5 (in N/m^1.5)."
+        yield "exponent", f"exponent is {given.exponent!r}", remedy
     e, c, speed = given.restitution, given.dissipation, given.impact_speed
     if e is not None and e > 1.0:
-        faults.append(Fault(f"restitution is {e!r}", "give a number above 0, up to 1."))
+        yield "restitution", f"restitution is {e!r}", "give a number above 0, up to 1."
     if e is not None and c is not None:
-        faults.append(
-            Fault(
-                f"restitution {e!r} and dissipation {c!r} say the same thing", "give one of them."
-            )
-        )
+        what = f"restitution {e!r} and dissipation {c!r} say the same thing"
+        yield "dissipation", what, "give one of them."
     if e is not None and speed is None:
-        faults.append(
-            Fault(
-                f"restitution {e!r} holds at one speed of impact", "give impact_speed in m/s, too."
-            )
-        )
+        what = f"restitution {e!r} holds at one speed of impact"
+        yield "restitution", what, "give impact_speed in m/s, too."
     if e is None and speed is not None:
-        faults.append(
-            Fault(f"impact_speed {speed!r} has no effect without restitution", "give both.")
-        )
-    return faults
+        what = f"impact_speed {speed!r} has no effect without restitution"
+        yield "impact_speed", what, "give both."
 
 
-def _friction_faults(given: Contact) -> list[Fault]:
-    faults = []
+def _friction_faults(given: Contact) -> Found:
     mu, static, slip = given.friction, given.static_friction, given.slip_speed
     if static is not None and static < mu:
-        faults.append(
-            Fault(
-                f"static_friction {static!r} is below friction {mu!r}",
-                "give at least as much, or leave it out.",
-            )
-        )
+        what = f"static_friction {static!r} is below friction {mu!r}"
+        yield "static_friction", what, "give at least as much, or leave it out."
     if static is not None and slip is None:
-        faults.append(
-            Fault(
-                f"static_friction {static!r} falls to friction with speed",
-                "give slip_speed in m/s, at which half of the surplus is gone.",
-            )
-        )
+        what = f"static_friction {static!r} falls to friction with speed"
+        remedy = "give slip_speed in m/s, at which half of the surplus is gone."
+        yield "static_friction", what, remedy
     if static is None and slip is not None:
-        faults.append(
-            Fault(f"slip_speed {slip!r} has no effect without static_friction", "give both.")
-        )
+        what = f"slip_speed {slip!r} has no effect without static_friction"
+        yield "slip_speed", what, "give both."
     if not mu:
         keys = ("static_friction", "tangential_stiffness", "tangential_damping")
         idle = [key for key in keys if getattr(given, key) is not None]
         idle += [k for k in ("torsional_friction", "rolling_friction") if getattr(given, k)]
-        faults += [
-            Fault(
-                f"{key} {getattr(given, key)!r} has no effect without friction",
-                "give friction, too.",
-            )
-            for key in idle
-        ]
+        for key in idle:
+            what = f"{key} {getattr(given, key)!r} has no effect without friction"
+            yield key, what, "give friction, too."
     elif given.exponent == 1.5 and given.tangential_stiffness is None:
-        faults.append(
-            Fault(
-                "friction with exponent 1.5 needs tangential_stiffness in N/m",
-                "stiffness is in N/m^1.5.",
-            )
-        )
-    return faults
-
-
-def described(given: Any) -> str:
-    """How messages call a contact."""
-    name = getattr(given, "name", "")
-    if name:
-        return f"Contact {name!r}"
-    return f"Contact of {shown(getattr(given, 'a', None))} with {shown(getattr(given, 'b', None))}"
+        what = "friction with exponent 1.5 needs tangential_stiffness in N/m"
+        yield "friction", what, "give it, since stiffness is in N/m^1.5."

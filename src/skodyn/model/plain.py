@@ -47,11 +47,16 @@ def shape_data(found: Mapping[str, Any]) -> dict[str, Data]:
     """Shapes that touch, by body and name, as tables of a model file."""
     return {
         body: {
-            name: {"type": one["shape"], **{key: one[key] for key in one if key != "shape"}}
+            name: {"type": one["shape"], **{k: _listed(one[k]) for k in one if k != "shape"}}
             for name, one in shapes.items()
         }
         for body, shapes in found.items()
     }
+
+
+def _listed(value: Any) -> Any:
+    """Tuples as lists, in which numbers can be set."""
+    return [_listed(x) for x in value] if isinstance(value, list | tuple) else value
 
 
 def described(data: Data) -> ModelBuilder:

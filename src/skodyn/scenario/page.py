@@ -12,6 +12,7 @@ from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
+from skodyn.model.contacts import Contact
 from skodyn.scenario.description import (
     Bounds,
     InitialSettings,
@@ -39,6 +40,7 @@ _SECTIONS: list[tuple[str, type]] = [
         for name, kind in ELEMENTS.built_in.items()
         if kind.table == table
     ),
+    ("`[contacts.NAME]`", Contact),
     ("`[thermostat]`", AndersenThermostat),
     ("`[integrator]`", IntegratorSettings),
     ("`[output]`", OutputSettings),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from skodyn.errors import ScenarioError
@@ -16,6 +17,7 @@ from skodyn.scenario.schema import SCHEMA
 from skodyn.scenario.start import read_start
 from skodyn.scenario.tables import Tables
 from skodyn.scenario.timing import check_channels, read_timing
+from skodyn.scenario.touching import read_contacts, read_shapes
 
 __all__ = ["SECTIONS", "TOP_KEYS", "parse_scenario", "read_scenario"]
 
@@ -25,6 +27,9 @@ SECTIONS = (
     "joints",
     "controllers",
     "forces",
+    "ground",
+    "shapes",
+    "contacts",
     "thermostat",
     "integrator",
     "output",
@@ -83,10 +88,10 @@ def _scenario(
         tables.fault(("sweep",), what, "give it to `skodyn sweep run`, or take the table out.")
     run = tables.values(RunSettings, top, (), SECTIONS)
     duration = run.get("duration")
-    model = read_model(tables, top, folder)
+    model = read_shapes(tables, top, read_model(tables, top, folder))
     names = Names(model, tables) if model else None
     start = read_start(tables, top, names, run.get("seed", 0), folder)
-    forces = read_forces(tables, top, names)
+    forces = replace(read_forces(tables, top, names), contacts=read_contacts(tables, top, model))
     bounds = Bounds(**tables.values(Bounds, tables.table(top, "bounds"), ("bounds",)))
     integrator, output = read_timing(tables, top, duration)
     check_channels(tables, output.channels, model, folder)

@@ -12,6 +12,7 @@ from typing import Any
 
 from skodyn.channels.entry import CHANNELS, loggable
 from skodyn.channels.files import names_function
+from skodyn.model.contacts import Contact
 from skodyn.model.keys import (
     BOOLEAN,
     NOT_NEGATIVE,
@@ -66,6 +67,22 @@ _METHOD = Kind(
 )
 _ADAPTIVE = ", ".join(f"`{name}`" for name, one in METHODS.built_in.items() if one.adaptive)
 
+_EXPONENT = Kind("1 or 1.5", lambda value: float(value) if value in (1, 1.5) else None)
+_RESTITUTION = Kind(
+    "a number above 0, up to 1",
+    lambda value: POSITIVE.read(value) if (POSITIVE.read(value) or 2.0) <= 1.0 else None,
+)
+
+
+def _shapes(value: Any) -> Any:
+    """A name, or a list of names."""
+    listed = [value] if isinstance(value, str) else value
+    fine = isinstance(listed, list) and listed and all(isinstance(x, str) and x for x in listed)
+    return (value if isinstance(value, str) else tuple(value)) if fine else None
+
+
+_SHAPES = Kind("bodies, BODY/SHAPE or shapes of the ground: a name or a list", _shapes)
+
 # ---- tables -------------------------------------------------------------------------------------
 
 SCHEMA: dict[type, dict[str, Key]] = {
@@ -93,6 +110,23 @@ SCHEMA: dict[type, dict[str, Key]] = {
         ),
     },
     JointProperties: keys_of(JointProperties),
+    Contact: {
+        "a": Key(_SHAPES, "the one side; patterns with `*`"),
+        "b": Key(_SHAPES, "the other side"),
+        "stiffness": Key(POSITIVE, "N/m, or N/m^1.5 with exponent 1.5"),
+        "exponent": Key(_EXPONENT, "of the depth in the normal force"),
+        "dissipation": Key(NOT_NEGATIVE, "s/m; 0 if it and restitution are left out"),
+        "restitution": Key(_RESTITUTION, "speed after an impact over that before it"),
+        "impact_speed": Key(POSITIVE, "at which that restitution holds, m/s"),
+        "friction": Key(NOT_NEGATIVE, "force across over force along the normal"),
+        "static_friction": Key(NOT_NEGATIVE, "the same at rest; friction if left out"),
+        "slip_speed": Key(POSITIVE, "at which half of the surplus of static_friction is gone, m/s"),
+        "tangential_stiffness": Key(POSITIVE, "N/m; stiffness if left out, with exponent 1"),
+        "tangential_damping": Key(POSITIVE, "N·s/m; 2 ms times tangential_stiffness if left out"),
+        "torsional_friction": Key(NOT_NEGATIVE, "m: moment about the normal over normal force"),
+        "rolling_friction": Key(NOT_NEGATIVE, "m: moment across the normal over normal force"),
+        "adjacent": Key(BOOLEAN, "let bodies touch that a joint connects"),
+    },
     AndersenThermostat: keys_of(AndersenThermostat),
     IntegratorSettings: {
         "method": Key(_METHOD, "how time advances"),

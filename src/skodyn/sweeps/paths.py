@@ -5,6 +5,7 @@
     couplings.wrist.coefficients.1, gravity.z, initial.q.elbow, initial.v.base.wx
     initial.q_noise, seed
     joints.shoulder.damping, controllers.pd.kp, forces.push.force.x, integrator.dt, duration
+    contacts.feet.friction, ground.floor.normal, bodies.foot.collisions.sole.radius
 
 A path that ends at a vector or a word (`bodies.upper.com`, `integrator.method`) takes whole values.
 """
@@ -19,6 +20,7 @@ from typing import Any
 from skodyn.faults import Fault
 from skodyn.io.schema import Names
 from skodyn.model import places as model_paths
+from skodyn.model.contacts import Contact
 from skodyn.model.keys import NUMBERS, VECTOR, keys_of
 from skodyn.model.places import Places, model_places, place_vector, set_places
 from skodyn.scenario import Scenario
@@ -42,6 +44,7 @@ def places(scenario: Scenario, data: Data) -> Places:
         *_model(data),
         *_start(scenario, data),
         *_acting(scenario, data),
+        *_touching(data),
         *_run(data),
     ):
         found[path] = tuple(where)
@@ -84,6 +87,28 @@ def _acting(scenario: Scenario, data: Data) -> Iterator[tuple[Any, ...]]:
                 if entry.kind is NUMBERS:
                     for i in range(len(table.get(key) or ())):
                         yield f"{path}.{i}", (*at, i)
+
+
+def _touching(data: Data) -> Iterator[tuple[Any, ...]]:
+    """Numbers of shapes and of contacts."""
+    for name, table in data["model"].get("ground", {}).items():
+        yield from _shape(f"ground.{name}", ("model", "ground", name), table)
+    for body, described in data["model"]["bodies"].items():
+        for name, table in described.get("collisions", {}).items():
+            at = ("model", "bodies", body, "collisions", name)
+            yield from _shape(f"bodies.{body}.collisions.{name}", at, table)
+    for name in data.get("contacts", {}):
+        for key in SCHEMA[Contact]:
+            if key not in ("a", "b", "adjacent"):
+                yield f"contacts.{name}.{key}", ("contacts", name, key)
+
+
+def _shape(path: str, at: tuple[str, ...], table: Data) -> Iterator[tuple[Any, ...]]:
+    for key, value in table.items():
+        if isinstance(value, list | tuple) and len(value) == 3 and key != "points":
+            yield from place_vector(f"{path}.{key}", (*at, key))
+        elif key not in ("type", "points", "heights"):
+            yield f"{path}.{key}", (*at, key)
 
 
 def _run(data: Data) -> Iterator[tuple[Any, ...]]:

@@ -35,7 +35,9 @@ def normal_form(scenario: Scenario) -> Data:
     data: Data = tomllib.loads(scenario.text)
     data.pop("sweep", None)
     data["title"], data["seed"] = scenario.title, scenario.seed
-    data["model"] = model_data(scenario.model)
+    data["model"] = model_data(scenario.model)  # with the shapes of [ground] and [shapes]
+    for group in ("ground", "shapes"):
+        data.pop(group, None)
     data["initial"] = _start(data.get("initial", {}), scenario)
     if scenario.forces.joints:
         data["joints"] = {j: _passive(p) for j, p in scenario.forces.joints.items()}
