@@ -31,6 +31,11 @@ from skodyn.dynamics.functions import (
 )
 from skodyn.dynamics.hybrid import HybridDynamics, hybrid_dynamics
 from skodyn.dynamics.hybrid_derivatives import HybridDerivatives, hybrid_dynamics_derivatives
+from skodyn.dynamics.ik_search import (
+    InverseKinematics,
+    Target,
+    inverse_kinematics,
+)
 from skodyn.dynamics.inertias import BodyInertias, body_inertias, joint_columns
 from skodyn.dynamics.kinematics import (
     center_of_mass,
@@ -79,9 +84,11 @@ __all__ = [
     "ContactGaps",
     "HybridDerivatives",
     "HybridDynamics",
+    "InverseKinematics",
     "LoopForces",
     "OperationalSpace",
     "Parts",
+    "Target",
     "assemble",
     "bias_force",
     "body_inertias",
@@ -108,6 +115,7 @@ __all__ = [
     "hybrid_dynamics_derivatives",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
+    "inverse_kinematics",
     "jacobian",
     "jacobian_dot_v",
     "joint_columns",
