@@ -1,4 +1,8 @@
-"""Finished rows of a run, and what can be found of them: each thing once, when it is asked for."""
+"""Finished rows of a run, and what can be found of them: each thing once, when it is asked for.
+
+Whoever reads a log imports the channels, too, and computes nothing: kernels are imported by those
+who do.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn import dynamics
-from skodyn.dynamics.loop_functions import loop_error, loop_rows
 from skodyn.errors import DynamicsError
 from skodyn.forks import cached_property
 from skodyn.model.columns import Floats
@@ -51,12 +53,16 @@ class Rows:
     @cached_property
     def poses(self) -> tuple[Floats, Floats]:
         """(rotations, positions) of all bodies."""
+        from skodyn import dynamics
+
         rotations, positions = self.each(dynamics.forward_kinematics, self.q)
         return rotations, positions
 
     @cached_property
     def loop_errors(self) -> Floats:
         """The largest |row| of each loop and coupling, (rows, loops)."""
+        from skodyn.dynamics.loop_functions import loop_error, loop_rows
+
         gaps = np.abs(loop_error(self.model, self.q, threads=1))
         owned = loop_rows(self.model).values()
         return np.stack([gaps[:, s].max(axis=1) for s in owned], axis=1)

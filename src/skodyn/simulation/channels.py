@@ -9,6 +9,7 @@ import numpy as np
 
 from skodyn.channels.entry import CHANNELS, Channel
 from skodyn.channels.rows import Rows
+from skodyn.dynamics import functions
 from skodyn.dynamics.driver import FEW
 from skodyn.simulation.engine import Block, Engine
 
@@ -21,7 +22,7 @@ def prepare_channels(channels: Sequence[Channel], rows: int) -> None:
     Shipped code is ready as it is; without it this is where numba compiles.
     """
     for channel in channels:
-        algorithm = channel.algorithm
+        algorithm = getattr(functions, channel.algorithm, None)
         if algorithm is not None and (rows >= FEW or algorithm.batch.is_at_hand):
             _ = algorithm.ready_batch
 

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn import dynamics
 from skodyn.channels.curves import Curves, Family
 from skodyn.channels.entry import Channel, DataSet
 from skodyn.channels.rows import Rows
-from skodyn.dynamics.functions import ENERGY as ALGORITHM
 from skodyn.registry import register
 
 __all__ = ["ENERGY", "relative_change"]
 
 
 def _compute(rows: Rows) -> dict[str, Any]:
+    from skodyn import dynamics
+
     return {"energy": np.stack(rows.each(dynamics.energy, rows.q, rows.v), axis=-1)}
 
 
@@ -49,7 +49,7 @@ ENERGY = register(
         draw=_draw,
         on_its_own=True,
         usual=True,
-        algorithm=ALGORITHM,
+        algorithm="ENERGY",
         order=7,
     )
 )

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skodyn import dynamics
 from skodyn.channels.entry import Channel, DataSet, Labels
 from skodyn.channels.loop_curves import error_families, force_families
 from skodyn.channels.rows import Rows
-from skodyn.dynamics.loop_functions import forces_of
 from skodyn.errors import SkodynError
 from skodyn.faults import Fault
 from skodyn.model.columns import Floats
@@ -37,6 +35,9 @@ def _fault_of(channel: str) -> Any:
 def force_rows(rows: Rows) -> Floats:
     """Wrenches (rows, loops, 6), NaN where they are undetermined; of a coupling, its torque comes
     first and nothing else."""
+    from skodyn import dynamics
+    from skodyn.dynamics.loop_functions import forces_of
+
     model, q, rates = rows.model, rows.q, rows.rates
     result = np.full((len(q), len(model.loop_names), 6), np.nan)
     try:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from skodyn import dynamics
 from skodyn.channels.curves import Curves, Family
 from skodyn.channels.entry import Channel, DataSet
 from skodyn.channels.rows import Rows
-from skodyn.dynamics.functions import ENERGY as ALGORITHM
 from skodyn.registry import register
 
 PARTS = tuple(f"{part}.{c}" for part in ("angular", "linear") for c in "xyz")
 
 
 def _compute(rows: Rows) -> dict[str, Any]:
+    from skodyn import dynamics
+
     (found,) = rows.each(dynamics.momentum, rows.q, rows.v)
     return {"momentum": found}
 
@@ -40,7 +40,7 @@ MOMENTUM = register(
         draw=_draw,
         on_its_own=True,
         usual=True,
-        algorithm=ALGORITHM,
+        algorithm="ENERGY",
         order=8,
     )
 )

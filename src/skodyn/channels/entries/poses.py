@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from skodyn.channels.entry import Channel, DataSet
-from skodyn.dynamics.functions import KINEMATICS
 from skodyn.registry import register
 
 AXES = ("x", "y", "z")
@@ -19,7 +18,7 @@ POSES = register(
         },
         lambda rows: {"rotations": rows.poses[0], "positions": rows.poses[1]},
         lambda model: {"body": model.body_names, "axis": AXES, "body_axis": AXES},
-        algorithm=KINEMATICS,
+        algorithm="KINEMATICS",
         order=6,
     )
 )
