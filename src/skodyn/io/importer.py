@@ -55,11 +55,12 @@ def read_file(path: str | os.PathLike[str], options: LoadOptions) -> Model:
     """The model in a file, read by the format of its ending and, of XML, its outermost element."""
     file = Path(path)
     fitting = importers_of(file.suffix.lower())
-    if not fitting or file.is_dir():
+    if not fitting:
         what = f"{file.suffix} files" if file.suffix else "files without a suffix"
         what = "folders" if file.is_dir() else what
-        known = ", ".join(dict.fromkeys(e for one in IMPORTERS.values() for e in one.endings))
-        raise ModelError(f"{path}: skodyn does not read {what}", f"give a model file in {known}.")
+        known = ", ".join(sorted({e for one in IMPORTERS.values() for e in one.endings}))
+        remedy = f"give a model file in {known}."
+        raise ModelError(Fault(f"skodyn does not read {what}", remedy, file=str(path)))
     source = XmlSource(path, ModelError) if any(one.root for one in fitting) else None
     chosen = fitting[0] if len(fitting) == 1 else _by_root(path, fitting, source)
     _refuse_options(path, options, chosen)
@@ -70,15 +71,15 @@ def _by_root(path: str | os.PathLike[str], fitting: list[Importer], source: Any)
     for one in fitting:
         if one.root == source.root.tag:
             return one
-    what = f"{path}:{source.root.line}: the outermost element is <{source.root.tag}>"
+    problem = f"the outermost element is <{source.root.tag}>"
     known = " or ".join(f"<{one.root}> ({one.name})" for one in fitting)
-    raise ModelError(what, f"a model has {known}.")
+    raise ModelError(source.fault(source.root.line, problem, f"a model has {known}."))
 
 
 def _refuse_options(path: str | os.PathLike[str], options: LoadOptions, importer: Importer) -> None:
     """Those that mean nothing for this kind of file."""
     faults = [
-        Fault(f"{path}: {importer.words} takes no option {key}", "leave it out.")
+        Fault(f"{importer.words} takes no option {key}", "leave it out.", file=str(path))
         for key in options.changed()
         if key not in importer.options
     ]

@@ -60,11 +60,9 @@ def _mujoco(source: XmlSource) -> Any:
     try:
         import mujoco
     except ImportError:
-        raise ModelError(
-            f"{source.path}: MJCF models are read through the mujoco package, which is not "
-            "installed",
-            "install it with: pip install 'skodyn[mjcf]'",
-        ) from None
+        problem = "MJCF models are read through the mujoco package, which is not installed"
+        remedy = "install it with: pip install 'skodyn[mjcf]'"
+        raise ModelError(source.fault(0, problem, remedy)) from None
     return mujoco
 
 
@@ -77,9 +75,8 @@ def _compiled(mujoco: Any, source: XmlSource) -> tuple[Any, list[str]]:
         return mujoco.MjModel.from_xml_path(os.fspath(source.path)), warnings
     except (ValueError, mujoco.FatalError) as error:
         reason = _printable(str(error))
-        raise ModelError(
-            f"{source.path}: MuJoCo cannot compile it ({reason})", "correct the file."
-        ) from None
+        problem = f"MuJoCo cannot compile it ({reason})"
+        raise ModelError(source.fault(0, problem, "correct the file.")) from None
     finally:
         mujoco.set_mju_user_warning(before)
 
