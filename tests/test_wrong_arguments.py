@@ -271,9 +271,9 @@ def ops():
 
 
 OPERATORS = {
-    "two names apart": (
-        lambda g: g.phi["upper"]["lower"],
-        r"phi\['upper'\] is an array and has no names; give both names at once",
+    "three names": (
+        lambda g: g.phi["upper", "lower"]["lower"],
+        r"phi\['upper', 'lower'\] is an array and has no names; give row and column",
     ),
     "after a row": (lambda g: g.phi["upper", :]["lower"], r"phi\['upper', :\] is an array"),
     "Lyapunov": (lambda g: g.E_phi.lyapunov_recursion(np.eye(12)), "X is ndarray; give a block"),
