@@ -192,6 +192,30 @@ def forces_of_all_kinds():
     )  # fmt: skip
 
 
+def driven_joints():
+    """Prescribed motions, one by one and side by side."""
+    model = sk.load(SCENARIOS / "models" / "double_pendulum.toml")
+    motions = [sk.SineMotion("shoulder", 0.1, 1.0)]
+    start = {"q0": [0.0, 0.1], "v0": [0.2 * np.pi, 0.0]}
+    sk.simulate(model, **start, duration=0.003, motions=motions, channels=["drive"])
+    sweep = """
+        duration = 0.003
+        [model]
+        file = "models/double_pendulum.toml"
+        [motions.swing]
+        type = "sine"
+        joint = "shoulder"
+        amplitude = 0.1
+        frequency = 1.0
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        sk.sweep(
+            parse_scenario(sweep, SCENARIOS), {"motions.swing.amplitude": [0.1, 0.2]},
+            metrics={"far": {"of": "q.elbow", "kind": "final"}},
+            out=Path(folder) / "sweep.h5", engine="in-process",
+        )  # fmt: skip
+
+
 def chains():
     """Fixman's method, for bodies, for beads and for masses lumped at joints."""
     kinds = (
@@ -245,6 +269,7 @@ def missed() -> list[str]:
     loops()
     contacts()
     forces_of_all_kinds()
+    driven_joints()
     chains()
     algebra(small)
     picture(small)

@@ -93,6 +93,19 @@ def test_both_answers_are_those_of_the_dense_partitioned_solve(chosen):
     assert (tau[~chosen.known] == chosen.case.x[~chosen.known]).all()
 
 
+@pytest.mark.parametrize("seed", range(0, 120, 7))
+def test_the_general_recursion_says_the_same(seed):
+    chosen = chosen_of(seed)
+    case = chosen.case
+    expected = sk.hybrid_dynamics(*chosen.given[:-1])
+    general = sk.sko_model(case.model, case.q, case.v)
+    found = sk.sko.hybrid_dynamics(general, case.x, chosen.vdot, chosen.names)
+    of_vdot, of_tau = chosen.bounds(expected.vdot)
+    assert np.linalg.norm(found[0] - expected.vdot) <= 2 * of_vdot
+    assert np.linalg.norm(found[1] - expected.tau) <= 2 * of_tau
+    assert (found[0][chosen.known] == chosen.vdot[chosen.known]).all()
+
+
 @pytest.mark.parametrize("seed", range(0, 120, 11))
 def test_with_nothing_prescribed_it_is_forward_dynamics_and_with_all_inverse(seed):
     case = chosen_of(seed).case

@@ -26,6 +26,7 @@ class Rates(NamedTuple):
     vdot: Floats
     tau: Floats
     f_ext: Floats | None  # None if nothing pushes bodies
+    drive: Floats  # what drives of prescribed motions add to tau
 
 
 class Rows:
@@ -38,7 +39,7 @@ class Rows:
         step: NDArray[np.int64],
         q: Floats,
         v: Floats,
-        find_rates: Callable[[], tuple[Floats, Floats, Floats | None]],
+        find_rates: Callable[[], tuple[Floats, Floats, Floats | None, Floats]],
     ) -> None:
         self.model, self.t, self.step, self.q, self.v = model, t, step, q, v
         self._find_rates = find_rates

@@ -1,4 +1,5 @@
-"""[joints], [controllers] and [forces] of a scenario: what acts on the model besides gravity."""
+"""[joints], [controllers], [forces] and [motions] of a scenario: what acts besides gravity, and
+what joints are made to follow."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from skodyn.errors import ModelError
 from skodyn.faults import Subject, dotted
 from skodyn.model.columns import shown
 from skodyn.model.keys import BODY, BODY_OR_WORLD, JOINT, keys_of
@@ -29,7 +31,26 @@ def read_forces(tables: Tables, top: dict[str, Any], names: Names | None) -> For
         *_elements(tables, top, "controllers", names),
         *_elements(tables, top, "forces", names),
     )
-    return Forces(joints, elements)
+    motions = tuple(_elements(tables, top, "motions", names))
+    _check_motions(tables, names, motions)
+    return Forces(joints, elements, motions=motions)
+
+
+def _check_motions(tables: Tables, names: Names | None, motions: Sequence[Any]) -> None:
+    """What no motion has a fault of by itself."""
+    driven: set[str] = set()
+    for motion in motions:
+        if motion.joint in driven:
+            tables.fault(
+                ("motions",), f"Joint {motion.joint!r} has two motions", "keep one of them."
+            )
+        driven.add(motion.joint)
+    if motions and names and (names.model.mimics or names.model.has_loops):
+        try:
+            names.model.refuse_mimics("prescribed motion")
+            names.model.refuse_loops("prescribed motion")
+        except ModelError as error:
+            tables.add([replace(fault, path=("motions",)) for fault in error.faults])
 
 
 def read_thermostat(
@@ -112,7 +133,7 @@ def _elements(
     top: dict[str, Any],
     group: str,
     names: Names | None,
-) -> Iterator[Element]:
+) -> Iterator[Any]:
     for name, table in tables.named(top, group):
         at = (group, name)
         cls = _type_of(tables, table, at, group)

@@ -19,7 +19,7 @@ from skodyn.scenario.description import (
     OutputSettings,
     RunSettings,
 )
-from skodyn.scenario.schema import default_of, schema_of
+from skodyn.scenario.schema import TABLES, default_of, schema_of
 from skodyn.simulation.element import ELEMENTS
 from skodyn.simulation.elements import JointProperties
 from skodyn.simulation.settings import IntegratorSettings
@@ -36,7 +36,7 @@ _SECTIONS: list[tuple[str, type]] = [
     ("`[joints.NAME]`", JointProperties),
     *(
         (f'`[{table}.NAME]`, `type = "{name}"`', kind)
-        for table in ("controllers", "forces")
+        for table in TABLES
         for name, kind in ELEMENTS.built_in.items()
         if kind.table == table
     ),

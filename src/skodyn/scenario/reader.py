@@ -27,6 +27,7 @@ SECTIONS = (
     "joints",
     "controllers",
     "forces",
+    "motions",
     "ground",
     "shapes",
     "contacts",
@@ -90,8 +91,8 @@ def _scenario(
     duration = run.get("duration")
     model = read_shapes(tables, top, read_model(tables, top, folder))
     names = Names(model, tables) if model else None
-    start = read_start(tables, top, names, run.get("seed", 0), folder)
     forces = replace(read_forces(tables, top, names), contacts=read_contacts(tables, top, model))
+    start = read_start(tables, top, names, run.get("seed", 0), folder, forces.motions)
     bounds = Bounds(**tables.values(Bounds, tables.table(top, "bounds"), ("bounds",)))
     integrator, output = read_timing(tables, top, duration)
     check_channels(tables, output.channels, model, folder)

@@ -38,7 +38,7 @@ from skodyn.simulation.methods import METHODS
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat
 
-__all__ = ["SCHEMA", "Key", "Kind", "default_of", "element_types", "numbers", "schema_of"]
+__all__ = ["SCHEMA", "TABLES", "Key", "Kind", "default_of", "element_types", "numbers", "schema_of"]
 
 
 def _channels(value: Any) -> tuple[str, ...] | None:
@@ -148,13 +148,17 @@ SCHEMA: dict[type, dict[str, Key]] = {
 }
 
 
+TABLES = ("controllers", "forces", "motions")
+"""Tables of tables, each with a type: that of an element."""
+
+
 def schema_of(cls: type) -> dict[str, Key]:
     """The keys of a table; those of a force element are told by its class."""
     return keys_of(cls) if issubclass(cls, Element) else SCHEMA[cls]
 
 
 def element_types(table: str) -> dict[str, type[Element]]:
-    """The kinds of elements that [controllers] or [forces] takes, by the word that `type` is."""
+    """The kinds of elements that one of TABLES takes, by the word that `type` is."""
     return {name: kind for name, kind in ELEMENTS.items() if kind.table == table and kind.type_name}
 
 

@@ -20,15 +20,25 @@ from skodyn.scenario.description import InitialSettings
 from skodyn.scenario.names import Names
 from skodyn.scenario.schema import numbers
 from skodyn.scenario.tables import At, Tables
+from skodyn.simulation.elements import Motion
 from skodyn.simulation.loop_start import kept_velocity, start_fault
+from skodyn.simulation.motion_tables import starts
 
 __all__ = ["read_start"]
 
 
 def read_start(
-    tables: Tables, top: dict[str, Any], names: Names | None, seed: int, folder: Path
+    tables: Tables,
+    top: dict[str, Any],
+    names: Names | None,
+    seed: int,
+    folder: Path,
+    motions: tuple[Motion, ...] = (),
 ) -> tuple[Floats, Floats] | None:
-    """(q0, v0); None, with faults, if there is no model to have a state."""
+    """(q0, v0); None, with faults, if there is no model to have a state.
+
+    motions: joints that follow them start as these say.
+    """
     table = tables.table(top, "initial")
     also = ("q", "v", "start", "from")
     noise = InitialSettings(**tables.values(InitialSettings, table, ("initial",), also))
@@ -53,9 +63,29 @@ def read_start(
         q, v = _closed(tables, names, noise, given, q, v)
     else:
         _refuse_closing(tables, noise, model.name)
+    if motions and not tables.faults:
+        _start_driven(tables, model, motions, (held_q, held_v), (q, v))
     for array in (q, v):
         array.setflags(write=False)
     return q, v
+
+
+def _start_driven(
+    tables: Tables, model: Model, motions: tuple[Motion, ...], held: Any, state: Any
+) -> None:
+    """Where motions begin; what was given of the same joints has nothing to say."""
+    for joint, values in starts(motions).items():
+        for which, given, place, array, value in zip(
+            "qv", held, (model.q_slice, model.v_slice), state, values, strict=True
+        ):
+            if joint in given:
+                tables.fault(
+                    ("initial", which),
+                    f"initial.{which} speaks of joint {joint!r}, whose motion is prescribed and "
+                    "says where it starts",
+                    "leave that joint out.",
+                )
+            array[place(joint)] = value
 
 
 CLOSED = 1e-12

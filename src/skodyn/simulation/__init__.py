@@ -19,9 +19,13 @@ from skodyn.simulation.elements import (
     FixmanForce,
     Forces,
     JointProperties,
+    MotionFunction,
+    MotionTable,
     PointSpring,
     Servo,
+    SineMotion,
     Sinusoid,
+    SteadyMotion,
     TorqueTable,
     Wrench,
 )
@@ -38,10 +42,14 @@ __all__ = [
     "FixmanForce",
     "Forces",
     "JointProperties",
+    "MotionFunction",
+    "MotionTable",
     "PointSpring",
     "Run",
     "Servo",
+    "SineMotion",
     "Sinusoid",
+    "SteadyMotion",
     "TorqueTable",
     "Wrench",
     "simulate",
@@ -65,6 +73,7 @@ def simulate(
     controller: Callable[..., None] | None = None,
     controller_parameters: Iterable[float] = (),
     thermostat: AndersenThermostat | None = None,
+    motions: Iterable[Any] = (),
     every: int = 1,
     channels: Iterable[Any] = (),
     overwrite: bool = False,
@@ -106,6 +115,10 @@ def simulate(
         What the controller gets as params.
     thermostat : AndersenThermostat, optional
         Draws all velocities anew from time to time, between two steps.
+    motions : iterable
+        SteadyMotion, SineMotion, MotionTable or MotionFunction: joints that follow them whatever
+        force it takes. Their q0 and v0 are those of the motion, or NaN. The channel "drive" has the
+        forces.
     every : int
         A row after this many steps.
     channels : iterable
@@ -152,9 +165,8 @@ def simulate(
         )
     passive = {**model.joint_properties, **(joints or {})}
     model = with_ground(model, ground)
-    forces = Forces(
-        passive, tuple(elements), controller, tuple(controller_parameters), tuple(contacts)
-    )
+    acting = (passive, tuple(elements), controller, tuple(controller_parameters))
+    forces = Forces(*acting, tuple(contacts), tuple(motions))
     plan = Plan(
         model, np.asarray(q0, dtype=np.float64), np.asarray(v0, dtype=np.float64), duration,
         IntegratorSettings(method=integrator, dt=dt, **settings), forces, every, tuple(channels),

@@ -23,7 +23,7 @@ from skodyn.simulation.fixed_step import (
 )
 from skodyn.simulation.steppers import explicit
 from skodyn.simulation.structures import SYSTEM_ARRAYS, State, opened
-from skodyn.simulation.system import close
+from skodyn.simulation.system import close, follow
 
 TIME, STEP_LENGTH, PREVIOUS_ERROR, STEPS, REJECTED, ROWS = range(6)
 CLOCK = 6
@@ -72,6 +72,7 @@ def write_rows(dense_output, work, system, clock, dt, state, new, log):
         part = min(((clock[ROWS] + 1) * interval - clock[TIME]) / dt, 1.0)
         out = State(Rows(log.q, row * nq, nq), Rows(log.y, row * ny, ny))
         dense_output(work, system, part, dt, state, new, out)
+        follow(work, system, (clock[ROWS] + 1) * interval, out)
         close(work, system, out)  # the row, not the state: the interpolant leaves the manifold
         row += 1
         clock[ROWS] += 1
@@ -112,10 +113,11 @@ def adaptive_steps(
                 clock[STEP_LENGTH] = dt * (shrink if trouble == OK else shrink_most)
                 clock[REJECTED] += 1
                 continue
+            after = end if dt == end - time else time + dt
+            follow(work, system, after, new)
             status = check_velocities(work, system, new.y, schedule.max_speed)
             if status != OK:
                 return tried, row, status
-            after = end if dt == end - time else time + dt
             rows = RowsOfStep(pointer(log.q), pointer(log.y), row, after, schedule.interval)
             row += write_rows(dense_output, work, system, clock, dt, state, new, rows)
             copy_state(work, state, new)

@@ -29,6 +29,7 @@ __all__ = [
     "PythonController",
     "SlowControllerWarning",
     "prepare_controller",
+    "prepare_motion",
 ]
 
 _C_POINTER = ctypes.POINTER(ctypes.c_double)
@@ -147,6 +148,40 @@ def _compile(function: Any) -> CompiledController:
     return CompiledController(controller)
 
 
+def prepare_motion(function: Callable[..., None]) -> NoController:
+    """The same for f(t, params, out) of a prescribed motion."""
+    plain = getattr(function, "py_func", function)
+
+    def motion(t, q, v, params, out):  # type: ignore[no-untyped-def]
+        return plain(t, params, out)
+
+    motion.__name__ = getattr(function, "__name__", "motion")
+    if JIT_DISABLED:
+        return PlainController(motion)
+    import numba
+
+    compiled = function if hasattr(function, "py_func") else numba.njit(error_model="numpy")(plain)
+
+    def calls_compiled(t, q, v, params, out):  # type: ignore[no-untyped-def]
+        return compiled(t, params, out)
+
+    try:
+        return _compile(calls_compiled)
+    except (numba.core.errors.NumbaError, TypeError) as error:
+        _warn_of_slowness("motion", motion.__name__, error)
+        return PythonController(motion)
+
+
+def _warn_of_slowness(what: str, name: Any, error: BaseException) -> None:
+    reason = str(error).strip().splitlines()[0]
+    warnings.warn(
+        f"{what} {name!r} is called through Python, microseconds a call, because numba cannot "
+        f"compile it: {reason}",
+        SlowControllerWarning,
+        stacklevel=4,
+    )
+
+
 def prepare_controller(function: Callable[..., None] | None) -> NoController:
     """What the loop takes: a compiled controller, a Python one, or one that does nothing."""
     if function is None:
@@ -158,11 +193,5 @@ def prepare_controller(function: Callable[..., None] | None) -> NoController:
     try:
         return _compile(function)
     except (NumbaError, TypeError) as error:  # TypeError: not a plain function
-        reason = str(error).strip().splitlines()[0]
-        warnings.warn(
-            f"controller {getattr(function, '__name__', function)!r} is called through Python, "
-            f"microseconds a call, because numba cannot compile it: {reason}",
-            SlowControllerWarning,
-            stacklevel=3,
-        )
+        _warn_of_slowness("controller", getattr(function, "__name__", function), error)
         return PythonController(getattr(function, "py_func", function))

@@ -16,6 +16,13 @@ from skodyn.model.properties import JointProperties
 from skodyn.simulation.element import Element
 from skodyn.simulation.element import Element as OwnElement
 from skodyn.simulation.element_kinds.fixman import FixmanForce
+from skodyn.simulation.element_kinds.motions import (
+    Motion,
+    MotionFunction,
+    MotionTable,
+    SineMotion,
+    SteadyMotion,
+)
 from skodyn.simulation.element_kinds.point_spring import PointSpring
 from skodyn.simulation.element_kinds.servo import Servo
 from skodyn.simulation.element_kinds.sinusoid import Sinusoid
@@ -28,10 +35,15 @@ __all__ = [
     "FixmanForce",
     "Forces",
     "JointProperties",
+    "Motion",
+    "MotionFunction",
+    "MotionTable",
     "OwnElement",
     "PointSpring",
     "Servo",
+    "SineMotion",
     "Sinusoid",
+    "SteadyMotion",
     "TorqueTable",
     "Wrench",
 ]
@@ -39,10 +51,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Forces:
-    """Everything that acts on a model besides gravity."""
+    """Everything that acts on a model besides gravity, and what its joints are made to follow."""
 
     joints: dict[str, JointProperties] = field(default_factory=dict)
     elements: tuple[Element, ...] = ()
     controller: Any = None
     controller_parameters: Sequence[float] = ()
     contacts: tuple[Contact, ...] = ()
+    motions: tuple[Motion, ...] = ()

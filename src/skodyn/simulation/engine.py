@@ -20,6 +20,7 @@ from skodyn.model.model import Model
 from skodyn.simulation import adaptive_step
 from skodyn.simulation.adaptive_step import AdaptiveSchedule
 from skodyn.simulation.controllers import prepare_controller
+from skodyn.simulation.driven_system import follow_start
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.evaluate_rows import RateRows, StateRows, evaluate_rows
 from skodyn.simulation.fixed_step import LogRows, Schedule, StateArrays
@@ -109,6 +110,8 @@ class Engine:
         self.contacts = _contact_watch(model, self.tables, settings)
         if model.has_loops:
             close_start.ready(self._system, OneState(self.q, self.y))
+        if self.tables.flags is not None:
+            follow_start.ready(self._system, OneState(self.q, self.y))
         if self.contacts is not None:
             self.contacts.check_start(self.q, self.y)
 
@@ -193,21 +196,24 @@ class Engine:
 
     def take_controller_error(self) -> BaseException | None:
         """What a controller in Python raised during the last chunk; compiled ones cannot."""
-        return self.controller.take_error()
+        errors = (one.take_error() for one in (self.controller, *self.tables.functions))
+        return next((error for error in errors if error is not None), None)
 
     def rates(self, block: Block) -> tuple[Floats, Floats]:
         """(v̇, applied generalised forces) of every row of a block."""
         return self.rates_and_forces(block)[:2]
 
-    def rates_and_forces(self, block: Block) -> tuple[Floats, Floats, Floats | None]:
-        """The same, and forces on bodies if there are any."""
+    def rates_and_forces(self, block: Block) -> tuple[Floats, Floats, Floats | None, Floats]:
+        """The same, forces on bodies if there are any, and what drives of motions add."""
         vdot, tau = np.full((2, len(block.t), self.model.nv), np.nan)
         pushed = self.tables.codes[ON_BODIES] > 0
         f_ext = np.zeros((len(block.t) if pushed else 0, self.model.n_bodies, 6))
+        drive = np.zeros((len(block.t), self.model.nv))
+        kept = drive if self.tables.flags is not None else drive[:0]
         given = StateRows(block.t, block.q.reshape(-1), block.y.reshape(-1))
-        out = RateRows(vdot.reshape(-1), tau.reshape(-1), f_ext.reshape(-1), self._rates)
-        evaluate_rows.ready(self._system, given, out)
-        return vdot, tau, f_ext if pushed else None
+        flat = (vdot.reshape(-1), tau.reshape(-1), f_ext.reshape(-1), kept.reshape(-1))
+        evaluate_rows.ready(self._system, given, RateRows(*flat, self._rates))
+        return vdot, tau, f_ext if pushed else None, drive
 
     # ---- to go on later -----------------------------------------------------------------------
 

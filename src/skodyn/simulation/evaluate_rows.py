@@ -12,7 +12,7 @@ from skodyn.model.layout import NQ
 from skodyn.simulation.fixed_step import extended_size
 from skodyn.simulation.steppers.tables import copy
 from skodyn.simulation.structures import SYSTEM_ARRAYS, State, opened, start_of, table
-from skodyn.simulation.system import F_EXT, TAU, evaluate
+from skodyn.simulation.system import DRIVE, F_EXT, TAU, evaluate
 
 
 class StateRows(NamedTuple):
@@ -29,10 +29,11 @@ class RateRows(NamedTuple):
     vdot: Any
     tau: Any
     f_ext: Any  # empty where nothing pushes bodies
+    drive: Any  # empty where no motion is prescribed
     rates: Any
 
 
-@kernel(SYSTEM_ARRAYS, Group(StateRows, (FLOATS,) * 3), Group(RateRows, (RESULT,) * 4))
+@kernel(SYSTEM_ARRAYS, Group(StateRows, (FLOATS,) * 3), Group(RateRows, (RESULT,) * 5))
 def evaluate_rows(arrays, states, out):
     """Rows of v̇, τ and forces on bodies."""
     work, system = opened(WIDTH_1, arrays)
@@ -49,4 +50,7 @@ def evaluate_rows(arrays, states, out):
             forces = table(system, F_EXT)
             place = shift_pointer(pointer(out.f_ext), row * forces.stride)
             copy(forces.stride, place, start_of(forces))
+        if out.drive.size > 0:
+            place = shift_pointer(pointer(out.drive), row * nv)
+            copy(nv, place, start_of(table(system, DRIVE)))
     return OK

@@ -18,6 +18,7 @@ from skodyn.model.layout import NQ
 from skodyn.simulation.forces import INTEGRALS
 from skodyn.simulation.steppers.tables import copy
 from skodyn.simulation.structures import SYSTEM_ARRAYS, State, opened, size_of, start_of
+from skodyn.simulation.system import follow
 
 
 class StateArrays(NamedTuple):
@@ -95,6 +96,7 @@ def run(step, look, work, system, schedule, state, new, seen):
     for done in range(schedule.steps):
         t = (schedule.first + done) * schedule.dt
         status = step(work, system, t, schedule.dt, state, new)
+        follow(work, system, (schedule.first + done + 1) * schedule.dt, new)
         if status == OK:
             status = check_velocities(work, system, new.y, schedule.max_speed)
         if status != OK:

@@ -17,11 +17,14 @@ from skodyn.model.contact_tables import ContactTables, pack_contacts
 from skodyn.model.contacts import Contact
 from skodyn.model.keys import key_faults, keys_of
 from skodyn.model.model import Model
+from skodyn.model.prescription import flagged_tree
 from skodyn.model.property_checks import field_faults, property_faults
 from skodyn.simulation import forces as f
 from skodyn.simulation.contacts import CONTACTS
+from skodyn.simulation.controllers import NoController
 from skodyn.simulation.element import ELEMENTS, Element, Packed
-from skodyn.simulation.elements import FixmanForce, Forces, JointProperties
+from skodyn.simulation.elements import FixmanForce, Forces, JointProperties, Motion
+from skodyn.simulation.motion_tables import pack_motions
 from skodyn.simulation.structures import OWN_PARTS
 
 __all__ = ["ForceTables", "pack_forces"]
@@ -37,6 +40,13 @@ class ForceTables:
     parts: tuple[PartAtWidths, ...] = ()  # that elements bring along
     contacts: ContactTables | None = None
     contact_integral: int = 0  # behind the velocities: where bristles begin
+    functions: tuple[NoController, ...] = ()  # of prescribed motions
+    flags: NDArray[np.int64] | None = None  # of bodies whose joints are driven; None if none are
+
+    def tree_of(self, model: Model) -> NDArray[np.int64]:
+        """The packed tree, which knows driven joints."""
+        tree = model.kernel_tree
+        return tree if self.flags is None else flagged_tree(tree, self.flags)
 
 
 class _Packer:
@@ -74,6 +84,9 @@ class _Packer:
         if not isinstance(element, Element):
             known = ", ".join(kind.__name__ for kind in ELEMENTS.values())
             self.faults.append(Fault(f"{label}: {element!r} is no force", f"give {known}."))
+            return
+        if isinstance(element, Motion):
+            self.faults.append(Fault(f"{label}: it is a motion, no force", "give it in motions."))
             return
         whose = Subject(words=label)
         known_by_keys = keys_of(type(element))
@@ -183,6 +196,9 @@ def pack_forces(model: Model, forces: Forces) -> ForceTables:
     for number, element in enumerate(forces.elements, start=1):
         packer.add(element, f"{type(element).__name__} number {number}")
     tables = packer.add_contacts(model, forces.contacts) if forces.contacts else None
+    behind = f.PASSIVE_RECORD * packer.model.nv + len(packer.numbers)
+    driven = pack_motions(model, forces.motions, behind, OWN_PARTS + len(packer.parts))
+    packer.faults += driven.faults
     if packer.faults:
         raise ModelError(packer.faults)
     header = [0] * f.CODES_HEADER
@@ -196,10 +212,17 @@ def pack_forces(model: Model, forces: Forces) -> ForceTables:
     header[f.FIXMAN] = packer.fixman_at
     header[f.CONTROLLED] = int(forces.controller is not None)
     codes = np.array(header + [x for record in packer.records for x in record], dtype=np.int64)
-    numbers = np.concatenate((passive.reshape(-1), np.array(packer.numbers, dtype=np.float64)))
     n_integrals, first = packer.integrals + accounts, 0
+    numbers = np.concatenate(
+        (passive.reshape(-1), np.array([*packer.numbers, *driven.numbers], dtype=np.float64))
+    )
     if tables is not None:
         codes = np.concatenate((codes, tables.codes))
         first = packer.integrals - tables.n_bristles
         tables = replace(tables, numbers=numbers)  # where its offsets point
-    return ForceTables(codes, numbers, n_integrals, tuple(packer.parts), tables, first)
+    codes[f.MOTIONS], codes[f.MOTIONS_AT] = len(driven.records), codes.size
+    codes = np.concatenate((codes, np.array(driven.records, dtype=np.int64).reshape(-1)))
+    return ForceTables(
+        codes, numbers, n_integrals, tuple(packer.parts), tables, first, tuple(driven.functions),
+        driven.flags,
+    )  # fmt: skip

@@ -19,7 +19,8 @@ from skodyn.model.layout import KIND, N_DOF, Q_START, V_START
 ELEMENTS, PASSIVE, ON_BODIES, GRAVITY_COMPENSATED, INTEGRALS, CONTROLLED, FIXMAN, ACCOUNTS = range(
     8
 )
-CODES_HEADER = 8
+MOTIONS, MOTIONS_AT = 8, 9  # how many joints are driven, and where their records begin
+CODES_HEADER = 10
 
 # a record of `codes`: what it is, which bodies or degrees of freedom, where its numbers begin
 CODE, FIRST, SECOND, OFFSET, COUNT, INTEGRAL = range(6)
@@ -27,6 +28,10 @@ CODES_RECORD = 6
 
 SERVO, SINUSOID, TORQUE_TABLE, WRENCH_WORLD, WRENCH_BODY, POINT_SPRING, OWN_PART = range(1, 8)
 # of OWN_PART, SECOND says which of the system's parts it is
+
+# of prescribed motions, behind everything else: FIRST and SECOND are the degree of freedom and the
+# coordinate, INTEGRAL of a FUNCTION which of the system's parts it is
+STEADY, SINE, SPLINE, FUNCTION = range(1, 5)
 
 # a passive record in `numbers`
 STIFFNESS, REST, DAMPING, FRICTION, FRICTION_SPEED = range(5)

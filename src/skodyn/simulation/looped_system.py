@@ -84,7 +84,10 @@ class OneState(NamedTuple):
     y: Any
 
 
-@kernel(SYSTEM_ARRAYS, Group(OneState, (RESULT, RESULT)))
+ONE_STATE = Group(OneState, (RESULT, RESULT))
+
+
+@kernel(SYSTEM_ARRAYS, ONE_STATE)
 def close_start(arrays, given):
     """Close the state that a run begins with, to the last digits."""
     work, system = opened(WIDTH_1, arrays)

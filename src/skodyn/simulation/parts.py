@@ -7,15 +7,19 @@ here too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from skodyn.errors import StateError
 from skodyn.jit import COUNT, JIT_DISABLED, NUMBER
 from skodyn.lanes import PartAtWidths, Width, parts_of
 from skodyn.model.layout import FULL, LOOPS
 from skodyn.simulation import forces as f
+from skodyn.simulation.controllers import NoController
 from skodyn.simulation.coupled_system import evaluate_coupled
+from skodyn.simulation.driven_system import evaluate_driven, follow_motions
 from skodyn.simulation.element_forces import apply_elements, compensate_gravity
 from skodyn.simulation.element_kinds.fixman import apply_fixman
 from skodyn.simulation.looped_system import close_loops, evaluate_looped
@@ -25,7 +29,7 @@ from skodyn.simulation.sprung_system import evaluate_sprung
 from skodyn.simulation.steppers.looped_midpoint import step_looped
 from skodyn.simulation.structures import EFFECTS, ROWS, STATE, SYSTEM
 
-__all__ = ["addresses", "element_part"]
+__all__ = ["AtAnyWidth", "addresses", "element_part"]
 
 OWN = (
     # runs with mimic joints go one by one
@@ -37,6 +41,8 @@ OWN = (
     parts_of(close_loops, SYSTEM, STATE, STATE, COUNT),
     parts_of(step_looped, SYSTEM, NUMBER, NUMBER, STATE, STATE),
     parts_of(evaluate_sprung, SYSTEM, NUMBER, STATE, ROWS),
+    parts_of(evaluate_driven, SYSTEM, NUMBER, STATE, ROWS),
+    parts_of(follow_motions, SYSTEM, NUMBER, STATE),
 )
 """In the order of structures.py."""
 
@@ -50,10 +56,20 @@ def element_part(function: Any) -> PartAtWidths:
     return parts_of(function, SYSTEM, COUNT, NUMBER, STATE, EFFECTS)
 
 
+class AtAnyWidth:
+    """A function that is called for one state at a time, in the place of a part."""
+
+    def __init__(self, controller: NoController) -> None:
+        self._controller = controller
+
+    def address(self, _width: Width) -> Any:
+        return self._controller.address
+
+
 def addresses(
     tree: Any,
     codes: Any,
-    brought: tuple[PartAtWidths, ...],
+    brought: Sequence[PartAtWidths | AtAnyWidth],
     width: Width,
     settings: IntegratorSettings,
 ) -> Any:
@@ -61,6 +77,10 @@ def addresses(
 
     tree, codes: of the packed model and its forces. brought: parts that elements bring along.
     """
+    if settings.implicit_springs and codes[f.MOTIONS] > 0:
+        raise StateError(
+            "implicit_springs does not go with prescribed motions", "leave one of them out."
+        )
     needed = (
         tree[FULL] > 0,
         codes[f.ELEMENTS] > 0,
@@ -70,6 +90,8 @@ def addresses(
         tree[LOOPS] > 0,
         tree[LOOPS] > 0 and method_named(settings.method).closes_loops,
         settings.implicit_springs,
+        codes[f.MOTIONS] > 0,
+        codes[f.MOTIONS] > 0,
     )
     found = [part.address(width) if used else 0 for part, used in zip(OWN, needed, strict=True)] + [
         part.address(width) for part in brought

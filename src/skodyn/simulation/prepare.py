@@ -9,13 +9,13 @@ import numpy as np
 from skodyn.jit import JIT_DISABLED
 from skodyn.kernels.mimics import mimic_lanes
 from skodyn.kernels.workspace import workspace_lanes
-from skodyn.lanes import Width
+from skodyn.lanes import PartAtWidths, Width
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.loop_tables import lanes_of_loops
 from skodyn.model.model import Model
 from skodyn.simulation.force_tables import ForceTables
 from skodyn.simulation.methods import method_named
-from skodyn.simulation.parts import addresses
+from skodyn.simulation.parts import AtAnyWidth, addresses
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.sprung_system import with_springs
 from skodyn.simulation.steppers.implicit_midpoint import SPRUNG_MODEL
@@ -33,10 +33,10 @@ __all__ = [
 NOTHING = np.zeros(0)
 
 
-def memory_sizes(model: Model, n_integrals: int) -> dict[str, int]:
+def memory_sizes(model: Model, n_integrals: int, driven: bool = False) -> dict[str, int]:
     """How long the rows of a run's tables are; those for mimic joints are empty without any."""
     full = model.uncoupled
-    sizes = tree_sizes(model.n_bodies, model.nq, model.nv, n_integrals, model.has_loops)
+    sizes = tree_sizes(model.n_bodies, model.nq, model.nv, n_integrals, model.has_loops, driven)
     if model.mimics:
         sizes |= {"full v": full.nv, "mimic q": full.nq, "mimic v": full.nv}
         sizes["mimic y"] = full.nv + n_integrals
@@ -44,11 +44,14 @@ def memory_sizes(model: Model, n_integrals: int) -> dict[str, int]:
 
 
 def tree_sizes(
-    n_bodies: int, nq: int, nv: int, n_integrals: int, looped: bool = False
+    n_bodies: int, nq: int, nv: int, n_integrals: int, looped: bool = False, driven: bool = False
 ) -> dict[str, int]:
-    """The same for a tree without mimic joints; looped: it has loops."""
+    """The same for a tree without mimic joints; looped: it has loops; driven: joints have motions,
+    and room for the three numbers that a function says of one."""
     y = nv + n_integrals
     sizes = {"one": 1, "q": nq, "v": nv, "y": y, "forces": 6 * n_bodies, "full v": nv}
+    sizes |= {"driven q": nq * driven, "driven y": y * driven, "driven v": nv * driven}
+    sizes["driven pair"] = max(2 * nv, 3) * driven
     return sizes | dict.fromkeys(("mimic q", "mimic v", "mimic y"), 0) | {"loop y": y * looped}
 
 
@@ -63,16 +66,19 @@ def system_arrays(
     """A system ready for the loops of a width; its parts are compiled if they have not been."""
     lanes = workspace_lanes(model.n_bodies, model.nq, model.nv) + mimic_lanes(model)
     lanes += lanes_of_loops(model.kernel_tree)
+    tree, driven = tables.tree_of(model), tables.flags is not None
+    functions = [AtAnyWidth(function) for function in tables.functions]
+    brought: list[PartAtWidths | AtAnyWidth] = [*tables.parts, *functions]
     return SystemArrays(
-        model.kernel_tree,
+        tree,
         constants_of_runs(model.kernel_tree, model.parameters, tables.numbers, settings),
         tables.codes,
         tables.numbers,
         controller,
         controller_parameters,
         method_numbers(settings, model.parameters.size, width),
-        addresses(model.kernel_tree, tables.codes, tables.parts, width, settings),
-        *memory_of(settings, memory_sizes(model, tables.n_integrals), width),
+        addresses(tree, tables.codes, brought, width, settings),
+        *memory_of(settings, memory_sizes(model, tables.n_integrals, driven), width),
         line_zeros(_states(width) * lanes, poison=True),
     )
 

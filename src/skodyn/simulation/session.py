@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from skodyn.channels.entry import CHANNELS, Channel
 from skodyn.channels.own import chosen
-from skodyn.errors import LogError, StateError
+from skodyn.errors import LogError, ModelError, StateError
 from skodyn.faults import Fault, Subject
 from skodyn.model.columns import Floats
 from skodyn.model.keys import POSITIVE, STEPS, remedy_for
@@ -27,6 +27,7 @@ from skodyn.simulation.loop import Outcome, Progress, drive
 from skodyn.simulation.loop_start import start_fault
 from skodyn.simulation.methods import METHODS, fixed_step_methods
 from skodyn.simulation.monitors import Snapshot, snapshot
+from skodyn.simulation.motion_tables import pack_motions, starts
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat, rate_fault
 from skodyn.typing import RunSummary
@@ -69,6 +70,11 @@ class Plan:
                     ("thermostat",),
                 )
             )
+        elif self.thermostat is not None and self.forces.motions:
+            joint = self.forces.motions[0].joint
+            what = "A thermostat draws the velocities of all joints, also of "
+            what += f"{joint!r}, whose motion is prescribed"
+            faults.append(Fault(what, "leave one out.", ("thermostat",), joint=joint))
         elif self.thermostat is not None:
             found = rate_fault(self.thermostat.rate, self.settings.dt, "The thermostat's rate")
             faults += [found] if found else []
@@ -89,17 +95,41 @@ class Plan:
         return [too_rare] if too_rare else []
 
     def engine(self) -> Engine:
-        v = np.asarray(self.v0, dtype=np.float64)
+        q, v = self._start()
         if v.shape != (self.model.nv,) or not np.isfinite(v).all():
             raise StateError(
                 f"v0 is {self.v0!r}", f"this model takes {self.model.nv} finite velocities."
             )
-        q = self.model.check_q(self.q0)
+        q = self.model.check_q(q)
         if self.model.has_loops and (fault := start_fault(self.model, q, v)):
             raise StateError(Fault("The start cannot be simulated", cause=fault))
         return Engine(
             self.model, q, v, self.duration, self.settings, self.forces, self.every, self.thermostat
         )
+
+    def _start(self) -> tuple[Any, Floats]:
+        """q0 and v0 with NaN of driven joints filled in; what contradicts their motion is told."""
+        model, motions = self.model, self.forces.motions
+        if not motions:
+            return self.q0, np.asarray(self.v0, dtype=np.float64)
+        faults = pack_motions(model, motions, 0, 0, prepare=False).faults
+        if faults:
+            raise ModelError(faults)
+        q, v = np.array(self.q0, dtype=np.float64), np.array(self.v0, dtype=np.float64)
+        if q.shape != (model.nq,) or v.shape != (model.nv,):
+            return q, v
+        for joint, values in starts(motions).items():
+            places = (q, model.q_slice(joint)), (v, model.v_slice(joint))
+            for name, (array, at), value in zip(("q0", "v0"), places, values, strict=True):
+                given = float(array[at][0])
+                if not np.isnan(given) and abs(given - value) > 1e-9 * max(1.0, abs(value)):
+                    what = f"{name} of joint {joint!r} is {given!r}, but its motion is prescribed "
+                    what += f"and starts with {value!r}"
+                    faults.append(Fault(what, "give that, or NaN.", joint=joint))
+                array[at] = value
+        if faults:
+            raise StateError(faults)
+        return q, v
 
     @property
     def own_entries(self) -> tuple[Channel, ...]:
@@ -125,6 +155,7 @@ class Plan:
             _exact(self.forces.controller_parameters),
             *([repr(self.thermostat)] if self.thermostat else []),
             *(repr(contact) for contact in self.forces.contacts),
+            *[(type(m).__name__, _identity_of_motion(m)) for m in self.forces.motions],
         ))  # fmt: skip
         return {
             "model": "-".join((self.model.content_hash, *own_code(map(type, self.model.joints)))),
@@ -199,6 +230,13 @@ class Run:
     def __repr__(self) -> str:
         where = f", {self.log}" if self.log else ""
         return f"<Run {self.status}: {self.summary['steps']} steps{where}>"
+
+
+def _identity_of_motion(motion: Any) -> Any:
+    given = {f.name: getattr(motion, f.name) for f in fields(motion)}
+    if "function" in given:
+        given["function"] = fingerprint(given["function"])
+    return _exact(given)
 
 
 def _exact(value: Any) -> Any:

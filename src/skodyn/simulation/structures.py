@@ -25,7 +25,8 @@ ADDRESS = COUNT  # of a controller; 0 for none
 
 # which address of `parts` is whose
 COUPLED, ELEMENTS_PART, GRAVITY_PART, FIXMAN_PART, LOOPED, CLOSING, MIDPOINT, SPRUNG = range(8)
-OWN_PARTS = 8  # what elements bring along follows
+DRIVEN, FOLLOWING = range(8, 10)
+OWN_PARTS = 10  # what elements bring along follows
 
 
 class SystemArrays(NamedTuple):

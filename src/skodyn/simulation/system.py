@@ -31,6 +31,7 @@ from skodyn.simulation.forces import (
     CONTROLLED,
     ELEMENTS,
     FIXMAN,
+    MOTIONS,
     ON_BODIES,
     PASSIVE,
     passive_torques,
@@ -40,8 +41,10 @@ from skodyn.simulation.steppers.tables import clear
 from skodyn.simulation.structures import (
     CLOSING,
     COUPLED,
+    DRIVEN,
     ELEMENTS_PART,
     FIXMAN_PART,
+    FOLLOWING,
     LOOPED,
     Effects,
     size_of,
@@ -62,8 +65,14 @@ SYSTEM_MEMORY = Sections(
     FULL_TAU=(1, "mimic v", "forces on every joint"),
     FULL_RATES=(1, "mimic y", "rates of FULL_Y"),
     LOOPS_READY=(1, "one", "1 while loops are factored that a state may need once more"),
+    DRIVEN_Q=(1, "driven q", "coordinates with driven joints where they are"),
+    DRIVEN_Y=(1, "driven y", "velocities with theirs, and integrals"),
+    GIVEN=(1, "driven v", "v̇ of driven joints, forces of the others"),
+    FOUND=(1, "driven pair", "v̇ and forces of all joints"),
+    DRIVE=(1, "driven v", "what drives add to the forces"),
 )
-TAU, GRAVITY, F_EXT, FULL_Q, FULL_Y, FULL_TAU, FULL_RATES, LOOPS_READY = SYSTEM_MEMORY.indices
+TAU, GRAVITY, F_EXT, FULL_Q, FULL_Y, FULL_TAU, FULL_RATES, LOOPS_READY = SYSTEM_MEMORY.indices[:8]
+DRIVEN_Q, DRIVEN_Y, GIVEN, FOUND, DRIVE = SYSTEM_MEMORY.indices[8:]
 
 
 @helper
@@ -147,6 +156,8 @@ def act(work, system, t, state, rates):
 @helper
 def evaluate(work, system, t, state, rates):
     """rates = ẏ at time t."""
+    if system.codes[MOTIONS] > 0:
+        return call_part(system.parts[DRIVEN], work, system, t, state, rates)
     if has_mimics(system.model):
         return call_part(system.parts[COUPLED], work, system, t, state, rates)
     if has_loops(system.model):
@@ -155,6 +166,13 @@ def evaluate(work, system, t, state, rates):
     tau, f_ext = table(system, TAU), forces_on_bodies(system)
     status = accelerate(work, system.model, state, tau, f_ext, rates)
     return placed if placed != OK else status
+
+
+@helper
+def follow(work, system, t, state):
+    """Put joints whose motion is prescribed where they are at time t, if there are any."""
+    if system.codes[MOTIONS] > 0:
+        call_part(system.parts[FOLLOWING], work, system, t, state)
 
 
 @helper

@@ -13,6 +13,7 @@ from skodyn.sko.force_models import (
     inboard_model,
     terminal_model,
 )
+from skodyn.sko.hybrid import hybrid_dynamics
 from skodyn.sko.innovations_factors import (
     innovations,
     innovations_inverse,
@@ -50,6 +51,7 @@ __all__ = [
     "forward_element",
     "forward_lyapunov",
     "gather",
+    "hybrid_dynamics",
     "inboard_model",
     "innovations",
     "innovations_inverse",

@@ -23,8 +23,10 @@ from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.columns import Floats
 from skodyn.model.layout import LOOPS
 from skodyn.simulation import sampling
+from skodyn.simulation.driven_system import follow_start
 from skodyn.simulation.fixed_step import LogRows, Schedule, StateArrays
 from skodyn.simulation.force_tables import ForceTables
+from skodyn.simulation.forces import MOTIONS
 from skodyn.simulation.lane_loop import GROUP, STEP, Sweep
 from skodyn.simulation.looped_system import OneState, close_start
 from skodyn.simulation.methods import method_named
@@ -99,7 +101,9 @@ class LaneBatch:
         self.alive = np.arange(len(self.rows)) < count
         self._allocate()
         if runs.tree[LOOPS]:
-            self._close_starts()
+            self._prepare_starts(close_start)
+        if runs.codes[MOTIONS]:
+            self._prepare_starts(follow_start)
         self.kernel = method_named(runs.settings.method).lane_loop.ready
 
     def _interleaved(self, table: Floats) -> Floats:
@@ -111,8 +115,8 @@ class LaneBatch:
 
     def _allocate(self) -> None:
         runs, m = self.runs, self.metrics
-        looped = bool(runs.tree[LOOPS])
-        sizes = tree_sizes(runs.n_bodies, self.nq, self.nv, runs.n_integrals, looped)
+        looped, driven = bool(runs.tree[LOOPS]), bool(runs.codes[MOTIONS])
+        sizes = tree_sizes(runs.n_bodies, self.nq, self.nv, runs.n_integrals, looped, driven)
         sizes["parameters"] = runs.parameters.shape[1]
 
         def arrays(parameters: Floats, numbers: Floats, width: Width) -> SystemArrays:
@@ -126,11 +130,12 @@ class LaneBatch:
         values = line_zeros(LANES * (STATE_SUMS + 3 * runs.n_bodies))
         self.looks = MetricArrays(m.codes, m.levels, m.function.address, values, self.kept)
 
-    def _close_starts(self) -> None:
-        """Close the loops of every start to the last digits, as a run by itself does."""
+    def _prepare_starts(self, kernel: Any) -> None:
+        """Close the loops of every start to the last digits, or put driven joints where they begin,
+        as a run by itself does."""
         for row in range(len(self.rows)):
             q, y = self.q.reshape(-1, self.nq)[row], self.y.reshape(-1, self.ny)[row]
-            close_start.ready(self._system_alone(row), OneState(q, y))
+            kernel.ready(self._system_alone(row), OneState(q, y))
 
     # ---- running ------------------------------------------------------------------------------
 

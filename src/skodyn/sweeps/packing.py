@@ -13,7 +13,7 @@ A parameter is one of three:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -29,6 +29,7 @@ from skodyn.model.loop_structure import plans_like
 from skodyn.model.model import Model
 from skodyn.model.packing import place_bodies, weigh_bodies
 from skodyn.scenario import Scenario
+from skodyn.simulation.elements import MotionFunction
 from skodyn.simulation.force_tables import ForceTables, pack_forces
 from skodyn.sweeps.lane_batch import PackedRuns
 from skodyn.sweeps.paths import places, set_values
@@ -52,9 +53,10 @@ _BODY_KEYS = ("mass", "com", "inertia", "translation")
 
 def goes_alone(scenario: Scenario) -> bool:
     """Must even runs with fixed steps go one at a time? A thermostat comes between steps, and the
-    loop of lanes has no code for joints that mimic others.
+    loop of lanes has no code for joints that mimic others, nor for functions of motions.
     """
-    return scenario.thermostat is not None or bool(scenario.model.mimics)
+    said = any(isinstance(motion, MotionFunction) for motion in scenario.forces.motions)
+    return scenario.thermostat is not None or bool(scenario.model.mimics) or said
 
 
 class Variant:
@@ -81,11 +83,20 @@ class Variant:
 
     @property
     def q(self) -> Floats:
-        return self.scenario.q0
+        return self._undriven(self.scenario.q0, self.scenario.model.q_slice)
 
     @property
     def v(self) -> Floats:
-        return self.scenario.v0
+        return self._undriven(self.scenario.v0, self.scenario.model.v_slice)
+
+    def _undriven(self, start: Floats, place: Callable[[str], slice]) -> Floats:
+        """The start without that of driven joints, which their motion says when a run begins."""
+        if not self.scenario.forces.motions:
+            return start
+        start = start.copy()
+        for motion in self.scenario.forces.motions:
+            start[place(motion.joint)] = 0.0
+        return start
 
     @property
     def steps(self) -> int:
@@ -102,7 +113,11 @@ class Variant:
         s = self.scenario
         sizes = (self.numbers.size, self.parameters.size)
         given = (s.integrator, s.duration, s.thermostat, *sizes)
-        parts = (s.model.kernel_tree.tobytes(), self.tables.codes.tobytes(), repr(given).encode())
+        parts = (
+            self.tables.tree_of(s.model).tobytes(),
+            self.tables.codes.tobytes(),
+            repr(given).encode(),
+        )
         return hashlib.sha256(b"\0".join(parts)).digest()
 
 
@@ -255,9 +270,9 @@ class Packer:
         return self._stacked(variant, tables)
 
     def _stacked(self, variant: Variant, tables: dict[str, Floats]) -> PackedRuns:
-        s = variant.scenario
+        s, tree = variant.scenario, variant.tables.tree_of(variant.scenario.model)
         return PackedRuns(
-            s.model.kernel_tree, variant.tables.codes, tables["parameters"], tables["numbers"],
+            tree, variant.tables.codes, tables["parameters"], tables["numbers"],
             tables["q"], tables["v"], variant.tables.n_integrals, s.model.n_bodies, s.integrator,
             variant.steps, self.study.sample_every, variant.tables.parts,
         )  # fmt: skip

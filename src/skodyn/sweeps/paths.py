@@ -25,7 +25,7 @@ from skodyn.model.keys import NUMBERS, VECTOR, keys_of
 from skodyn.model.places import Places, model_places, place_vector, set_places
 from skodyn.scenario import Scenario
 from skodyn.scenario.description import Bounds, RunSettings
-from skodyn.scenario.schema import SCHEMA
+from skodyn.scenario.schema import SCHEMA, TABLES
 from skodyn.simulation.element import ELEMENTS
 from skodyn.simulation.elements import JointProperties
 from skodyn.simulation.methods import METHODS
@@ -76,7 +76,7 @@ def _acting(scenario: Scenario, data: Data) -> Iterator[tuple[Any, ...]]:
         if described.nv:
             for key in SCHEMA[JointProperties]:
                 yield f"joints.{joint}.{key}", ("joints", joint, key)
-    for group in ("controllers", "forces"):
+    for group in TABLES:
         for name, table in data.get(group, {}).items():
             for key, entry in keys_of(ELEMENTS[table["type"]]).items():
                 path, at = f"{group}.{name}.{key}", (group, name, key)

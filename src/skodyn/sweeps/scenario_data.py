@@ -19,6 +19,7 @@ from typing import Any
 from skodyn.channels.files import absolute, names_function
 from skodyn.model.plain import Data, model_data
 from skodyn.scenario import Scenario, parse_scenario
+from skodyn.scenario.schema import TABLES
 from skodyn.simulation.element import ELEMENTS
 from skodyn.simulation.elements import JointProperties
 
@@ -47,7 +48,7 @@ def normal_form(scenario: Scenario) -> Data:
             absolute(one, folder) if names_function(one) else one
             for one in scenario.output.channels
         ]
-    for group in ("controllers", "forces"):
+    for group in TABLES:
         for table in data.get(group, {}).values():
             _fill_vectors(table, ELEMENTS[table["type"]])
     return data
@@ -63,7 +64,9 @@ def _start(given: Data, scenario: Scenario) -> Data:
         scenario = parse_scenario(to_toml(quiet), (scenario.path or Path("x")).parent)
     model = scenario.model
     q, v = {}, {}
-    for joint in (j for j in model.independent_joints if model.joints[model.joint_index(j)].nv):
+    driven = {motion.joint for motion in scenario.forces.motions}
+    moving = (j for j in model.independent_joints if model.joints[model.joint_index(j)].nv)
+    for joint in (j for j in moving if j not in driven):
         q[joint] = scenario.q0[model.q_slice(joint)].tolist()
         v[joint] = scenario.v0[model.v_slice(joint)].tolist()
     if model.has_loops:

@@ -27,3 +27,13 @@ TAU = register(
         order=5,
     )
 )
+DRIVE = register(
+    Channel(
+        "drive",
+        {"drive": DataSet(("t", "v_name"), "what it takes to follow prescribed motions [N m, N]")},
+        lambda rows: {"drive": rows.rates.drive},
+        draw=joint_families,
+        on_its_own=True,
+        order=6,
+    )
+)
