@@ -61,7 +61,7 @@ class Rows:
 
     @cached_property
     def loop_errors(self) -> Floats:
-        """The largest |row| of each loop and coupling, (rows, loops)."""
+        """The largest abs(row) of each loop and coupling, (rows, loops)."""
         from skodyn.dynamics.loop_functions import loop_error, loop_rows
 
         gaps = np.abs(loop_error(self.model, self.q, threads=1))
