@@ -527,3 +527,19 @@ def test_a_sweep_speaks_of_stops_as_a_file_does(tmp_path):
     (fault,) = refused(read_plan, saved(tmp_path, "s.toml", text))
     wording = "joints.shoulder.lower is 2.0, not below upper = 1.0; exchange or correct them."
     assert str(replace(fault, file="", line=0)) == f"run 2: {wording}"
+
+
+KINDS = {"ArgumentError", "ModelError", "ScenarioError", "StateError", "TopologyError"}
+
+
+def test_no_fault_is_written_as_one_sentence_with_its_remedy_inside():
+    """Otherwise `remedy` would be empty; "[angular; linear]" is none."""
+    for path in SOURCES.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
+                continue
+            named = ast.unparse(call.func)
+            if named in KINDS or named.endswith("faults.append"):
+                words = ast.unparse(call.args[0])
+                sentence = isinstance(call.args[0], ast.Constant | ast.JoinedStr)
+                assert not (sentence and "; " in words), (path, call.lineno, words)

@@ -28,6 +28,7 @@ from skodyn.dynamics.functions import JACOBIAN
 from skodyn.dynamics.ik_targets import Bounds, Problem, Target, read_bounds, read_targets
 from skodyn.dynamics.kinematics import node_table
 from skodyn.errors import StateError
+from skodyn.faults import Fault
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.topology.wording import listed
@@ -148,10 +149,10 @@ def inverse_kinematics(
 def _check_settings(tolerance: Any, max_iterations: Any, restarts: Any) -> None:
     faults = []
     if not isinstance(tolerance, int | float) or not 0.0 < tolerance < np.inf:
-        faults.append(f"tolerance is {tolerance!r}; give a number above 0.")
+        faults.append(Fault(f"tolerance is {tolerance!r}", "give a number above 0."))
     for name, value, least in (("max_iterations", max_iterations, 1), ("restarts", restarts, 0)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            faults.append(f"{name} is {value!r}; give a whole number from {least}.")
+            faults.append(Fault(f"{name} is {value!r}", f"give a whole number from {least}."))
     if faults:
         raise StateError(faults)
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skodyn.dynamics.frames import frame_table
 from skodyn.errors import ModelError, StateError
+from skodyn.faults import Fault
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 
@@ -110,11 +111,13 @@ def read_targets(model: Model, targets: Any) -> Problem:
         raise StateError(f"targets is {targets!r}", "give {frame: pose, …} with at least one.")
     names = tuple(targets)
     table = frame_table(model, names)
-    faults: list[str] = []
+    faults: list[Fault] = []
     read = [_read(name, given, faults) for name, given in targets.items()]
     counts = {len(one.poses) for one in read} - {1}
     if len(counts) > 1:
-        faults.append(f"targets have {sorted(counts)} poses; give as many for each, or one.")
+        faults.append(
+            Fault(f"targets have {sorted(counts)} poses", "give as many for each, or one.")
+        )
     if faults:
         raise StateError(faults)
     count = counts.pop() if counts else 1
@@ -135,12 +138,12 @@ class _Read(NamedTuple):
 _NOTHING = _Read(np.eye(4)[None], np.ones(6, dtype=np.bool_), 1.0, False)
 
 
-def _read(name: str, given: Any, faults: list[str]) -> _Read:
+def _read(name: str, given: Any, faults: list[Fault]) -> _Read:
     if not isinstance(given, Target):
         pose = _numbers(given)
         if pose is None or pose.shape[-2:] != (4, 4) or pose.ndim > 3:
             what = "a pose of shape (4, 4) or (B, 4, 4), or a Target"
-            faults.append(f"The target of {name!r} is {_brief(given)}; give {what}.")
+            faults.append(Fault(f"The target of {name!r} is {_brief(given)}", f"give {what}."))
             return _NOTHING
         given = Target(pose[..., :3, 3], pose[..., :3, :3])
     before = len(faults)
@@ -148,9 +151,13 @@ def _read(name: str, given: Any, faults: list[str]) -> _Read:
     rotation = _part(name, "rotation", given.rotation, (3, 3), faults)
     mask = _mask(name, given, faults)
     if rotation is not None and not _is_rotation(rotation):
-        faults.append(f"The target of {name!r} has axes that are no rotation; make them unit axes.")
+        faults.append(
+            Fault(f"The target of {name!r} has axes that are no rotation", "make them unit axes.")
+        )
     if not isinstance(given.weight, int | float) or not 0.0 < given.weight < np.inf:
-        faults.append(f"The target of {name!r} has weight {given.weight!r}; give one above 0.")
+        faults.append(
+            Fault(f"The target of {name!r} has weight {given.weight!r}", "give one above 0.")
+        )
     if len(faults) > before:
         return _NOTHING
     is_batch = any(x is not None and x.ndim > n for x, n in ((position, 1), (rotation, 2)))
@@ -159,7 +166,8 @@ def _read(name: str, given: Any, faults: list[str]) -> _Read:
     ]
     count = max(counts, default=1)
     if any(one not in (1, count) for one in counts):
-        faults.append(f"The target of {name!r} has fewer positions or rotations than the other.")
+        problem = f"The target of {name!r} has fewer positions or rotations than the other"
+        faults.append(Fault(problem, "give as many of both, or one."))
         return _NOTHING
     poses = np.tile(np.eye(4), (count, 1, 1))
     if position is not None:
@@ -169,33 +177,41 @@ def _read(name: str, given: Any, faults: list[str]) -> _Read:
     return _Read(poses, mask, float(given.weight), is_batch)
 
 
-def _mask(name: str, given: Target, faults: list[str]) -> NDArray[np.bool_]:
+def _mask(name: str, given: Target, faults: list[Fault]) -> NDArray[np.bool_]:
     known = np.array([given.rotation is not None] * 3 + [given.position is not None] * 3)
     if given.mask is None:
         if not known.any():
-            faults.append(f"The target of {name!r} has neither position nor rotation; give one.")
+            faults.append(
+                Fault(f"The target of {name!r} has neither position nor rotation", "give one.")
+            )
         return known
     chosen = np.asarray(given.mask)
     if chosen.shape != (6,) or chosen.dtype.kind not in "biu" or not chosen.any():
         faults.append(
-            f"The target of {name!r} has mask {given.mask!r}; give six truth values, [angular; "
-            "linear], with at least one that is true."
+            Fault(
+                f"The target of {name!r} has mask {given.mask!r}",
+                "give six truth values, [angular; linear], with at least one that is true.",
+            )
         )
     elif (chosen.astype(np.bool_) & ~known).any():
-        faults.append(f"The target of {name!r} has a mask for what it does not give; give it.")
+        faults.append(
+            Fault(f"The target of {name!r} has a mask for what it does not give", "give it.")
+        )
     else:
         return chosen.astype(np.bool_)
     return known
 
 
 def _part(
-    name: str, key: str, value: Any, shape: tuple[int, ...], faults: list[str]
+    name: str, key: str, value: Any, shape: tuple[int, ...], faults: list[Fault]
 ) -> Floats | None:
     if value is None:
         return None
     array = _numbers(value)
     if array is None or array.shape[-len(shape) :] != shape or array.ndim > len(shape) + 1:
-        faults.append(f"The target of {name!r} has {key} {_brief(value)}; give shape {shape}.")
+        faults.append(
+            Fault(f"The target of {name!r} has {key} {_brief(value)}", f"give shape {shape}.")
+        )
         return None
     return array
 
@@ -296,15 +312,17 @@ def _given(model: Model, limits: Any) -> dict[str, tuple[float, float]]:
         return {}
     if not isinstance(limits, Mapping):
         raise StateError(f"limits is {limits!r}", "give True, False or {joint: (lower, upper)}.")
-    faults: list[str] = []
+    faults: list[Fault] = []
     found = {}
     for name, ends in limits.items():
         joint = model.joints[model.joint_index(name)]
         array = _numbers_or_infinite(ends)
         if joint.nv != 1:
-            faults.append(f"Joint {name!r} has {joint.nv} degrees of freedom; limits are for one.")
+            faults.append(
+                Fault(f"Joint {name!r} has {joint.nv} degrees of freedom", "limits are for one.")
+            )
         elif array is None or not array[0] <= array[1]:
-            faults.append(f"The limits of {name!r} are {ends!r}; give (lower, upper).")
+            faults.append(Fault(f"The limits of {name!r} are {ends!r}", "give (lower, upper)."))
         else:
             found[name] = (float(array[0]), float(array[1]))
     if faults:

@@ -20,6 +20,7 @@ from skodyn.dynamics.contact_functions import evaluate_contacts
 from skodyn.dynamics.kinematics import forward_kinematics
 from skodyn.dynamics.mass_matrices import operational_space_compliance
 from skodyn.errors import DynamicsError, StateError
+from skodyn.faults import Fault
 from skodyn.kernels import contact_states as rows
 from skodyn.model.columns import Floats
 from skodyn.model.contact_pairs import Pair
@@ -77,20 +78,26 @@ class ContactWatch:
         ):
             if -gap > 0.5 * size:
                 faults.append(
-                    f"The start cannot be simulated: contact {label!r} begins {-gap:.6g} m deep, "
-                    f"more than half of the shape ({size:.6g} m); move the bodies apart."
+                    Fault(
+                        f"The start cannot be simulated: contact {label!r} begins {-gap:.6g} m "
+                        f"deep, more than half of the shape ({size:.6g} m)",
+                        "move the bodies apart.",
+                    )
                 )
         if faults:
             raise StateError(list(dict.fromkeys(faults)))
 
-    def _step_faults(self) -> list[str]:
+    def _step_faults(self) -> list[Fault]:
         if self.settings.method != "semi_implicit_euler":
             return []
         dt = self.settings.dt
         return [
-            f"dt is {dt:g}, and semi_implicit_euler needs less than tangential_damping over "
-            f"tangential_stiffness, {law.damping / law.tangential_stiffness:.3g} s, of contact "
-            f"{label!r}; use a smaller dt, more damping, or rk4."
+            Fault(
+                f"dt is {dt:g}, and semi_implicit_euler needs less than tangential_damping "
+                f"over tangential_stiffness, {law.damping / law.tangential_stiffness:.3g} s, "
+                f"of contact {label!r}",
+                "use a smaller dt, more damping, or rk4.",
+            )
             for label, law in zip(self.tables.labels, self.laws, strict=True)
             if law.friction > 0.0 and dt > law.damping / law.tangential_stiffness
         ]
