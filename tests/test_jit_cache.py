@@ -189,7 +189,7 @@ def test_an_edit_of_what_is_not_compiled_makes_no_loop_of_an_integrator_stale():
     from skodyn.simulation.methods import METHODS
 
     for method in METHODS.values():
-        reached = sources.dependencies(method.loop.py_func.__module__)
+        reached = sources.dependencies(method.loop.__module__)
         assert "skodyn.simulation.system" in reached
         assert not {"skodyn.simulation", "skodyn.model.model", "skodyn.dynamics"} & reached
 

@@ -160,7 +160,7 @@ def test_what_a_channel_raises_or_returns_wrongly_ends_the_run(tmp_path, functio
 
 def test_a_vector_of_another_length_is_refused():
     two = sk.channel(lambda t, q, v: q, name="two", labels=("a", "b", "c"))
-    with pytest.raises(sk.ChannelError, match=r"the channel 'two' raised ValueError .*another"):
+    with pytest.raises(sk.ChannelError, match=r"'two' (raised ValueError .*another|returned)"):
         run([two])
 
 

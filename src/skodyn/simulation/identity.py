@@ -56,5 +56,5 @@ def own_code(kinds: Iterable[type]) -> list[str]:
 
 def run_code(method: Method) -> str:
     """Of the package's own code that takes the steps of a run."""
-    modules = ("skodyn.simulation.engine", method.loop.py_func.__module__)
+    modules = ("skodyn.simulation.engine", method.loop.__module__)
     return "-".join(dependency_hash(module) for module in modules)

@@ -30,7 +30,7 @@ __all__ = ["changed_code", "record_of", "stored_model", "stored_study"]
 
 def code_hash(study: Study) -> str:
     """Of everything that decides the bits of a run."""
-    loops = {method.loop.py_func.__module__ for method in METHODS.built_in.values()}
+    loops = {method.loop.__module__ for method in METHODS.built_in.values()}
     ours = [dependency_hash(module) for module in ("skodyn.sweeps.batch", *sorted(loops))]
     found = repr((ours, _code_of_others(study)))
     return hashlib.sha256(found.encode()).hexdigest()[:16]
