@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import dataclasses
 import importlib
 import inspect
 import re
@@ -100,6 +101,7 @@ def check_keyword(words: str) -> None:
     calls = [one for one in public if inspect.isfunction(one) or inspect.isclass(one)]
     calls += [m for c in calls if inspect.isclass(c) for m in vars(c).values()]
     takes = {n for c in calls if inspect.isfunction(c) for n in inspect.signature(c).parameters}
+    takes |= set(inspect.signature(dataclasses.dataclass).parameters)  # of whoever extends skodyn
     assert words in takes, f"nothing takes {words}="
 
 
