@@ -22,7 +22,25 @@ __all__ = ["hybrid_dynamics"]
 def hybrid_dynamics(
     model: SKOModel, tau: ArrayLike, vdot: ArrayLike, nodes: Iterable[Hashable]
 ) -> tuple[Floats, Floats]:
-    """(θ̈, 𝒯) of all nodes; `vdot` is read at these nodes, `tau` at all others."""
+    """Accelerations of some nodes' joints and forces of the others, O(N).
+
+    Parameters
+    ----------
+    model : SKOModel
+        The system in one state.
+    tau : array_like, shape (nv,)
+        Generalised forces; those of the named nodes are not read.
+    vdot : array_like, shape (nv,)
+        Generalised accelerations; only those of the named nodes are read.
+    nodes : iterable of hashable
+        Names or numbers of the nodes whose accelerations are given.
+
+    Returns
+    -------
+    vdot : ndarray, shape (nv,)
+    tau : ndarray, shape (nv,)
+        Of all joints.
+    """
     check_model(model)
     forces = stacked_vector(tau, model.nv, "tau")
     rates = stacked_vector(vdot, model.nv, "vdot")
