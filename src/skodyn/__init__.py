@@ -131,6 +131,7 @@ if TYPE_CHECKING:
         Points,
         Sphere,
     )
+    from skodyn.model.solids import Solid, solid
     from skodyn.registry import PluginWarning, register
     from skodyn.scenario import Scenario, read_scenario
     from skodyn.scenario.running import resume, run
@@ -291,6 +292,10 @@ _HOME = {
     "skodyn.model.mimics": ("Mimic",),
     "skodyn.model.model": ("Model",),
     "skodyn.model.properties": ("JointLimits",),
+    "skodyn.model.solids": (
+        "Solid",
+        "solid",
+    ),
     "skodyn.model.shapes": (
         "Box",
         "Capsule",
@@ -456,6 +461,7 @@ __all__ = [
     "SkodynError",
     "SlowChannelWarning",
     "SlowControllerWarning",
+    "Solid",
     "Sparsity",
     "Sphere",
     "Spherical",
@@ -539,6 +545,7 @@ __all__ = [
     "simulate",
     "sko",
     "sko_model",
+    "solid",
     "sparsity",
     "sweep",
     "topology",

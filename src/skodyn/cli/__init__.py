@@ -18,6 +18,7 @@ from pathlib import Path
 from skodyn import __version__
 from skodyn.cli import cache, identities, robots, runs, sweeps, views
 from skodyn.cli.kinds import file_kind
+from skodyn.cli.settings import add_set, changed_by
 from skodyn.errors import ModelError, SkodynError, faults_of
 from skodyn.faults import Fault
 from skodyn.io import load
@@ -98,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         "model", metavar="FILE", help="a model file, a scenario, or one with a [sweep]"
     )
     robots.add_options(check, "show which inertias would be repaired, and how")
+    add_set(check)
     check.add_argument("--json", action="store_true", help="print the list of faults as data")
     check.set_defaults(command=_check)
 
@@ -144,9 +146,12 @@ def _checked(options: argparse.Namespace) -> str:
         what = f"{options.model} is a {kind}, and --repair and options of robots are for models"
         raise ModelError(what, "leave them out, or check the model file.")
     if kind == "sweep":
-        return sweeps.check_sweep(options.model)
+        return sweeps.check_sweep(options.model, changed_by(options))
     if kind == "scenario":
-        return runs.check_scenario(options.model)
+        return runs.check_scenario(options.model, changed_by(options))
+    if options.settings:
+        what = f"{options.model} is a model, and --set is for scenarios"
+        raise ModelError(what, "leave it out, or check a scenario.")
     model = load(options.model, **chosen)
     lines = [*(f"note: {note}" for note in model.notes), *group_lines(model)]
     lines += [f"would repair: {repair}" for repair in model.repairs]

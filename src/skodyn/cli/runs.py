@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skodyn import jit
+from skodyn.cli.settings import add_set, changed_by, refuse_both
 
 __all__ = ["add_commands", "check_scenario", "log_info"]
 
@@ -25,6 +26,10 @@ def add_commands(commands: Any) -> None:
     run.add_argument("scenario", metavar="SCENARIO", help="a scenario file, see docs/scenarios.md")
     run.add_argument("-o", "--output", metavar="OUT.h5", help="default: the scenario's name, here")
     run.add_argument("--overwrite", action="store_true", help="replace an existing log")
+    run.add_argument(
+        "--resume", action="store_true", help="start, go on with a log that is there, or say done"
+    )
+    add_set(run)
     run.set_defaults(command=_run)
 
     words = "continue an interrupted run from its last checkpoint, to the same bits"
@@ -41,21 +46,39 @@ def add_commands(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from skodyn.scenario import read_scenario
-    from skodyn.scenario.running import run_scenario
+    from skodyn.scenario.running import begun, run_scenario
 
-    scenario = read_scenario(options.scenario)
+    refuse_both(options)
+    change, scenario = changed_by(options), read_scenario(options.scenario)
+    scenario = change(scenario) if change else scenario
     target = Path(options.output or f"{Path(options.scenario).stem}.h5")
+    if options.resume and begun(scenario, target):
+        return _go_on(target, options)
+    overwrite = options.overwrite or options.resume  # what is there has nothing to go on from
     with _progress(options, scenario.title) as progress:
-        run = run_scenario(scenario, target, overwrite=options.overwrite, progress=progress)
+        run = run_scenario(scenario, target, overwrite=overwrite, progress=progress)
     return _report(run, options)
+
+
+def _go_on(target: Path, options: argparse.Namespace) -> int:
+    """Go on with a log, or say that it is done."""
+    from skodyn.io.trajectory import open as open_trajectory
+    from skodyn.scenario.running import resume_log
+
+    log = open_trajectory(target)
+    if log.status == "finished":
+        data: dict[str, Any] = {"status": log.status, "message": "there is nothing to resume"}
+        data |= {"log": str(target), "rows": len(log), **log.summary}
+        words = f"{target}: finished, {len(log)} rows; there is nothing to resume"
+        print(_as_json(data) if options.json else words)
+        return 0
+    force = getattr(options, "force", False)
+    with _progress(options, target.name) as progress:
+        return _report(resume_log(target, force=force, progress=progress), options)
 
 
 def _resume(options: argparse.Namespace) -> int:
-    from skodyn.scenario.running import resume_log
-
-    with _progress(options, Path(options.log).name) as progress:
-        run = resume_log(options.log, force=options.force, progress=progress)
-    return _report(run, options)
+    return _go_on(Path(options.log), options)
 
 
 def _progress(options: argparse.Namespace, title: str) -> Any:
@@ -173,11 +196,12 @@ def log_info(path: str, as_json: bool) -> str:
     return "\n".join(lines)
 
 
-def check_scenario(path: str) -> str:
+def check_scenario(path: str, change: Any = None) -> str:
     """One line on a valid scenario; a faulty one raises."""
     from skodyn.scenario import read_scenario
 
     scenario = read_scenario(path)
+    scenario = change(scenario) if change else scenario
     method = scenario.integrator.method
     return "".join(f"note: {note}\n" for note in scenario.model.notes) + (
         f"{path}: valid ({scenario.model.n_bodies} bodies, {scenario.duration:g} s by {method}, "

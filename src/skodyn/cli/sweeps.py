@@ -1,4 +1,4 @@
-"""`skodyn sweep run | resume | plan | status | failures | show`."""
+"""`skodyn sweep run | resume | merge | plan | status | failures | show`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from skodyn.cli.runs import EXIT_FAILED, EXIT_OF_SIGNAL
+from skodyn.cli.settings import add_set, changed_by, refuse_both
 
 __all__ = ["add_commands", "check_sweep"]
 
@@ -34,6 +35,13 @@ def add_commands(commands: Any) -> None:
     run.add_argument("scenario", metavar="SCENARIO", help="a scenario file with a table [sweep]")
     run.add_argument("-o", "--output", metavar="OUT.h5", help="default: the scenario's name, here")
     run.add_argument("--overwrite", action="store_true", help="replace an existing index")
+    run.add_argument(
+        "--resume", action="store_true", help="go on with an index that is there, or say it is done"
+    )
+    run.add_argument(
+        "--part", metavar="I/N", help="one of N parts, for array jobs; writes OUT.I-of-N.h5"
+    )
+    add_set(run)
     resume = _action(actions, "resume", _resume, "run what is still pending in an index", RUNS)
     resume.add_argument("--force", action="store_true", help="go on although the code has changed")
     for parser in (run, resume):
@@ -65,6 +73,11 @@ def add_commands(commands: Any) -> None:
     plan = _action(actions, "plan", _plan, "say what would be run, and about how long it takes")
     plan.add_argument("scenario", metavar="SCENARIO", help="a scenario file with a table [sweep]")
 
+    merge = _action(actions, "merge", _merge, "put the indices of all parts together into one")
+    merge.add_argument("-o", "--output", metavar="OUT.h5", required=True, help="the whole sweep")
+    merge.add_argument("parts", nargs="+", metavar="PART.h5", help="what --part has written")
+    merge.add_argument("--overwrite", action="store_true", help="replace an existing index")
+
 
 def _action(actions: Any, name: str, command: Any, words: str, more: str = LOOKS) -> Any:
     parser = actions.add_parser(
@@ -78,16 +91,30 @@ def _action(actions: Any, name: str, command: Any, words: str, more: str = LOOKS
 
 
 def _run(options: argparse.Namespace) -> int:
+    from skodyn.sweeps.parts import part_path, read_part
     from skodyn.sweeps.plan import read_plan
-    from skodyn.sweeps.running import run_plan
+    from skodyn.sweeps.running import run_or_resume, run_plan
 
     target = Path(options.output or f"{Path(options.scenario).stem}.h5")
-    plan = read_plan(options.scenario)
+    part = read_part(options.part) if options.part else None
+    target = part_path(target, part) if part else target
+    refuse_both(options)
+    plan = read_plan(options.scenario, changed_by(options))
     with _progress(options, target.name) as progress:
-        tally = run_plan(
-            plan, target, overwrite=options.overwrite, progress=progress, **_engine(options)
-        )
+        given = {"part": part, "progress": progress, **_engine(options)}
+        if options.resume:
+            tally = run_or_resume(plan, target, **given)
+        else:
+            tally = run_plan(plan, target, overwrite=options.overwrite, **given)
     return _report(target, tally)
+
+
+def _merge(options: argparse.Namespace) -> None:
+    from skodyn.sweeps import open_sweep
+    from skodyn.sweeps.parts import merge
+
+    merge(Path(options.output), [Path(one) for one in options.parts], overwrite=options.overwrite)
+    print(_summary(open_sweep(options.output)))
 
 
 def _resume(options: argparse.Namespace) -> int:
@@ -207,11 +234,11 @@ def _plan(options: argparse.Namespace) -> None:
     print(plan_text(options.scenario))
 
 
-def check_sweep(path: str) -> str:
+def check_sweep(path: str, change: Any = None) -> str:
     """One line on a valid sweep; a faulty one raises."""
     from skodyn.sweeps.plan import read_plan
 
-    return _valid(path, read_plan(path))
+    return _valid(path, read_plan(path, change))
 
 
 def _valid(path: str, plan: Any) -> str:

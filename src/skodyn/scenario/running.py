@@ -144,3 +144,23 @@ def resume_log(
     folder = Path(before.provenance.get("scenario_folder", "."))
     plan = plan_of(parse_scenario(before.scenario_text, folder), folder)
     return session.resume(plan, path, force=force, progress=progress)
+
+
+def begun(scenario: Scenario, log: Path) -> bool:
+    """Does a log hold a run of this scenario from which one can go on, or one that is done?
+
+    One that was killed before its first checkpoint has nothing but its start: it is begun anew.
+    What is of another scenario raises a LogError.
+    """
+    if not log.exists():
+        return False
+    before = open_trajectory(log)
+    theirs, ours = before.provenance.get("identity", {}), plan_of(scenario).identity()
+    other = [key for key, value in ours.items() if key != "code" and theirs.get(key) != value]
+    if other:
+        raise LogError(
+            f"{log} holds a run of another scenario (its {', '.join(other)} differ); choose "
+            "another name with -o, or replace it with --overwrite."
+        )
+    kept = session.checkpoint_path(log).exists()
+    return before.status == "finished" or kept or len(before) > 1

@@ -221,7 +221,7 @@ class IndexWriter(Index):
             return 0
         columns = {name: getattr(result, name)[order] for name in COLUMNS if name != "reason"}
         columns["reason"] = np.array(
-            [self._text_number(result.reasons.get(run, "")) for run in runs.tolist()], dtype="<i4"
+            [self.text_number(result.reasons.get(run, "")) for run in runs.tolist()], dtype="<i4"
         )
         status = columns.pop("status")
         for at, rows in stretches(runs):
@@ -236,7 +236,7 @@ class IndexWriter(Index):
         self._sync()
         return len(runs)
 
-    def _text_number(self, text: str) -> int:
+    def text_number(self, text: str) -> int:
         if not text:
             return 0
         cut = text.encode()[:TEXT_BYTES].decode(errors="ignore").encode()

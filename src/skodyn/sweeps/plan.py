@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -67,8 +67,13 @@ class Plan:
         return axes
 
 
-def read_plan(path: str | os.PathLike[str]) -> Plan:
-    """The sweep that a scenario file with a table [sweep] describes."""
+def read_plan(
+    path: str | os.PathLike[str], change: Callable[[Scenario], Scenario] | None = None
+) -> Plan:
+    """The sweep that a scenario file with a table [sweep] describes.
+
+    change: what is done to the scenario before.
+    """
     scenario = read_scenario(path, of_sweep=True)
     table = tomllib.loads(scenario.text).get("sweep")
     if not isinstance(table, dict):
@@ -76,7 +81,7 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
         remedy = "add one (docs/sweeps.md), or use `skodyn run`."
         raise ScenarioError(Fault(problem, remedy, file=str(path)))
     try:
-        return make_plan(scenario, table)
+        return make_plan(change(scenario) if change else scenario, table)
     except ScenarioError as error:
         source = TomlSource(path, ScenarioError, scenario.text)
         placed = [replace(fault, line=source.line(*fault.path)) for fault in error.faults]

@@ -18,6 +18,7 @@ from skodyn.sweeps.driver import Driver, Progress, Tally
 from skodyn.sweeps.engines import DEFAULT_ENGINE, open_engine, warm
 from skodyn.sweeps.index import Index, IndexWriter, create_index, open_index
 from skodyn.sweeps.packing import goes_alone
+from skodyn.sweeps.parts import Part, part_of, part_record
 from skodyn.sweeps.plan import KEYS, Plan, make_plan, read_plan
 from skodyn.sweeps.results import Sweep, logs_folder
 from skodyn.sweeps.scenario_data import read_data
@@ -25,7 +26,7 @@ from skodyn.sweeps.stored_study import changed_code, record_of, stored_study
 from skodyn.sweeps.study import Study
 from skodyn.typing import EngineName
 
-__all__ = ["plan_sweep", "resume_sweep", "run_plan", "sweep"]
+__all__ = ["plan_sweep", "resume_sweep", "run_or_resume", "run_plan", "sweep"]
 
 
 def plan_sweep(
@@ -122,18 +123,30 @@ def sweep(
         "progress": progress,
     }
     if resume and path.exists():
-        _check_same(path, plan)
+        check_same(path, plan)
         resume_sweep(path, study=plan.study, **given)
     else:
         run_plan(plan, path, overwrite=overwrite, **given)
     return Sweep(path, temporary)
 
 
-def run_plan(plan: Plan, path: Path, *, overwrite: bool = False, **given: Any) -> Tally:
-    """Run a plan into a new index."""
+def run_plan(
+    plan: Plan, path: Path, *, overwrite: bool = False, part: Part | None = None, **given: Any
+) -> Tally:
+    """Run a plan, or a part of it, into a new index."""
     prepare(pickled(plan.study))
-    create_index(path, plan, record_of(plan), overwrite=overwrite)
+    inside = part_of(plan, part) if part else plan
+    record = part_record(plan, part) if part else record_of(plan)
+    create_index(path, inside, record, overwrite=overwrite)
     return _drive(path, plan.study, **given)
+
+
+def run_or_resume(plan: Plan, path: Path, *, part: Part | None = None, **given: Any) -> Tally:
+    """Start, or go on with what is there if it is of this plan."""
+    if not path.exists():
+        return run_plan(plan, path, part=part, **given)
+    check_same(path, plan, part)
+    return resume_sweep(path, study=plan.study, **given)
 
 
 def resume_sweep(
@@ -152,9 +165,10 @@ def resume_sweep(
     return _drive(Path(path), found, **given)
 
 
-def _check_same(path: Path, plan: Plan) -> None:
+def check_same(path: Path, plan: Plan, part: Part | None = None) -> None:
+    """A ScenarioError if an index holds another sweep than that of the plan."""
     with open_index(path) as file:
-        index, record = Index(file), record_of(plan)
+        index, record = Index(file), part_record(plan, part) if part else record_of(plan)
         for name in ("normal_form", "labels", "dimensions", "metrics"):
             now = record[name] if isinstance(record[name], str) else json.dumps(record[name])
             if index.text(name) != now:
