@@ -236,9 +236,10 @@ def test_a_truncated_log_is_refused(command, part, log, capsys):
     assert str(log) in refused(capsys, command, log)
 
 
-def test_resume_of_a_finished_run_is_refused(log, capsys):
+def test_resume_of_a_finished_run_says_so(log, capsys):
     before = log.read_bytes()
-    assert "finished run; there is nothing to resume" in refused(capsys, "resume", log)
+    assert main(["resume", str(log)]) == 0
+    assert "finished, " in capsys.readouterr().out
     assert log.read_bytes() == before
 
 
@@ -367,7 +368,8 @@ def test_resume_finishes_an_interrupted_run_to_the_same_bits(tmp_path, capsys, m
     for name in after.channels:
         assert np.array_equal(after[name], whole.trajectory[name])
     assert not checkpoint_path(log).exists()
-    assert "nothing to resume" in refused(capsys, "resume", log)
+    assert main(["resume", str(log)]) == 0
+    assert "there is nothing to resume" in capsys.readouterr().out
 
 
 def test_a_model_file_changed_since_is_refused_unless_forced(tmp_path, capsys, monkeypatch):
