@@ -209,3 +209,27 @@ def test_an_array_job_with_two_killed_parts_gives_the_whole_sweep(study, tmp_pat
     for name in one:
         assert one[name].tobytes() == other[name].tobytes(), name
     assert np.isfinite(sk.open_sweep(out).metric("fastest")).all()
+
+
+LONG = """
+import skodyn as sk
+from skodyn.scenario import read_scenario
+from skodyn.sweeps.set_values import with_values
+sk.run(with_values(read_scenario("scenarios/double_pendulum.toml"), {"duration": 1e5}), "LOG")
+"""
+
+
+def test_info_after_a_kill_says_that_nobody_writes(tmp_path, capsys):
+    log = tmp_path / "run.h5"
+    running = subprocess.Popen([sys.executable, "-c", LONG.replace("LOG", str(log))])
+    while not log.exists() and running.poll() is None:
+        time.sleep(0.02)
+    assert main(["info", str(log)]) == 0
+    alive = capsys.readouterr().out
+    running.kill()
+    running.wait()
+    assert main(["info", str(log)]) == 0
+    assert ": running" in alive
+    assert f"nobody writes this file any more; go on with: skodyn resume {log}" in (
+        capsys.readouterr().out
+    )

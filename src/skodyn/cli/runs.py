@@ -159,14 +159,17 @@ def _momentum_in_words(summary: Mapping[str, Any]) -> str:
 
 def log_info(path: str, as_json: bool) -> str:
     """What a log holds."""
+    from skodyn.io.disk import is_written
     from skodyn.io.trajectory import open as open_trajectory
 
     log = open_trajectory(path)
     times = log.t
     span = [float(times[0]), float(times[-1])] if len(times) else []
     source = log.provenance
+    abandoned = log.status == "running" and not is_written(path)
     data = {
         "status": log.status,
+        "written_by_nobody": abandoned,
         "message": log.message,
         "rows": len(log),
         "t": span,
@@ -177,8 +180,11 @@ def log_info(path: str, as_json: bool) -> str:
     if as_json:
         return _as_json(data)
     drift = log.summary.get("energy_imbalance")
+    status = f"{log.status}{', ' + log.message if log.message else ''}"
+    if abandoned:
+        status = f"killed: nobody writes this file any more; go on with: skodyn resume {path}"
     lines = [
-        f"{path}: {log.status}{', ' + log.message if log.message else ''}",
+        f"{path}: {status}",
         f"rows:     {len(log)}" + (f", t = {span[0]:g} … {span[1]:g} s" if span else ""),
         f"channels: {', '.join(log.channels)}",
         f"model:    {source['model']['name']} {source['model']['hash'][:12]}",

@@ -69,7 +69,7 @@ def inverse_kinematics(
     limits: bool | Mapping[str, tuple[float, float]] = True,
     tolerance: float = 1e-10,
     max_iterations: int = 100,
-    restarts: int = 50,
+    restarts: int = 300,
     seed: int = 0,
     threads: int | None = None,
 ) -> InverseKinematics:

@@ -77,6 +77,24 @@ def lock(handle: int) -> None:
             raise
 
 
+def is_written(path: str | os.PathLike[str]) -> bool:
+    """Does a living process have a file locked for writing? True where nobody can tell."""
+    if fcntl is None:
+        return True
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError as error:
+        if error.errno not in _CANNOT:
+            raise
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 def release(handle: int) -> None:
     """Close a locked file. A child forked meanwhile has it open, and would keep the lock."""
     try:
