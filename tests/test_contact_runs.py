@@ -251,6 +251,42 @@ def test_bodies_that_stand_on_a_slope_stay_where_they_are(kind):
     assert np.abs(run.v[-1]).max() < 1e-8
 
 
+def quadruped():
+    """A trunk on four legs of three hinges, sphere feet; servos hold the posture."""
+    b = sk.ModelBuilder()
+    b.add_body("trunk", joint=sk.Free(), mass=6.0, inertia=(0.03, 0.15, 0.16))
+    posture, limb = {"hip": 0.0, "thigh": 0.6, "knee": -1.2}, 0.2
+    rod = {"mass": 0.4, "com": (0, 0, -limb / 2), "inertia": (2e-3, 2e-3, 2e-4)}
+    servos = []
+    for leg, (x, y) in {"fl": (0.2, 0.1), "fr": (0.2, -0.1), "hl": (-0.2, 0.1),
+                        "hr": (-0.2, -0.1)}.items():  # fmt: skip
+        b.add_body(f"{leg}_hip", "trunk", sk.Revolute((1, 0, 0), name=f"{leg}_hip"), mass=0.3,
+                   inertia=(5e-4, 5e-4, 5e-4), translation=(x, y, 0))  # fmt: skip
+        b.add_body(f"{leg}_thigh", f"{leg}_hip", sk.Revolute((0, 1, 0), name=f"{leg}_thigh"), **rod)
+        b.add_body(f"{leg}_shank", f"{leg}_thigh", sk.Revolute((0, 1, 0), name=f"{leg}_knee"),
+                   translation=(0, 0, -limb), **rod)  # fmt: skip
+        b.add_collision(f"{leg}_shank", sk.Sphere(0.02), translation=(0, 0, -limb))
+        servos += [sk.Servo(f"{leg}_{joint}", kp=200.0, kd=5.0, target=angle)
+                   for joint, angle in posture.items()]  # fmt: skip
+    height = limb * (np.cos(0.6) + np.cos(-0.6)) + 0.02
+    return b.build(), servos, [0.0, 0.6, -1.2] * 4, height
+
+
+def test_a_quadruped_stands_on_a_slope_without_creeping():
+    """10 s after settling: within 10 nm. Its feet carry its weight."""
+    model, servos, joints, height = quadruped()
+    a = np.radians(10.0)
+    slope = [sk.HalfSpace(normal=(np.sin(a), 0, np.cos(a)))]
+    start = [np.cos(a / 2), 0, np.sin(a / 2), 0, height * np.sin(a), 0, height * np.cos(a)]
+    feet = sk.Contact("*_shank", "floor", stiffness=2e4, dissipation=10.0, friction=0.8,
+                      tangential_damping=20.0)  # fmt: skip
+    run = sk.simulate(model, [*start, *joints], np.zeros(18), duration=16.0, dt=4e-4, every=500,
+                      ground=slope, contacts=[feet], elements=servos)  # fmt: skip
+    late = run.q[run.t >= 6.0]
+    assert run.summary["warnings"] == []
+    assert np.abs(late - late[0]).max() < 1e-8
+
+
 # ---- energy and momentum ------------------------------------------------------------------------
 
 
