@@ -137,7 +137,7 @@ def test_a_killed_run_is_resumed_to_the_same_bits(folder):
         np.testing.assert_array_equal(one[name], other[name])
 
 
-def test_a_sweep_runs_it_in_lanes_and_in_other_processes_to_the_same_bits(folder):
+def test_a_sweep_runs_it_in_lanes_to_the_bits_of_single_runs(folder):
     assert main(["sweep", "run", "study.toml", "-o", "out.h5", "--quiet"]) == 0
     results = sk.open_sweep("out.h5")
     logs = sorted(folder.rglob("run-*.h5"))
