@@ -50,6 +50,23 @@ def ladder(windows):
     return b.build(), q, {f"left{k}": 0.4 * np.cos(0.7 * k) for k in range(1, windows + 1)}
 
 
+def windows(count):
+    """IFToMM's A02: a row of four-bar windows that share their cranks."""
+    b = sk.ModelBuilder(DOWN, f"{count} windows")
+    for i in range(count + 1):
+        _rod(b, f"crank{i}", "world", (i, 0, 0), 1.0, 1.0)
+        if i > 0:
+            _rod(b, f"bar{i}", f"crank{i - 1}", (1, 0, 0), 1.0, 1.0)
+    for i in range(1, count + 1):
+        b.add_loop(f"pin{i}", f"bar{i}", f"crank{i}", sk.Revolute(Z), translation_a=(1, 0, 0),
+                   translation_b=(1, 0, 0))  # fmt: skip
+    model = b.build()
+    cranks = [f"crank{i}" for i in range(count + 1)]
+    bars = [f"bar{i}" for i in range(1, count + 1)]
+    q = dict.fromkeys(cranks, 1.2) | dict.fromkeys(bars, -1.2)
+    return model, q, dict.fromkeys(cranks, -1.0) | dict.fromkeys(bars, 1.0)
+
+
 def ring(links):
     """A closed chain of hinges that hangs from the world at both ends."""
     b = sk.ModelBuilder(DOWN, f"ring {links}")
@@ -91,15 +108,21 @@ def stewart():
     return b.build(), q, {"platform": (0.1, 0.2, -0.1, 0.05, 0.1, 0.2)}
 
 
-def closed_state(model, q, v):
-    """A closed configuration with the coordinates given, and a consistent velocity near v."""
-    from skodyn.simulation.loop_start import kept_velocity
-
+def given_state(model, q, v):
+    """q and v from numbers by joint."""
     start, rates = model.neutral(), np.zeros(model.nv)
     for joint, value in q.items():
         start[model.q_slice(joint)] = value
     for joint, value in v.items():
         rates[model.v_slice(joint)] = value
+    return start, rates
+
+
+def closed_state(model, q, v):
+    """A closed configuration with the coordinates given, and a consistent velocity near v."""
+    from skodyn.simulation.loop_start import kept_velocity
+
+    start, rates = given_state(model, q, v)
     closed = sk.assemble(model, start, hold=tuple(q)).q
     return closed, kept_velocity(model, closed, rates, tuple(v))
 

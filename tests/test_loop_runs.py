@@ -70,6 +70,8 @@ def test_a_run_stopped_midway_resumes_to_the_same_bits(name, method, tmp_path):
     run = session.resume(plan, log)
     assert run.status == "finished"
     same_rows(run.trajectory, whole.trajectory)
+    for key in ("loop_error_max", "loop_condition_min", "loop_condition_time", "loop_rank_changes"):
+        assert run.summary[key] == whole.summary[key], key  # rows before the stop count, too
 
 
 @pytest.mark.parametrize("method", METHODS)

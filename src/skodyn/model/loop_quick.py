@@ -11,7 +11,8 @@ loop_structure.py, which may choose among all variables, is taken (kernels/loop_
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -38,28 +39,29 @@ def quick_stages(
         return ()
     known = {stage.constraints[0]: stage for stage in thorough}  # a constraint each
     touched = {c: {places[d] for d in samples[0][c][1]} for c in known}
+    # those first whose own variables nobody else has, then those whose own no later one has
     left, variables = sorted(touched, key=lambda c: len(touched[c])), len(places)
+    shared = Counter(v for own in touched.values() for v in own)
     stages: list[Stage] = []
-    while left:
-        choices = [(c, _alone(touched, c, touched)) for c in left]
-        choices += [(c, _alone(touched, c, left)) for c in left]
-        for c, own in choices:
+    for first in (True, False):
+        waiting = deque(left)
+        while waiting:
+            c = waiting.popleft()
+            own = {v for v in touched[c] if shared[v] == 1}
             rank = _rank_of_own(samples, c, own, places, length)
-            if rank is not None:
-                break
-        else:
-            return ()
-        order = (*sorted(own), *sorted(touched[c] - own))
-        stages.append(_stage(known[c], order, len(own), rank, variables))
-        variables += len(own) - rank
-        left.remove(c)
+            if rank is None:
+                continue
+            order = (*sorted(own), *sorted(touched[c] - own))
+            stages.append(_stage(known[c], order, len(own), rank, variables))
+            variables += len(own) - rank
+            left.remove(c)
+            if not first:
+                shared.subtract(touched[c])
+                waiting = deque(left)
+        for stage in stages if first else ():
+            shared.subtract(touched[stage.constraints[0]])
     same = sum(stage.rank for stage in stages) == sum(stage.rank for stage in thorough)
-    return tuple(stages) if same else ()
-
-
-def _alone(touched: Mapping[int, set[int]], c: int, others: Iterable[int]) -> set[int]:
-    """The variables that c touches and none of the others does."""
-    return touched[c].difference(*(touched[other] for other in others if other != c))
+    return tuple(stages) if same and not left else ()
 
 
 def _stage(known: Stage, touched: tuple[int, ...], own: int, rank: int, first_new: int) -> Stage:
