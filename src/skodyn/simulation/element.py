@@ -93,7 +93,7 @@ class Element:
 def _misfits(kind: type[Element]) -> list[str]:
     """Why a class of others can be no element, as ends of sentences."""
     if not is_dataclass(kind):
-        return ["is no dataclass; write @dataclass(frozen=True) above it"]
+        return ["is no dataclass; write @dataclass above it, frozen"]
     found = []
     if kind.type_name and not kind.type_name.isidentifier():
         found.append(f"has the type_name {kind.type_name!r}; give a word for scenario files")
