@@ -13,7 +13,7 @@ import numpy as np
 import skodyn as sk
 
 SIZES = (1_000, 10_000, 100_000)
-INNER = (0.2, 0.25, 0.3, 0.4, 0.5)
+INNER = (0.15, 0.25, 0.4)
 """Shares of the chain that the inner of two parts has."""
 
 
@@ -37,7 +37,7 @@ def state(model: sk.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return q, 0.01 * v, rng.normal(size=model.nv)
 
 
-def least(call, budget: float = 1.0) -> float:
+def least(call, budget: float = 0.4) -> float:
     """Seconds for a call, the least of as many as fit in the budget."""
     call()
     once = max(timeit.timeit(call, number=1), 1e-6)
@@ -76,7 +76,7 @@ def divide() -> None:
         names = tuple(model.joint_names[::3])
         mixed = least(lambda: sk.hybrid_dynamics(model, q, v, tau, tau, names))  # noqa: B023
         print(f"  {n:7} {1e3 * plain:9.3f} {1e3 * mixed:9.3f}", end="  ", flush=True)
-        for share in INNER if n < 100_000 else INNER[1:4:2]:
+        for share in INNER:
             parts = sk.cut(model, [f"b{int(share * n)}"])
             toggle = [tau, tau + 1e-9]
 
