@@ -405,7 +405,7 @@ AT_A_BODY = {
 @pytest.mark.parametrize("batch", [None, B])
 def test_a_body_that_is_not_there_is_refused(model, at, batch):
     given, function = arguments(model, batch), AT_A_BODY[at]
-    with pytest.raises(sk.ModelError, match=r"has no body 'hnad'; did you mean 'hand'\?"):
+    with pytest.raises(sk.ModelError, match=r"has no body or frame 'hnad'; did you mean 'hand'\?"):
         function(model, given, "hnad", (0, 0, 0))
     for body in (-1, model.n_bodies, 10**30, 1.0, None, (1, 2)):
         with pytest.raises(sk.ModelError, match=r"^There is no body .*number from 0 to 9"):
