@@ -323,6 +323,62 @@ def test_a_sweep_in_lanes_has_the_bits_of_runs_by_themselves(method, tmp_path):
         assert run_scenario(one, None).q[-1, 1] == value
 
 
+SHAKEN = """
+duration = 0.3
+[model]
+name = "shaken ball"
+[model.bodies.table]
+parent = "world"
+joint = { type = "prismatic", axis = [0, 0, 1], name = "shaker" }
+mass = 1.0
+[model.bodies.ball]
+parent = "world"
+joint = { type = "free", name = "flight" }
+mass = 0.2
+inertia = [0.0008, 0.0008, 0.0008]
+[shapes.top]
+body = "table"
+type = "box"
+size = [1, 1, 0.1]
+translation = [0, 0, -0.05]
+[shapes.skin]
+body = "ball"
+type = "sphere"
+radius = 0.1
+[contacts.bounce]
+a = "ball"
+b = "table"
+stiffness = 20000.0
+dissipation = 0.3
+friction = 0.3
+[initial]
+q = { flight = [1,0,0,0, 0,0,0.2] }
+[motions.m]
+type = "sine"
+joint = "shaker"
+amplitude = 0.02
+frequency = 5.0
+[integrator]
+dt = 1e-4
+[output]
+every = 50
+channels = ["drive", "energy"]
+"""
+
+
+def test_a_driven_table_throws_a_ball_that_lies_on_it():
+    """Contacts see where driven joints are, and what they take is part of the drive."""
+    from skodyn.scenario.running import run_scenario
+
+    run = run_scenario(read(SHAKEN), None)
+    model = run.trajectory.model
+    place = model.q_slice("shaker").start
+    assert np.abs(run.q[:, place] - 0.02 * np.sin(10 * np.pi * run.t)).max() < 1e-15
+    assert abs(run.summary["energy_imbalance"]) < 1e-5
+    drive = run.trajectory["drive"][:, model.v_slice("shaker")]
+    assert np.abs(drive).max() > 30.0  # far more than the table weighs and its motion takes
+
+
 # ---- what is refused ----------------------------------------------------------------------------
 
 
