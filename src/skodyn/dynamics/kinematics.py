@@ -186,7 +186,7 @@ def jacobian(
     >>> (J @ [1.0, 0.0])[3:]    # two metres from the pivot
     array([-2.,  0.,  0.])
     """
-    node = node_table(model, [(body, point)])
+    node = _one_node(model, body, point)
     return run(JACOBIAN, model, (6, model.nv), q, NOTHING, node, None, out, threads)
 
 
@@ -239,7 +239,7 @@ def jacobian_dot_v(
     >>> sk.jacobian_dot_v(model, [0.0], [2.0], "link1", (0, 0, -1))[3:]    # ω²r toward the pivot
     array([0., 0., 4.])
     """
-    node = node_table(model, [(body, point)])
+    node = _one_node(model, body, point)
     return run(JACOBIAN_DOT_V, model, (6,), q, v, node, None, None, threads)
 
 
@@ -432,7 +432,13 @@ def node_table(model: Model, nodes: Any) -> Floats:
 _ORIGIN = (0.0, 0.0, 0.0)
 
 
-def _node(model: Model, name: Any, point: Floats) -> tuple[int, Floats]:
+def _one_node(model: Model, body: Any, point: Any) -> Floats:
+    """The same for one of them."""
+    k, place = _node(model, body, read_point(point))
+    return np.array((k, *place))
+
+
+def _node(model: Model, name: Any, point: Floats) -> tuple[int, list[float]]:
     """(body, point in its kernel frame), of a point in the axes of a body or frame."""
     k = None if isinstance(name, str) else _body_number(model, name)
     if k is None:
@@ -445,7 +451,14 @@ def _node(model: Model, name: Any, point: Floats) -> tuple[int, Floats]:
         k = model.body_index(frame.body)
         if name != frame.body:
             point = frame.translation + applied(frame.rotation, point)
-    return k, applied(model.alignment[k].T, point)
+    return k, _turned_back(model.alignment[k], point)
+
+
+def _turned_back(rotation: Floats, point: Floats) -> list[float]:
+    """rotationᵀ·point, rounded as `applied` does; for one point plain floats are faster."""
+    first, second, third = rotation.tolist()
+    x, y, z = point.tolist()
+    return [a * x + b * y + c * z for a, b, c in zip(first, second, third, strict=True)]
 
 
 def _body_number(model: Model, body: Any) -> int:

@@ -39,6 +39,10 @@ PACKED = (
 )  # fmt: skip
 """What belongs together: what was described, and what kernels read instead."""
 
+_UNTURNED, _UNMOVED = np.eye(3), np.zeros(3)
+for _own in (_UNTURNED, _UNMOVED):
+    _own.flags.writeable = False
+
 
 @dataclass(frozen=True, eq=False)
 class Frame:
@@ -215,7 +219,7 @@ class Model:
         joint); the body's own frame is meant then, and `model.frames[name]` has the other.
         """
         if name in self._body_numbers or name == GROUND:
-            return Frame(name, np.eye(3), np.zeros(3))
+            return Frame(name, _UNTURNED, _UNMOVED)
         if name in self.frames:
             return self.frames[name]
         known = dict.fromkeys((*self.body_names, *self.frames), 0)
