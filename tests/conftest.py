@@ -3,6 +3,8 @@
 import os
 import sys
 
+import pytest
+
 PEERS = {
     "dm_control",
     "example_robot_data",
@@ -24,3 +26,17 @@ class NoPeers:
 
 if os.environ.get("SKODYN_LIGHT") == "1":
     sys.meta_path.insert(0, NoPeers())
+
+
+@pytest.fixture(autouse=True)
+def _registries_as_they_were():
+    """What a test or the example of a page registers is forgotten behind it."""
+    from skodyn import registry
+
+    before = {id(kind): dict(kind._others) for kind in registry._ALL}
+    yield
+    for kind in registry._ALL:
+        known = before.get(id(kind), {})
+        if kind._others != known:
+            kind._others.clear()
+            kind._others.update(known)

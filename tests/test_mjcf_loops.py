@@ -290,9 +290,11 @@ def test_what_is_switched_off_is_noted_and_not_there(write):
     assert not sk.load(write(CASES["all at once"], off)).has_loops
 
 
-def test_sites_that_close_loops_are_used(write):
-    assert "4 sites are not used." in sk.load(write(CASES["point"])).notes
-    assert "2 sites are not used." in sk.load(write(CASES["sites"])).notes
+def test_sites_are_frames_whether_or_not_they_close_loops(write):
+    for case in ("point", "sites"):
+        model = sk.load(write(CASES[case]))
+        assert {"hole", "lug", "peg", "nail"} <= model.frames.keys()
+        assert not any("sites" in note for note in model.notes)
 
 
 # ---- refused ------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def assert_comes_back(model):
 
 def test_every_field_of_a_model_is_looked_at():
     looked_at = {"joint_properties", "limits", "visuals", "notes", "repairs", "frames", "mimics"}
-    looked_at |= {"loops", "couplings", "collisions"}
+    looked_at |= {"loops", "couplings", "collisions", "starts"}
     looked_at |= {"packed_with"}  # the model's own guard, of the fields that are packed
     optional = {
         f.name for f in fields(sk.Model) if (f.default, f.default_factory) != (MISSING, MISSING)

@@ -238,6 +238,8 @@ def test_a_scenario_names_functions_of_files_and_plots_show_them(folder, capsys)
 
 def test_a_killed_run_is_resumed_to_the_same_bits_and_a_changed_file_is_refused(folder):
     command = [sys.executable, "-m", "skodyn"]
+    some_seconds = SCENARIO.replace("60.0", "300.0").replace("every = 100", "every = 500")
+    (folder / "run.toml").write_text(some_seconds)  # rows can be read once they are flushed
     whole = subprocess.Popen([*command, "run", "run.toml", "-o", "whole.h5", "--quiet"])
     killed = subprocess.Popen([*command, "run", "run.toml", "-o", "killed.h5", "--quiet"])
     for _ in range(1200):

@@ -58,6 +58,10 @@ def _with_extras(model: Model, data: dict[str, Any]) -> Model:
         visuals={
             body: tuple(_visual(dict(x)) for x in xs) for body, xs in listed["visuals"].items()
         },
+        starts={
+            name: (np.array(start["q"]), np.array(start["v"]))
+            for name, start in data.get("starts", {}).items()
+        },
         notes=tuple(data.get("notes", ())),
         repairs=tuple(data.get("repairs", ())),
     )

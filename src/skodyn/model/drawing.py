@@ -98,9 +98,14 @@ def describe(model: Model, *, groups: bool = False) -> dict[str, Any]:
         "limits": {name: _plain(one) for name, one in model.limits.items()},
         "visuals": {name: [_visual(v) for v in vs] for name, vs in model.visuals.items()},
         **({"collisions": describe_collisions(model)} if model.collisions else {}),
+        **({"starts": _starts(model)} if model.starts else {}),
         "notes": list(model.notes),
         "repairs": list(model.repairs),
     }
+
+
+def _starts(model: Model) -> dict[str, dict[str, Any]]:
+    return {name: {"q": q.tolist(), "v": v.tolist()} for name, (q, v) in model.starts.items()}
 
 
 def _plain(given: Any) -> dict[str, Any]:
