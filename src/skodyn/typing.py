@@ -125,3 +125,8 @@ class RunSummary(TypedDict, total=False):
     loop_condition_min: float
     loop_condition_time: float
     loop_rank_changes: int
+    contact_work: float
+    contact_loss: float
+    contact_stored: float
+    contact_imbalance: float
+    warnings: list[str]
