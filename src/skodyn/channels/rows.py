@@ -7,7 +7,7 @@ who do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from skodyn.errors import DynamicsError
 from skodyn.forks import cached_property
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+
+if TYPE_CHECKING:
+    from skodyn.dynamics.contact_functions import ContactForces
 
 __all__ = ["Rates", "Rows"]
 
@@ -30,7 +33,8 @@ class Rates(NamedTuple):
 
 
 class Rows:
-    """States that have been simulated, one row each. find_rates: v̇, τ and forces on bodies."""
+    """States that have been simulated, one row each. find_rates: v̇, τ and forces on bodies;
+    find_contacts: what contacts do, in a run that has some."""
 
     def __init__(
         self,
@@ -40,9 +44,10 @@ class Rows:
         q: Floats,
         v: Floats,
         find_rates: Callable[[], tuple[Floats, Floats, Floats | None, Floats]],
+        find_contacts: Callable[[], ContactForces] | None = None,
     ) -> None:
         self.model, self.t, self.step, self.q, self.v = model, t, step, q, v
-        self._find_rates = find_rates
+        self._find_rates, self._find_contacts = find_rates, find_contacts
 
     def __len__(self) -> int:
         return len(self.t)
@@ -50,6 +55,12 @@ class Rows:
     @cached_property
     def rates(self) -> Rates:
         return Rates(*self._find_rates())
+
+    @cached_property
+    def contacts(self) -> ContactForces:
+        """What contacts do; of runs that have some."""
+        assert self._find_contacts is not None
+        return self._find_contacts()
 
     @cached_property
     def poses(self) -> tuple[Floats, Floats]:

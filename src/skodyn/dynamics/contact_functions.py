@@ -271,11 +271,20 @@ def forces_of(tables: ContactTables, found: Floats) -> ContactForces:
         vector(rows.MOMENT),
         found[..., rows.SPEED].copy(),
         found[..., rows.SLIP].copy(),
-        found[..., rows.SHARE] >= 1.0,
+        ~_slipping(tables, found),
         found[..., rows.STORED].copy(),
         found[..., rows.LOSS].copy(),
         _bristle_rates(tables, found),
     )
+
+
+def _slipping(tables: ContactTables, found: Floats) -> NDArray[np.bool_]:
+    """Where shapes touch and friction is at its limit, or there is none."""
+    smooth = np.array([count == 0 for _, count in tables.bristles_of_points], dtype=bool)
+    slips: NDArray[np.bool_] = (found[..., rows.GAP] < 0.0) & (
+        smooth | (found[..., rows.SHARE] < 1.0)
+    )
+    return slips
 
 
 def _bristle_rates(tables: ContactTables, found: Floats) -> Floats:

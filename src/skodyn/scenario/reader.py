@@ -95,7 +95,8 @@ def _scenario(
     start = read_start(tables, top, names, run.get("seed", 0), folder, forces.motions)
     bounds = Bounds(**tables.values(Bounds, tables.table(top, "bounds"), ("bounds",)))
     integrator, output = read_timing(tables, top, duration)
-    check_channels(tables, output.channels, model, folder)
+    touching = bool(top.get("contacts"))
+    check_channels(tables, output.channels, model, folder, touching)
     seed = run.get("seed", 0)
     thermostat = read_thermostat(tables, top, seed, integrator)
     if tables.faults:

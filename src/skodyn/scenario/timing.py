@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from skodyn.channels.entries.contacts import CONTACTS
 from skodyn.channels.entry import CHANNELS
 from skodyn.channels.files import names_function, problem_of
 from skodyn.model.model import Model
@@ -40,15 +41,21 @@ def read_timing(
 
 
 def check_channels(
-    tables: Tables, channels: tuple[str, ...], model: Model | None, folder: Path
+    tables: Tables,
+    channels: tuple[str, ...],
+    model: Model | None,
+    folder: Path,
+    touching: bool,
 ) -> None:
     """Functions of files that are not there, and channels that the model cannot have; files are
-    looked at, not run."""
+    looked at, not run. touching: the scenario has contacts."""
     at = ("output", "channels")
     for name in channels:
         if names_function(name):
             if wrong := problem_of(name, folder):
                 tables.fault(at, f"output.channels has {wrong[0]}", wrong[1], name)
+        elif name == CONTACTS.name and touching:
+            continue
         elif model and (fault := CHANNELS[name].fault(model)):
             tables.add([replace(fault, path=at)])
 

@@ -30,13 +30,18 @@ def prepare_channels(channels: Sequence[Channel], rows: int) -> None:
 def channel_rows(engine: Engine, block: Block, channels: Sequence[Channel]) -> dict[str, Any]:
     """The rows of a block: what every log has, and what these channels add."""
     model, v = engine.model, np.ascontiguousarray(block.y[:, : engine.model.nv])
-    rows = Rows(model, block.t, block.step, block.q, v, lambda: engine.rates_and_forces(block))
+    watch = engine.contacts
+    found: Any = watch.evaluate(block.q, block.y) if watch is not None else None
+    rows = Rows(
+        model, block.t, block.step, block.q, v, lambda: engine.rates_and_forces(block),
+        None if watch is None else lambda: watch.forces(found),
+    )  # fmt: skip
     always = [channel for channel in CHANNELS.built_in.values() if channel.always]
-    found: dict[str, Any] = {}
+    data: dict[str, Any] = {}
     for channel in (*always, *channels):
-        found.update(channel.compute(rows))
+        data.update(channel.compute(rows))
     if engine.watch is not None:
         engine.watch.look(block.t, block.q, rows.loop_errors)
-    if engine.contacts is not None:
-        engine.contacts.look(block.t, block.q, block.y, engine.settings.dt * engine.every)
-    return found
+    if watch is not None:
+        watch.look(block.t, block.q, found, engine.settings.dt * engine.every)
+    return data

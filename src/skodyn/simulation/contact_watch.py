@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from skodyn.conventions import GROUND
-from skodyn.dynamics.contact_functions import evaluate_contacts
+from skodyn.dynamics.contact_functions import ContactForces, evaluate_contacts, forces_of
 from skodyn.dynamics.kinematics import forward_kinematics
 from skodyn.dynamics.mass_matrices import operational_space_compliance
 from skodyn.errors import DynamicsError, StateError
@@ -120,9 +120,12 @@ class ContactWatch:
         """The energy that all contacts hold."""
         return float(self.evaluate(q[None], y[None])[0, :, rows.STORED].sum())
 
-    def look(self, t: Floats, q: Floats, y: Floats, interval: float) -> None:
-        """Take rows in; interval: seconds from one to the next."""
-        found = self.evaluate(q, y)
+    def forces(self, found: Floats) -> ContactForces:
+        """What `evaluate` found, by name."""
+        return forces_of(self.tables, found)
+
+    def look(self, t: Floats, q: Floats, found: Floats, interval: float) -> None:
+        """Take rows in; found: what `evaluate` says of them; interval: seconds between them."""
         gap, speed = found[:, :, rows.GAP], found[:, :, rows.SPEED]
         # about to touch before the next row
         near = (gap < 0.0) | (gap + 2.0 * interval * np.minimum(speed, 0.0) < 0.0)

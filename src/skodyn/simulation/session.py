@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from skodyn.channels.entries.contacts import CONTACTS, labelled
 from skodyn.channels.entry import CHANNELS, Channel
 from skodyn.channels.own import chosen
 from skodyn.errors import LogError, ModelError, StateError
 from skodyn.faults import Fault, Subject
 from skodyn.model.columns import Floats
+from skodyn.model.contact_tables import pack_contacts
 from skodyn.model.keys import POSITIVE, STEPS, remedy_for
 from skodyn.model.model import Model
 from skodyn.simulation.channels import channel_rows, prepare_channels
@@ -59,6 +61,7 @@ class Plan:
     def __post_init__(self) -> None:
         faults = self._timing_faults()
         entries, wrong = chosen(self.channels, Path(self.scenario_folder))
+        entries = tuple(one if one is not CONTACTS else self._contacts_channel() for one in entries)
         faults += wrong + [fault for one in entries if (fault := one.fault(self.model))]
         object.__setattr__(self, "entries", entries)
         if self.thermostat is not None and self.settings.adaptive:
@@ -80,6 +83,12 @@ class Plan:
             faults += [found] if found else []
         if faults:
             raise StateError(faults)
+
+    def _contacts_channel(self) -> Channel:
+        """The channel of contacts, whose labels are this run's."""
+        if not self.forces.contacts:
+            return CONTACTS
+        return labelled(pack_contacts(self.model, self.forces.contacts).labels)
 
     def _timing_faults(self) -> list[Fault]:
         seconds = POSITIVE.read(self.duration)

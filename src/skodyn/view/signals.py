@@ -44,7 +44,7 @@ def families(
     kept, loops = _known(trajectory, joints), tuple(loops)
     with trajectory:
         model = trajectory.model
-        for name in wanted if channels is None else channels:
+        for name in wanted if channels is None else _data_sets(channels):
             if name not in at_hand:
                 choices = ", ".join(dict.fromkeys(at_hand))
                 raise LogError(f"Channel {name!r} cannot be plotted; choose from {choices}.")
@@ -55,6 +55,16 @@ def families(
                 found += entry.draw(name, curves)
             else:
                 found.append(_plain(trajectory, name, values))
+    return found
+
+
+def _data_sets(channels: Iterable[str]) -> list[str]:
+    """The data sets of channels that have several; names of data sets stay."""
+    found: list[str] = []
+    for name in channels:
+        entry = CHANNELS.built_in.get(name)
+        parts = tuple(entry.data) if entry is not None and entry.draw is not None else ()
+        found += [name] if name in parts or not parts else parts
     return found
 
 
