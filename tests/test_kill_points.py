@@ -35,6 +35,7 @@ from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat
 from skodyn.sweeps import index as sweep_index
 from skodyn.sweeps import running as sweep_running
+from test_contact_bits import plan as hopping
 from test_log import EXTRA, MODEL, block
 from test_session import assert_same_rows, blow_up
 from test_steppers import FORCES, flier, start
@@ -98,10 +99,10 @@ class Recorder:
             before = self.promised(len(self.ops), "rows")  # only a cut takes a promise back
             self.notes.append((len(self.ops), "rows", max(before, log.rows)))
 
-        def noted_truncate(log, rows):
+        def noted_truncate(log, rows, *more):
             known = len(self.notes)
             self.notes.append((len(self.ops), "rows", rows))
-            truncate(log, rows)
+            truncate(log, rows, *more)
             del self.notes[known + 1 :]  # it flushes what it is about to cut
 
         def noted_save(*given):
@@ -243,6 +244,9 @@ def assert_survives(plan, whole, folder, before, recorder, request):
         assert (run.status, run.message) == (whole.status, whole.message)
         assert_same_rows(run.trajectory, whole.trajectory, whole.trajectory.channels)
         assert run.summary["work_of_forces"] == whole.summary["work_of_forces"]
+        if plan.forces.contacts:
+            events = whole.trajectory.contact_events
+            assert (run.trajectory.contact_events == events).all()
     assert looked_at >= FEW
 
 
@@ -285,6 +289,39 @@ def test_a_run_and_its_resumes_survive_a_kill_at_some_operations(method, tmp_pat
 @pytest.mark.parametrize("method", METHODS)
 def test_a_run_and_its_resumes_survive_a_kill_at_every_operation(method, tmp_path, request):
     kill_everywhere(plan_of(method), tmp_path, request, stages=2)
+
+
+@functools.cache
+def touching_plan() -> Plan:
+    """A log with a table of events besides its rows."""
+    return replace(hopping("rk4"), channels=("contacts",), every=30)
+
+
+def test_a_log_with_contacts_survives_a_kill_at_some_operations(tmp_path, request, monkeypatch):
+    kill_touching(tmp_path, request, monkeypatch)
+
+
+@pytest.mark.slow
+def test_a_log_with_contacts_survives_a_kill_at_every_operation(tmp_path, request, monkeypatch):
+    kill_touching(tmp_path, request, monkeypatch)
+
+
+def kill_touching(tmp_path, request, monkeypatch):
+    """Chunks of 40 steps: events come in between; there is room for two, so the file grows."""
+    monkeypatch.setattr(log_layout.Content, "__new__", _room_for_two(log_layout.Content.__new__))
+    plan, folder = touching_plan(), tmp_path / "f"
+    whole = session.run(plan)
+    log = put(folder, {}) / "run.h5"
+    before, recorder = record(folder, lambda: session.run(plan, log, chunk=40))
+    assert any(op[:2] == ("replace", "run.h5.new") for op in recorder.ops[20:])
+    assert_survives(plan, whole, folder, before, recorder, request)
+
+
+def _room_for_two(make):
+    def made(cls, names, channels, description, scenario, record, events=2):
+        return make(cls, names, channels, description, scenario, record, events)
+
+    return made
 
 
 def failing_plan() -> Plan:

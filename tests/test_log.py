@@ -30,7 +30,7 @@ from skodyn.io.trajectory import Trajectory
 from skodyn.jit import JIT_DISABLED, shipped
 from skodyn.model.joints import CATALOGUE, Joint
 
-EXTRA = tuple(name for name in built_in_data() if not name.startswith("loop_"))
+EXTRA = tuple(name for name in built_in_data() if not name.startswith(("loop_", "contact_")))
 
 
 def make_model() -> sk.Model:

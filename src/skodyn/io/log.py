@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from skodyn.channels.entry import Channel
 from skodyn.errors import LogError
 from skodyn.io.disk import checksum, claim, lock, release, write_at
-from skodyn.io.log_layout import STATE_BYTES, Content, Layout, make_log
+from skodyn.io.log_layout import EVENT_DATA, STATE_BYTES, Content, Layout, make_log
 from skodyn.io.log_reading import OpenLog, in_words, open_log, read_layout_and_state
 from skodyn.io.log_state import State, plain, without_repetition
 from skodyn.io.model_record import model_text
@@ -53,6 +53,7 @@ class LogWriter:
         self._rows = state.rows
         self._partial = state.partial  # checksums of the page that is not full yet
         self._full: list[tuple[int, ...]] = []  # of pages that were filled since the last flush
+        self._events, self._event_checks = state.events, state.event_checks
         self._state_bytes = STATE_BYTES  # how many may lie in a copy of the state
 
     @classmethod
@@ -86,7 +87,9 @@ class LogWriter:
         room = expected_rows or _ROOM // max(row_bytes, 8)
         with in_words(path, "create"):
             _refuse_to_replace(file_path)
-            return cls._make(file_path, content, max(room, 1), State((0,) * len(chosen)))
+            checks = (0,) * len(EVENT_DATA) if content.has_events else ()
+            state = State((0,) * len(chosen), event_checks=checks)
+            return cls._make(file_path, content, max(room, 1), state)
 
     @classmethod
     def _make(
@@ -132,13 +135,33 @@ class LogWriter:
         """Rows appended so far, flushed or not."""
         return self._rows
 
+    @property
+    def events(self) -> int:
+        """Events appended so far, flushed or not."""
+        return self._events
+
+    def append_events(self, t: NDArray[Any], events: NDArray[Any]) -> None:
+        """Add to the table of events: their times, and a row for each."""
+        if not len(t):
+            return
+        stop = self._events + len(t)
+        if stop > self._layout.event_capacity:
+            self._grow(self._rows, stop)
+        handle = self._open_handle()
+        arrays = [np.ascontiguousarray(array, dtype="<f8") for array in (t, events)]
+        with in_words(self.path, "write"):
+            for place, array in zip(self._layout.events.values(), arrays, strict=True):
+                write_at(handle, array, place.data + self._events * place.row)
+        self._event_checks = tuple(map(checksum, arrays, self._event_checks))
+        self._events = stop
+
     def append(self, block: Mapping[str, NDArray[Any]]) -> None:
         """Add a block of rows: one array for each channel, all of the same length."""
         handle = self._open_handle()
         arrays = self._checked(block)
         start, stop = self._rows, self._rows + len(arrays["t"])
         if stop > self._layout.capacity:
-            self._grow(stop)
+            self._grow(stop, self._events)
             handle = self._open_handle()
         with in_words(self.path, "write"):
             for name, array in arrays.items():
@@ -160,27 +183,32 @@ class LogWriter:
                 row = 4 * len(self.channels)
                 write_at(handle, np.array(self._full, dtype="<u4"), layout.checks + first * row)
                 self._full = []
-            layout.write_length(handle, self._rows)
+            layout.write_length(handle, self._rows, self._events)
             if sync:
                 os.fsync(handle)  # the promise must not reach the disk before the rows
-            self._write_state(rows=self._rows, partial=self._partial)
+            self._write_state(rows=self._rows, partial=self._partial, **self._events_now())
             if sync:
                 os.fsync(handle)
 
-    def truncate(self, rows: int) -> None:
-        """Drop all rows from number `rows` on, as a resume from an earlier checkpoint needs."""
+    def _events_now(self) -> dict[str, Any]:
+        return {"events": self._events, "event_checks": self._event_checks}
+
+    def truncate(self, rows: int, events: int = 0) -> None:
+        """Drop all rows from number `rows` on, as a resume from an earlier checkpoint needs, and
+        all events from number `events` on."""
         handle = self._open_handle()
-        if not 0 <= rows <= self._rows:
+        if not (0 <= rows <= self._rows and 0 <= events <= self._events):
             raise LogError(
                 f"{self.path} has {self._rows} rows and cannot be cut to {rows}; the checkpoint "
                 "and the log do not belong together."
             )
         self.flush()
         with in_words(self.path, "truncate"):
-            self._partial = self._checksums_to(rows)
-            self._rows = rows
-            self._write_state(rows=rows, partial=self._partial)  # the promise shrinks first
-            self._layout.write_length(handle, rows, shrinks=True)
+            self._partial, self._event_checks = self._checksums_to(rows), self._checks_to(events)
+            self._rows, self._events = rows, events
+            # the promise shrinks first
+            self._write_state(rows=rows, partial=self._partial, **self._events_now())
+            self._layout.write_length(handle, rows, events, shrinks=True)
 
     def finish(
         self, status: str, message: str = "", summary: Mapping[str, Any] | None = None
@@ -272,6 +300,17 @@ class LogWriter:
             kept.close()
         return tuple(checksum(array) for array in arrays)
 
+    def _checks_to(self, events: int) -> tuple[int, ...]:
+        """Checksums of the table of events before number `events`, which must be sound."""
+        if events == self._events:
+            return self._event_checks
+        kept = open_log(self.path)
+        try:
+            tables = kept.events() or {}
+        finally:
+            kept.close()
+        return tuple(checksum(np.ascontiguousarray(array[:events])) for array in tables.values())
+
     def _write_state(self, **changes: Any) -> None:
         """Both copies of the state, one after the other."""
         state = replace(self._state, number=self._state.number + 1, **changes)
@@ -293,25 +332,37 @@ class LogWriter:
                 before.close()
         self._write_state(status="running", message="", ended="", summary={}, resumed=resumed)
 
-    def _grow(self, rows: int) -> None:
-        """Make room for so many rows: a larger file takes the place of this one."""
+    def _grow(self, rows: int, events: int) -> None:
+        """Make room for so many rows and events: a larger file takes the place of this one."""
         self.flush()
         with in_words(self.path, "write"):
             old = open_log(self.path)
             try:
-                room = max(rows, 2 * self._layout.capacity)
-                empty = replace(self._state, rows=0, partial=(0,) * len(self.channels))
-                larger = self._make(self.path, old.content(), room, empty, old)
+                room = self._layout.capacity
+                room = room if rows <= room else max(rows, 2 * room)
+                content = old.content()
+                if events > content.events:
+                    content = content._replace(events=max(events, 2 * content.events))
+                none = (0,) * len(self._event_checks)
+                empty = replace(
+                    self._state, rows=0, partial=(0,) * len(self.channels), events=0,
+                    event_checks=none,
+                )  # fmt: skip
+                larger = self._make(self.path, content, room, empty, old)
             finally:
                 old.close()
             release(self._open_handle())
         self._handle, self._layout, self._state = larger._handle, larger._layout, larger._state
         self._partial, self._state_bytes = larger._partial, larger._state_bytes
+        self._events, self._event_checks = larger._events, larger._event_checks
 
     def _copy_rows(self, old: OpenLog) -> None:
         for start in range(0, old.rows, self._layout.page):
             rows = range(start, min(start + self._layout.page, old.rows))
             self.append({name: old.read(name, rows, slice(None)) for name in self.channels})
+        events = old.events()
+        if events is not None:
+            self.append_events(*events.values())
 
 
 # ---- before a file is made ------------------------------------------------------------------

@@ -41,11 +41,16 @@ __all__ = [
 on_fork(before=phil.acquire, in_parent=phil.release, in_child=phil.release)
 
 SCHEMA = "skodyn-log"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+"""The newest; a log without a table of events is of schema 2, which older readers know."""
+
+EVENT_DATA = {"event_t": "<f8", "contact_events": "<f8"}
+"""A table of its own length, in runs that log contacts: times, and what happened."""
 
 STATE_BYTES = 2**15  # of each copy
 FOOTER = 4096
-_MAGIC = b"skodyn-log-2"
+_MAGIC = (b"skodyn-log-2", b"skodyn-log-3")  # without and with a table of events
+_EVENTS = 1024  # for how many there is room at first
 _PAGE_BYTES = 2**18  # of all channels together
 _DATASPACE, _LAYOUT, _CONTINUATION = 1, 8, 16  # kinds of messages in the header of an HDF5 object
 
@@ -58,6 +63,11 @@ class Content(NamedTuple):
     description: str
     scenario: str
     record: str
+    events: int = _EVENTS  # for how many there is room, in logs that have such a table
+
+    @property
+    def has_events(self) -> bool:
+        return "event_part" in self.names.labels
 
 
 class Place(NamedTuple):
@@ -85,19 +95,25 @@ class Layout(NamedTuple):
     checks: int  # a row of 32-bit checksums for each page, one for each channel
     channels: dict[str, Place]
     fixed: int = 0  # checksum of all bytes that never change
+    event_capacity: int = 0
+    events: dict[str, Place] = {}  # noqa: RUF012 - a table of its own length, if there is one
 
     @property
     def checks_bytes(self) -> int:
         return 4 * len(self.channels) * -(-self.capacity // self.page)
 
     def encode(self) -> bytes:
-        text = json.dumps(self._asdict(), separators=(",", ":")).encode()
+        given = self._asdict()
+        if not self.events:  # as it was before there were any
+            given = {key: value for key, value in given.items() if "event" not in key}
+        text = json.dumps(given, separators=(",", ":")).encode()
         if len(text) > FOOTER - 64:
             raise LogError(
                 f"A log has no room to describe {len(self.channels)} channels; log fewer, or one "
                 "with several parts."
             )
-        return (b"%s %08x %s\n" % (_MAGIC, zlib.crc32(text), text)).ljust(FOOTER, b"\0")
+        magic = _MAGIC[bool(self.events)]
+        return (b"%s %08x %s\n" % (magic, zlib.crc32(text), text)).ljust(FOOTER, b"\0")
 
     @classmethod
     def read(cls, handle: int) -> Self | None:
@@ -107,20 +123,22 @@ class Layout(NamedTuple):
         magic, _, rest = block.rstrip(b"\0").partition(b" ")
         crc, _, text = rest.partition(b" ")
         text = text.removesuffix(b"\n")
-        if magic != _MAGIC or crc != b"%08x" % zlib.crc32(text):
+        if magic not in _MAGIC or crc != b"%08x" % zlib.crc32(text):
             return None
         found = json.loads(text)
-        given = found["channels"].items()
-        places = {name: Place(a, b, c, tuple(shape)) for name, (a, b, c, shape) in given}
-        found["channels"] = places
+        for key in ("channels", "events"):
+            given = found.get(key, {}).items()
+            places = {name: Place(a, b, c, tuple(shape)) for name, (a, b, c, shape) in given}
+            found[key] = places
         layout = cls(**found)
         return layout if layout.size == end else None
 
-    def write_length(self, handle: int, rows: int, *, shrinks: bool = False) -> None:
+    def write_length(self, handle: int, rows: int, events: int, *, shrinks: bool = False) -> None:
         """Tell HDF5 how many rows there are. It opens no contiguous dataset of none, and none that
         claims more rows than bytes, so these are written in the order that never does."""
-        shown = max(rows, 1)
-        for place in self.channels.values():
+        lengths = [(place, max(rows, 1)) for place in self.channels.values()]
+        lengths += [(place, max(events, 1)) for place in self.events.values()]
+        for place, shown in lengths:
             numbers = [(place.stored, shown * place.row), (place.length, shown)]
             for at, number in reversed(numbers) if shrinks else numbers:
                 write_at(handle, number.to_bytes(8, "little"), at)
@@ -129,10 +147,15 @@ class Layout(NamedTuple):
         """Ranges of bytes that change: (start, stop)."""
         yield self.state, self.state + 2 * STATE_BYTES
         yield self.checks, self.checks + self.checks_bytes
-        for place in self.channels.values():
+        for place, room in self._places():
             yield place.length, place.length + 8
             yield place.stored, place.stored + 8
-            yield place.data, place.data + self.capacity * place.row
+            yield place.data, place.data + room * place.row
+
+    def _places(self) -> Iterator[tuple[Place, int]]:
+        """Everything that grows, and the room it has."""
+        yield from ((place, self.capacity) for place in self.channels.values())
+        yield from ((place, self.event_capacity) for place in self.events.values())
 
     def checksum(self, handle: int) -> int:
         """Of all bytes that never change."""
@@ -148,18 +171,21 @@ def make_log(path: Path, handle: int, content: Content, capacity: int) -> Layout
     with h5py.File(path, "w", libver="earliest", locking=False) as file:
         layout = _write_all(file, content, capacity)
     layout = layout._replace(size=os.fstat(handle).st_size)
-    for name, place in layout.channels.items():
+    growing = [(layout.channels, name, capacity) for name in layout.channels]
+    growing += [(layout.events, name, layout.event_capacity) for name in layout.events]
+    for group, name, room in growing:
+        place = group[name]
         length = _find_message(handle, place.length, _DATASPACE) + 8
         stored = _find_message(handle, place.length, _LAYOUT) + 10
         found = _number(handle, 8, length), _number(handle, 8, stored)
-        if found != (capacity, capacity * place.row):
+        if found != (room, room * place.row):
             raise LogError(
                 f"{path}: this HDF5 library ({h5py.version.hdf5_version}) does not keep the length "
                 f"of {name!r} where its format says; install another h5py."
             )
-        layout.channels[name] = place._replace(length=length, stored=stored)
+        group[name] = place._replace(length=length, stored=stored)
         write_at(handle, _never_written(name, place), place.data)
-    layout.write_length(handle, 0)
+    layout.write_length(handle, 0, 0)
     reserve(handle, 2 * STATE_BYTES, layout.state)
     reserve(handle, layout.checks_bytes, layout.checks)
     layout = layout._replace(fixed=layout.checksum(handle))
@@ -195,7 +221,7 @@ def _number(handle: int, size: int, offset: int) -> int:
 def _write_all(file: Any, content: Content, capacity: int) -> Layout:
     names, channels = content.names, content.channels
     file.attrs["schema"] = SCHEMA
-    file.attrs["schema_version"] = np.int64(SCHEMA_VERSION)
+    file.attrs["schema_version"] = np.int64(SCHEMA_VERSION if content.has_events else 2)
     _write_scales(file, names)
     _write_model(file, content)
     group = file.create_group("provenance")
@@ -209,7 +235,12 @@ def _write_all(file: Any, content: Content, capacity: int) -> Layout:
     state = contiguous(group, "state", (2,), f"S{STATE_BYTES}")
     places = {name: _write_channel(file, name, names, capacity) for name in channels}
     at = [one.id.get_offset() for one in (state, checks)]
-    return Layout(0, capacity, page, at[0], at[1], places)
+    layout = Layout(0, capacity, page, at[0], at[1], places)
+    if not content.has_events:
+        return layout
+    return layout._replace(
+        event_capacity=content.events, events=_write_events(file, names, content.events)
+    )
 
 
 def contiguous(group: Any, name: str, shape: tuple[int, ...], dtype: str) -> Any:
@@ -238,6 +269,24 @@ def _write_channel(file: Any, name: str, names: Names, capacity: int) -> Place:
     header = h5py.h5o.get_info(data.id).addr  # its length is looked for when the file is complete
     stored = data.size > 0  # a model that cannot move has no coordinates
     return Place(header, 0, data.id.get_offset() if stored else 0, shape)
+
+
+def _write_events(file: Any, names: Names, room: int) -> dict[str, Place]:
+    """The table of events: when, and what; its dimension is time of its own."""
+    times = contiguous(file, "event_t", (room,), "<f8")
+    times.attrs["long_name"] = "time of events [s]"
+    times.make_scale("event_t")
+    parts = len(names.labels["event_part"])
+    table = contiguous(file, "contact_events", (room, parts), "<f8")
+    table.attrs["long_name"] = "contacts made (1) and broken (0), by number; gap's rate [m/s]"
+    for axis, dim in enumerate(("event_t", "event_part")):
+        table.dims[axis].attach_scale(file[dim])
+    return {
+        data.name[1:]: Place(
+            h5py.h5o.get_info(data.id).addr, 0, data.id.get_offset(), data.shape[1:]
+        )
+        for data in (times, table)
+    }
 
 
 def _write_scales(file: Any, names: Names) -> None:

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from skodyn.channels.entry import DataSet, built_in_data
 from skodyn.errors import LogError
 from skodyn.io.disk import checksum, read_at, read_into
-from skodyn.io.log_layout import SCHEMA, SCHEMA_VERSION, STATE_BYTES, Content, Layout, Place
+from skodyn.io.log_layout import (
+    EVENT_DATA,
+    SCHEMA,
+    SCHEMA_VERSION,
+    STATE_BYTES,
+    Content,
+    Layout,
+    Place,
+)
 from skodyn.io.log_state import State, newest, with_repetition
 from skodyn.io.schema import Names, always_there, dtype_of, labels_of_all
 
@@ -207,6 +215,7 @@ class OpenLog:
             own = self._own_data()
             dims = {dim for dim in labels_of_all() if dim in self._file}
             dims |= {dim for data in own.values() for dim in data.dims[1:]}
+            dims |= {"event_part"} & set(self._file)  # of the table of events
             labels = {dim: tuple(self._file[dim].asstr()[:]) for dim in dims}
             group = self._file["model"]
             joints = tuple(group["joint"].asstr()[:])
@@ -220,6 +229,26 @@ class OpenLog:
             dims = tuple(str(dim.keys()[0]) for dim in data.dims)
             found[name] = DataSet(dims, _text(data.attrs["long_name"]), _text(data.attrs["unit"]))
         return found
+
+    def events(self) -> dict[str, NDArray[Any]] | None:
+        """The table of events, whole, if this log has one and its checksums are right."""
+        if not self.state.event_checks:
+            return None
+        tables = {name: self._stored_events(name) for name in EVENT_DATA}
+        for (name, array), check in zip(tables.items(), self.state.event_checks, strict=True):
+            if checksum(array) != check:
+                raise LogError(
+                    f"{self.path} is damaged: {name!r} is not as skodyn wrote it (its checksum "
+                    "differs). Rows can still be read; restore a copy."
+                )
+        return tables
+
+    def _stored_events(self, name: str) -> NDArray[Any]:
+        place = self._layout.events[name]
+        array = np.empty((self.state.events, *place.shape), dtype=EVENT_DATA[name])
+        with in_words(self.path, "read"):
+            read_into(self._handle, array, place.data)
+        return array
 
     def model_text(self) -> str | None:
         """The model as JSON; None in a log that was written before logs kept it."""
@@ -238,7 +267,8 @@ class OpenLog:
         with self._damage_named():
             group = self._file["provenance"]
             texts = text_in(group["scenario"]), text_in(group["record"])
-        return Content(self.names(), self.channels, self.model_text() or "", *texts)
+        names, text = self.names(), self.model_text() or ""
+        return Content(names, self.channels, text, *texts, max(self._layout.event_capacity, 1))
 
     def about(self) -> dict[str, Any]:
         """Provenance, and how the run ended."""
@@ -321,6 +351,10 @@ class CopiedLog(OpenLog):
         if len(rows) != len(span):
             raise LogError(f"{self.path} is damaged: {channel!r} has lost rows; restore a copy.")
         return np.ascontiguousarray(rows)
+
+    def _stored_events(self, name: str) -> NDArray[Any]:
+        with self._damage_named():
+            return np.ascontiguousarray(self._file[name][: self.state.events])
 
     def _stored_check(self, page: int, column: int) -> int:
         with self._damage_named():

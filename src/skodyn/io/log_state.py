@@ -35,6 +35,8 @@ class State:
     summary: dict[str, Any] = field(default_factory=dict)
     resumed: tuple[dict[str, Any], ...] = ()
     resumed_left_out: int = 0
+    events: int = 0
+    event_checks: tuple[int, ...] = ()  # CRC-32 of the whole table, one for each data set
 
     def encode(self) -> bytes:
         """The line. Of what does not fit, old resumptions are left out first, then the summary."""
@@ -48,7 +50,10 @@ class State:
         return line
 
     def _line(self) -> bytes:
-        text = json.dumps(asdict(self), ensure_ascii=False, default=plain).encode()
+        given = asdict(self)
+        if not self.event_checks:  # a log without such a table
+            given = {key: value for key, value in given.items() if "event" not in key}
+        text = json.dumps(given, ensure_ascii=False, default=plain).encode()
         return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
@@ -64,7 +69,8 @@ def _decode(copy: bytes) -> State | None:
     if crc != b"%08x" % zlib.crc32(text):
         return None
     found = json.loads(text)
-    found["partial"], found["resumed"] = tuple(found["partial"]), tuple(found["resumed"])
+    for key in ("partial", "resumed", "event_checks"):
+        found[key] = tuple(found.get(key, ()))
     return State(**found)
 
 

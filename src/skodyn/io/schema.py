@@ -48,9 +48,9 @@ class Names(NamedTuple):
     def row_shape(self, name: str) -> tuple[int, ...]:
         """The shape of one row of a data set."""
         dims = self.data(name).dims[1:]
-        if not set(dims) <= self.labels.keys():
+        if missing := sorted(set(dims) - self.labels.keys()):
             raise LogError(
-                f"Channel {name!r} speaks of loops, and the model has none; leave it out."
+                f"Channel {name!r} speaks of {missing[0]}s, and there are none; leave it out."
             )
         return tuple(len(self.labels[dim]) for dim in dims)
 

@@ -72,6 +72,7 @@ class _Source(Protocol):
     label: str
 
     def read(self, channel: str, rows: range, columns: slice) -> NDArray[Any]: ...
+    def events(self) -> tuple[NDArray[Any], NDArray[Any]] | None: ...
     def about(self) -> dict[str, Any]: ...
     def model(self) -> Model: ...
 
@@ -99,10 +100,11 @@ class Trajectory:
         message: str = "",
         summary: Mapping[str, Any] | None = None,
         own: Sequence[Channel] = (),
+        events: tuple[NDArray[Any], NDArray[Any]] | None = None,
     ) -> Self:
         """A trajectory over arrays, one for each channel, as a run without a log has them.
 
-        own: the channels among them that are not skodyn's own.
+        own: the channels among them that are not skodyn's own; events: of contacts.
         """
         about = {
             "provenance": dict(provenance or {}),
@@ -110,7 +112,7 @@ class Trajectory:
             "message": message,
             "summary": dict(summary or {}),
         }
-        return cls(_Arrays(model, arrays, about, own))
+        return cls(_Arrays(model, arrays, about, own, events))
 
     # ---- rows -------------------------------------------------------------------------------
 
@@ -145,6 +147,27 @@ class Trajectory:
         if isinstance(what, slice):
             return type(self)(self._source, self._rows[what])
         return self._source.read(self._known(what), self._rows, slice(None))
+
+    @property
+    def contact_events(self) -> NDArray[Any]:
+        """Contacts made and broken, of the whole run, whatever rows were chosen.
+
+        A structured array: t (s), contact (its label), made (or broken) and normal_speed, at which
+        the gap opens (m/s). Runs that log the channel contacts have it.
+        """
+        found = self._source.events()
+        if found is None:
+            raise LogError(
+                f"This run ({self._source.label}) has no table of events; add contacts to the "
+                "log's channels and run again."
+            )
+        labels = np.array(self._source.names.labels["contact"])
+        times, table = found
+        kind = [("t", "<f8"), ("contact", labels.dtype), ("made", "?"), ("normal_speed", "<f8")]
+        events = np.empty(len(times), dtype=kind)
+        events["t"], events["contact"] = times, labels[table[:, 0].astype(np.int64)]
+        events["made"], events["normal_speed"] = table[:, 1] > 0.0, table[:, 2]
+        return events
 
     def joint(self, name: str, channel: str = "q") -> NDArray[np.float64]:
         """The columns of one joint, shape (rows, columns): of q, or of v, vdot or tau."""
@@ -306,7 +329,9 @@ class _Arrays:
         arrays: Mapping[str, NDArray[Any]],
         about: dict[str, Any],
         own: Sequence[Channel],
+        events: tuple[NDArray[Any], NDArray[Any]] | None = None,
     ) -> None:
+        self._events = events
         self._model, self.names, self._about = model, Names.of(model, own), about
         self.channels = chosen_data(arrays, self.names.own)
         self._arrays = {name: np.asarray(arrays[name]) for name in self.channels}
@@ -318,6 +343,9 @@ class _Arrays:
     def read(self, channel: str, rows: range, columns: slice) -> NDArray[Any]:
         array = self._arrays[channel][_as_slice(rows)]
         return array if columns == slice(None) else array[:, columns]
+
+    def events(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        return self._events
 
     def about(self) -> dict[str, Any]:
         return self._about
@@ -363,6 +391,11 @@ class _LogFile:
         with self._log() as log:
             array = log.read(channel, rows[::-1] if backward else rows, columns)
         return array[::-1] if backward else array
+
+    def events(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        with self._log() as log:
+            found = log.events()
+        return None if found is None else (found["event_t"], found["contact_events"])
 
     def model(self) -> Model:
         with self._log() as log:

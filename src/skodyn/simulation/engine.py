@@ -19,6 +19,7 @@ from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulation import adaptive_step
 from skodyn.simulation.adaptive_step import AdaptiveSchedule
+from skodyn.simulation.contact_events import ContactEvents, Events
 from skodyn.simulation.controllers import prepare_controller
 from skodyn.simulation.driven_system import follow_start
 from skodyn.simulation.elements import Forces
@@ -51,6 +52,7 @@ class Block:
     q: Floats
     y: Floats  # velocities, integrals of controllers, work done
     status: int
+    events: Events | None = None  # of contacts, where they are looked for
 
 
 def _joined(blocks: list[Block]) -> Block:
@@ -59,7 +61,9 @@ def _joined(blocks: list[Block]) -> Block:
         np.concatenate([getattr(block, name) for block in blocks])
         for name in ("step", "t", "q", "y")
     )
-    return Block(step, t, q, y, blocks[-1].status)
+    events = [block.events for block in blocks if block.events is not None]
+    found = Events(*map(np.concatenate, zip(*events, strict=True))) if events else None
+    return Block(step, t, q, y, blocks[-1].status, found)
 
 
 def _contact_watch(
@@ -85,6 +89,7 @@ class Engine:
         forces: Forces | None = None,
         every: int = 1,
         thermostat: AndersenThermostat | None = None,
+        look_for_events: bool = False,
     ) -> None:
         described = forces or Forces()
         self.model = model
@@ -114,6 +119,9 @@ class Engine:
             follow_start.ready(self._system, OneState(self.q, self.y))
         if self.contacts is not None:
             self.contacts.check_start(self.q, self.y)
+        self._events: ContactEvents | None = None
+        if self.contacts is not None and look_for_events:
+            self._events = ContactEvents(self.contacts, self.q, self.y)
 
     def _allocate(self) -> None:
         nq, ny = self.q.size, self.y.size
@@ -164,13 +172,23 @@ class Engine:
 
     def _advance(self, budget: int) -> Block:
         s = self.settings
-        steps = min(budget, self.total_steps - self.step, ROWS * self.every)
-        schedule = Schedule(self.step, steps, s.dt, s.max_speed, self.every)
+        every = self.every if self._events is None else 1  # events are looked for in every step
+        steps = min(budget, self.total_steps - self.step, ROWS * every)
+        schedule = Schedule(self.step, steps, s.dt, s.max_speed, every)
         done, rows, status = self.kernel(self._system, self._state, schedule, self._log)
-        first = (self.step // self.every + 1) * self.every
-        step = first + self.every * np.arange(rows, dtype=np.int64)
+        first = (self.step // every + 1) * every
+        step = first + every * np.arange(rows, dtype=np.int64)
         self.step += done
-        return self._block(step, step * s.dt, rows, status)
+        return self._with_events(self._block(step, step * s.dt, rows, status))
+
+    def _with_events(self, block: Block) -> Block:
+        """Events between the rows of a block, and those of its rows that are logged."""
+        if self._events is None:
+            return block
+        events = self._events.between(block.t, block.q, block.y)
+        kept = slice(None) if self.settings.adaptive else block.step % self.every == 0
+        step, t, q, y = block.step[kept], block.t[kept], block.q[kept], block.y[kept]
+        return Block(step, t, q, y, block.status, events)
 
     def _advance_adaptive(self, budget: int) -> Block:
         s = self.settings
@@ -181,7 +199,7 @@ class Engine:
         _, rows, status = self.kernel(self._system, self._state, self.clock, schedule, self._log)
         self.step = int(self.clock[adaptive_step.STEPS])
         number = before + 1 + np.arange(rows, dtype=np.int64)
-        return self._block(number, number * (s.dt * self.every), rows, status)
+        return self._with_events(self._block(number, number * (s.dt * self.every), rows, status))
 
     def _block(self, step: NDArray[np.int64], t: Floats, rows: int, status: int) -> Block:
         nq, ny = self.q.size, self.y.size
@@ -220,6 +238,8 @@ class Engine:
     def memory_of_run(self) -> dict[str, NDArray[Any]]:
         """Everything that decides the rest of the run."""
         kept = {"collisions": self.collisions.memory()} if self.collisions else {}
+        if self._events is not None:
+            kept["last_row"] = self._events.last
         return kept | {
             "q": self.q.copy(),
             "y": self.y.copy(),
@@ -239,6 +259,8 @@ class Engine:
         self.y[:] = memory["y"]
         self.step = int(memory["step"][0])
         self.clock[:] = memory["clock"]
+        if self._events is not None and "last_row" in memory:
+            self._events.last = memory["last_row"]
         if self.collisions is not None:
             if "collisions" not in memory:
                 raise StateError(

@@ -41,6 +41,7 @@ class Sink(Protocol):
     """Where rows go."""
 
     def append(self, rows: dict[str, Any]) -> None: ...
+    def append_events(self, t: Any, events: Any) -> None: ...
     def flush(self) -> None: ...
 
 
@@ -76,6 +77,8 @@ def drive(
             raised = engine.take_controller_error()
             if len(block.t):
                 sink.append(channel_rows(engine, block, channels))
+            if block.events is not None:
+                sink.append_events(*block.events)
             _raise_controller_error(engine, raised or engine.take_controller_error())
             if block.status != 0:
                 status, message = "failed", explain(engine, block.status)

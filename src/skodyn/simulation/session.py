@@ -113,8 +113,9 @@ class Plan:
         if self.model.has_loops and (fault := start_fault(self.model, q, v)):
             raise StateError(Fault("The start cannot be simulated", cause=fault))
         return Engine(
-            self.model, q, v, self.duration, self.settings, self.forces, self.every, self.thermostat
-        )
+            self.model, q, v, self.duration, self.settings, self.forces, self.every,
+            self.thermostat, any(entry.name == CONTACTS.name for entry in self.entries),
+        )  # fmt: skip
 
     def _start(self) -> tuple[Any, Floats]:
         """q0 and v0 with NaN of driven joints filled in; what contradicts their motion is told."""
@@ -260,12 +261,23 @@ class _Memory:
 
     def __init__(self) -> None:
         self.blocks: list[Mapping[str, Any]] = []
+        self.event_blocks: list[tuple[Any, Any]] = []
 
     def append(self, rows: Mapping[str, Any]) -> None:
         self.blocks.append(rows)
 
+    def append_events(self, t: Any, events: Any) -> None:
+        self.event_blocks.append((t, events))
+
     def flush(self) -> None:
         pass
+
+    def events(self) -> tuple[Any, Any] | None:
+        """(times, table), if they were looked for."""
+        if not self.event_blocks:
+            return None
+        t, tables = zip(*self.event_blocks, strict=True)
+        return np.concatenate(t), np.concatenate(tables)
 
     def arrays(self) -> dict[str, Any]:
         return {name: np.concatenate([b[name] for b in self.blocks]) for name in self.blocks[0]}
@@ -333,7 +345,7 @@ def resume(
     record = {**plan.provenance(), "changed": changed, "checkpoint": saved.note or "newest"}
     writer = LogWriter.reopen(path, record)
     try:
-        writer.truncate(saved.meta["rows"])
+        writer.truncate(saved.meta["rows"], saved.meta.get("events", 0))
     except BaseException:
         writer.close()
         raise
@@ -360,6 +372,7 @@ def _run_in_memory(
     trajectory = Trajectory.in_memory(
         plan.model, memory.arrays(), plan.provenance(), status=outcome.status,
         message=outcome.message, summary=outcome.summary, own=plan.own_entries,
+        events=memory.events(),
     )  # fmt: skip
     return Run(outcome, trajectory)
 
@@ -380,7 +393,10 @@ def _run_logged(
 
     def save() -> None:
         writer.flush(sync=True)
-        meta = {"identity": identity, "rows": writer.rows, "start": asdict(start)}
+        meta = {
+            "identity": identity, "rows": writer.rows, "events": writer.events,
+            "start": asdict(start),
+        }  # fmt: skip
         checkpoint.save(checkpoint_path(path), engine.memory_of_run(), meta)
 
     save()  # from the first moment there is something to resume from

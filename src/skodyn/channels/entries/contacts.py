@@ -17,6 +17,9 @@ from skodyn.registry import register
 
 __all__ = ["CONTACTS", "labelled", "no_contacts"]
 
+EVENT_PARTS = ("contact", "made", "normal_speed")
+"""Of each event, beside its time."""
+
 _TITLES = {
     "contact_force": ("contact force, its size", "N"),
     "contact_gap": ("contact gap", "m"),
@@ -84,7 +87,9 @@ CONTACTS = register(
 
 
 def labelled(labels: Sequence[str]) -> Channel:
-    """The channel of a run that has these contact points."""
+    """The channel of a run that has these contact points; it keeps a table of events, too."""
     return replace(
-        CONTACTS, labels=lambda _model: {"contact": tuple(labels)}, fault=lambda _model: None
+        CONTACTS,
+        labels=lambda _model: {"contact": tuple(labels), "event_part": EVENT_PARTS},
+        fault=lambda _model: None,
     )
