@@ -41,6 +41,7 @@ import test_bits  # noqa: E402
 import test_contact_geometry  # noqa: E402
 import test_fixman  # noqa: E402
 import test_mimic  # noqa: E402
+import test_motions_of_joints  # noqa: E402
 import test_sweep_lanes  # noqa: E402
 from skodyn import estimation  # noqa: E402
 from skodyn.algebra.block_algebra import identity_blocks  # noqa: E402
@@ -111,7 +112,9 @@ def front_door(model):
 def side_by_side():
     """Runs in lanes by every method, with forces and metrics; adaptive ones one by one."""
     for method in test_sweep_lanes.METHODS:
-        LaneBatch(test_sweep_lanes.packed(2, method), test_sweep_lanes.metrics()).run()
+        for make in (test_sweep_lanes.flier, test_sweep_lanes.geared):
+            runs = test_sweep_lanes.packed(2, method, make=make)
+            LaneBatch(runs, test_sweep_lanes.metrics(make)).run()
     adaptive = """
         duration = 0.02
         [model]
@@ -198,6 +201,12 @@ def driven_joints():
     motions = [sk.SineMotion("shoulder", 0.1, 1.0)]
     start = {"q0": [0.0, 0.1], "v0": [0.2 * np.pi, 0.0]}
     sk.simulate(model, **start, duration=0.003, motions=motions, channels=["drive"])
+    for model, motions in (
+        (test_motions_of_joints.ship(), test_motions_of_joints.MOTIONS),
+        (test_motions_of_joints.hand(), test_motions_of_joints.BESIDE["several"]),
+    ):
+        q, v = test_motions_of_joints.start(model, motions)
+        sk.simulate(model, q, v, duration=0.003, motions=motions, channels=["drive"])
     sweep = """
         duration = 0.003
         [model]

@@ -37,6 +37,25 @@ def flier(i: int) -> sk.Model:
     return b.build()
 
 
+def geared(i: int) -> sk.Model:
+    """The same with a hand whose fingers follow one another, and one that follows the slider."""
+    b = sk.ModelBuilder(gravity=(0.3, 0.0, -9.81 - 0.1 * i))
+    b.add_body(
+        "base", joint=sk.Free(), mass=2.0 + 0.1 * i, com=(0.1, 0, 0), inertia=(0.3, 0.2, 0.4)
+    )
+    b.add_body("slide", "base", sk.Prismatic((0, 1, 0)), mass=0.3, inertia=(0.01, 0.01, 0.01))
+    b.add_body("arm", "base", sk.Spherical(), translation=(0.3, 0.01 * i, 0), mass=1.0,
+               com=(0, 0.2, -0.4), inertia=(0.1, 0.12, 0.05))  # fmt: skip
+    b.add_body("tip", "arm", sk.Revolute((0, 1, 1), armature=0.01 * i), translation=(0, 0, -0.8),
+               mass=0.5, com=(0.1, 0, -0.2), inertia=(0.02, 0.02 + 5e-4 * i, 0.015))  # fmt: skip
+    for name, place in (("left", 0.1), ("right", -0.1)):
+        b.add_body(name, "tip", sk.Revolute((1, 0, 0), armature=0.001), translation=(0, place, 0),
+                   mass=0.1, com=(0, 0, -0.1), inertia=(1e-3, 1e-3, 1e-4))  # fmt: skip
+    b.add_mimic("left", "tip", 0.5 + 0.05 * i, 0.1)
+    b.add_mimic("right", "slide", -1.0 - 0.1 * i)
+    return b.build()
+
+
 def forces(i: int) -> Forces:
     return Forces(
         joints={
@@ -68,8 +87,8 @@ METRICS = {
 }
 
 
-def packed(count: int, method: str = "rk4", every: int = 1, **more) -> PackedRuns:
-    models = [flier(i) for i in range(count)]
+def packed(count: int, method: str = "rk4", every: int = 1, make=flier, **more) -> PackedRuns:
+    models = [make(i) for i in range(count)]
     tables = [pack_forces(model, forces(i)) for i, model in enumerate(models)]
     states = [start(models[i], i) for i in range(count)]
     return PackedRuns(
@@ -86,39 +105,41 @@ def start(model: sk.Model, i: int):
     return q, v
 
 
-def metrics():
-    return pack_metrics(METRICS, flier(0), Path())
+def metrics(make=flier):
+    return pack_metrics(METRICS, make(0), Path())
 
 
-def alone(i: int, runs: PackedRuns) -> Engine:
-    model = flier(i)
+def alone(i: int, runs: PackedRuns, make=flier) -> Engine:
+    model = make(i)
     engine = Engine(model, *start(model, i), STEPS * DT, runs.settings, forces(i))
     while not engine.finished:
         assert engine.advance(1000).status == 0
     return engine
 
 
+@pytest.mark.parametrize("make", [flier, geared])
 @pytest.mark.parametrize("method", METHODS)
-def test_each_lane_has_the_bits_of_the_run_alone(method):
-    runs = packed(11, method)  # one full group, and one that is filled up
-    outcomes = LaneBatch(runs, pack_metrics({}, flier(0), Path())).run()
+def test_each_lane_has_the_bits_of_the_run_alone(method, make):
+    runs = packed(11, method, make=make)  # one full group, and one that is filled up
+    outcomes = LaneBatch(runs, pack_metrics({}, make(0), Path())).run()
     assert outcomes.complete.all()
     assert (outcomes.steps == STEPS).all()
     for i in range(11):
-        engine = alone(i, runs)
+        engine = alone(i, runs, make)
         assert (outcomes.q[i] == engine.q).all()
         assert (outcomes.v[i] == engine.v).all()
 
 
-def test_results_do_not_depend_on_neighbours_or_filling():
-    everyone = LaneBatch(packed(19), metrics()).run()
-    whole = packed(19)
+@pytest.mark.parametrize("make", [flier, geared])
+def test_results_do_not_depend_on_neighbours_or_filling(make):
+    everyone = LaneBatch(packed(19, make=make), metrics(make)).run()
+    whole = packed(19, make=make)
     for chosen in ([0], [8, 3], [4, 1, 7], [2, 2, 5, 6, 8], [18, 3, *range(9)]):
         part = replace(
             whole, parameters=whole.parameters[chosen], numbers=whole.numbers[chosen],
             q=whole.q[chosen], v=whole.v[chosen],
         )  # fmt: skip
-        some = LaneBatch(part, metrics()).run()
+        some = LaneBatch(part, metrics(make)).run()
         assert (some.q == everyone.q[chosen]).all()
         assert np.array_equal(some.metrics, everyone.metrics[chosen], equal_nan=True)
 
@@ -131,9 +152,9 @@ def test_how_a_sweep_is_cut_into_calls_changes_nothing(monkeypatch):
     assert np.array_equal(whole.metrics, cut.metrics, equal_nan=True)
 
 
-def twin(i: int, every: int) -> dict[str, float]:
+def twin(i: int, every: int, make=flier) -> dict[str, float]:
     """The metrics of one run from its log, in plain NumPy."""
-    model, runs = flier(i), packed(i + 1)
+    model, runs = make(i), packed(i + 1, make=make)
     run = sk.simulate(
         model, *start(model, i), duration=STEPS * DT, dt=DT, joints=forces(i).joints,
         elements=forces(i).elements, channels=["energy", "poses"], every=every,
@@ -165,14 +186,15 @@ def twin(i: int, every: int) -> dict[str, float]:
     }
 
 
+@pytest.mark.parametrize("make", [flier, geared])
 @pytest.mark.parametrize("every", [1, 4])
-def test_metrics_are_those_of_the_logged_run(every):
-    outcomes = LaneBatch(packed(11, every=every), metrics()).run()
+def test_metrics_are_those_of_the_logged_run(every, make):
+    outcomes = LaneBatch(packed(11, every=every, make=make), metrics(make)).run()
     crossings = 0
     for i in range(11):
         found = dict(zip(METRICS, outcomes.metrics[i], strict=True))
         assert 0.0 <= found.pop("drift") < 1e-4
-        wanted = twin(i, every)
+        wanted = twin(i, every, make)
         crossings += np.isfinite(wanted["crossed"])
         assert found.keys() == wanted.keys()
         for name, value in wanted.items():

@@ -28,6 +28,7 @@ from skodyn.model.layout import (
     MIMIC_RECORD,
     MIMICS,
     MULTIPLIER,
+    N_BODIES,
     NQ,
     NV,
     OFFSET,
@@ -159,14 +160,26 @@ def factor_lanes(sources, mimics, nv):
     return k * nv + k * k + k * sources + sources * sources + k + sources
 
 
+@helper
+def behind_factors(model):
+    """First lane behind that scratch, where simulations with driven joints keep theirs."""
+    nv = full_model(model).tree[NV]
+    return scratch_slot(model) + factor_lanes(source_count(model), mimic_count(model), nv)
+
+
 def mimic_lanes(model: Any) -> int:
     """Lanes that a model with mimic joints needs beyond a workspace for its own nv."""
-    if not model.mimics:
+    return lanes_of_mimics(model.kernel_tree)
+
+
+def lanes_of_mimics(tree: Any) -> int:
+    """The same of a packed tree."""
+    full = int(tree[FULL])
+    if not full:
         return 0
-    full, mimics = model.uncoupled, len(model.mimics)
-    sources = len({mimic.source for mimic in model.mimics.values()})
-    own = workspace_lanes(model.n_bodies, model.nq, model.nv)
-    tree = workspace_lanes(full.n_bodies, full.nq, full.nv)
-    rows = full.nq + 3 * full.nv  # those of coupled_dynamics.py
-    factors = plain(factor_lanes)(sources, mimics, full.nv)
-    return int(tree - own + factors + rows)
+    n, nq, nv = (int(tree[full + i]) for i in (N_BODIES, NQ, NV))
+    own = workspace_lanes(n, int(tree[NQ]), int(tree[NV]))
+    sources, mimics = int(tree[2 * full + SOURCES]), int(tree[2 * full + MIMICS])
+    rows = nq + 3 * nv  # those of coupled_dynamics.py
+    factors = plain(factor_lanes)(sources, mimics, nv)
+    return int(workspace_lanes(n, nq, nv) - own + factors + rows)

@@ -20,13 +20,16 @@ __all__ = [
     "BOOLEAN",
     "JOINT",
     "LIMIT",
+    "MOVING_JOINT",
     "NOT_NEGATIVE",
     "NOT_NEGATIVE_LIMIT",
     "NUMBERS",
     "POSITIVE",
     "POSITIVE_LIMIT",
+    "ROWS",
     "SEED",
     "SMALL",
+    "SOME",
     "STEPS",
     "TIMES",
     "TITLE",
@@ -100,6 +103,18 @@ def _three(value: Any) -> tuple[float, ...] | None:
     return found if found and len(found) == 3 else None
 
 
+def _some(value: Any) -> float | tuple[float, ...] | None:
+    return numbers(value) if isinstance(value, list) else _number()(value)
+
+
+def _rows(value: Any) -> tuple[Any, ...] | None:
+    if not isinstance(value, list) or not any(isinstance(row, list | tuple) for row in value):
+        return numbers(value)
+    rows = [numbers(row) for row in value]
+    alike = all(row and len(row) == len(rows[0] or ()) for row in rows)
+    return tuple(rows) if alike else None
+
+
 def _increasing(value: Any) -> tuple[float, ...] | None:
     found = numbers(value) or ()
     return found if len(found) > 1 and all(a < b for a, b in pairwise(found)) else None
@@ -126,9 +141,12 @@ SMALL = Kind("a number above 0 and below 1", _number(lambda x: 0.0 < x < 1.0))
 VECTOR = Kind("three finite numbers", _three)
 NUMBERS = Kind("a list of finite numbers", numbers)
 TIMES = Kind("a list of two or more times, each later than the one before", _increasing)
+SOME = Kind("a finite number, or a list with one for each degree of freedom", _some)
+ROWS = Kind("a list of finite numbers, or of lists with one for each coordinate", _rows)
 BOOLEAN = Kind("true or false", lambda value: value if isinstance(value, bool) else None)
 TITLE = Kind("a text", _text)
 JOINT = Kind("the name of a joint with one degree of freedom", _text)
+MOVING_JOINT = Kind("the name of a joint that moves", _text)
 BODY = Kind("the name of a body or frame", _text)
 BODY_OR_WORLD = Kind('the name of a body or frame, or "world"', _text)
 SEED = Kind("a whole number from 0 to 2⁶³ − 1", _integer(0))

@@ -10,7 +10,7 @@ from typing import Any
 from skodyn.errors import ModelError
 from skodyn.faults import Subject, dotted
 from skodyn.model.columns import shown
-from skodyn.model.keys import BODY, BODY_OR_WORLD, JOINT, keys_of
+from skodyn.model.keys import BODY, BODY_OR_WORLD, JOINT, MOVING_JOINT, keys_of
 from skodyn.model.property_checks import quaternion_faults, stops_fault
 from skodyn.scenario.names import Names
 from skodyn.scenario.schema import element_types
@@ -45,9 +45,8 @@ def _check_motions(tables: Tables, names: Names | None, motions: Sequence[Any]) 
                 ("motions",), f"Joint {motion.joint!r} has two motions", "keep one of them."
             )
         driven.add(motion.joint)
-    if motions and names and (names.model.mimics or names.model.has_loops):
+    if motions and names and names.model.has_loops:
         try:
-            names.model.refuse_mimics("prescribed motion")
             names.model.refuse_loops("prescribed motion")
         except ModelError as error:
             tables.add([replace(fault, path=("motions",)) for fault in error.faults])
@@ -175,5 +174,7 @@ def _check_names(names: Names, kind: type[Element], values: Values, at: At) -> N
     for name, key in keys_of(kind).items():
         if name in values and key.kind is JOINT:
             names.one_dof((*at, name), values[name])
+        elif name in values and key.kind is MOVING_JOINT:
+            names.moving((*at, name), values[name])
         elif name in values and key.kind in (BODY, BODY_OR_WORLD):
             names.body((*at, name), values[name], ground=key.kind is BODY_OR_WORLD)

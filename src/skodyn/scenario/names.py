@@ -51,6 +51,15 @@ class Names:
                 "name a joint that has one.",
             )
 
+    def moving(self, at: At, name: str) -> None:
+        """A fault unless this is a joint that moves."""
+        joint = self.joints.get(name)
+        if joint is None:
+            self.tables.fault(at, f"{dotted(*at)} is {name!r}", f"{self._joint_remedy(name)}")
+        elif joint.nv == 0:
+            what = f"{dotted(*at)} is {name!r}, a fixed joint"
+            self.tables.fault(at, what, "name a joint that moves.")
+
     def body(self, at: At, name: str, *, ground: bool) -> None:
         """A fault unless this is a body or a frame, or the ground where that is allowed."""
         frame = None if name in self._bodies else self.model.frames.get(name)

@@ -74,7 +74,7 @@ def _start_driven(
     tables: Tables, model: Model, motions: tuple[Motion, ...], held: Any, state: Any
 ) -> None:
     """Where motions begin; what was given of the same joints has nothing to say."""
-    for joint, values in starts(motions).items():
+    for joint, values in starts(model, motions).items():
         for which, given, place, array, value in zip(
             "qv", held, (model.q_slice, model.v_slice), state, values, strict=True
         ):

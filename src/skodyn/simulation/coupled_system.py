@@ -53,6 +53,17 @@ def take_integrals(work, model, out, full, given):
 
 
 @helper
+def expand_state(work, system, state):
+    """FULL_Q and FULL_Y: where every joint is and how it moves, and the integrals of the state."""
+    model, full = system.model, full_model(system.model)
+    every = State(table(system, FULL_Q), table(system, FULL_Y))
+    expand_coordinates(work, model, state.q, every.q)
+    expand_rates(work, model, state.y, every.y)
+    copy_integrals(work, model, every.y, full, state.y)
+    return OK
+
+
+@helper
 def evaluate_coupled(work, system, t, state, rates):
     """rates = ẏ at time t."""
     placed = act_coupled(work, system, t, state, rates)
@@ -67,9 +78,7 @@ def act_coupled(work, system, t, state, rates):
     tau, f_ext = table(system, TAU), forces_on_bodies(system)
     every = State(table(system, FULL_Q), table(system, FULL_Y))
     full_tau, full_rates = table(system, FULL_TAU), table(system, FULL_RATES)
-    expand_coordinates(work, model, state.q, every.q)
-    expand_rates(work, model, state.y, every.y)
-    copy_integrals(work, model, every.y, full, state.y)
+    expand_state(work, system, state)
     effects = Effects(full_tau, full_rates, table(system, GRAVITY), f_ext)
     placed = apply_forces(work, system, t, every, effects)
     fold_forces(work, model, full_tau)

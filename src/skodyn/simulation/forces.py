@@ -30,8 +30,9 @@ SERVO, SINUSOID, TORQUE_TABLE, WRENCH_WORLD, WRENCH_BODY, POINT_SPRING, OWN_PART
 # of OWN_PART, SECOND says which of the system's parts it is
 
 # of prescribed motions, behind everything else: FIRST and SECOND are the degree of freedom and the
-# coordinate, INTEGRAL of a FUNCTION which of the system's parts it is
-STEADY, SINE, SPLINE, FUNCTION = range(1, 5)
+# coordinate, INTEGRAL of a FUNCTION which of the system's parts it is. Behind the first four are
+# those of a whole joint with several degrees of freedom; FIRST is its body
+STEADY, SINE, SPLINE, FUNCTION, STEADY_JOINT, SINE_JOINT, JOINT_FUNCTION = range(1, 8)
 
 # a passive record in `numbers`
 STIFFNESS, REST, DAMPING, FRICTION, FRICTION_SPEED = range(5)

@@ -15,14 +15,35 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from skodyn.jit import COUNT, FLOATS, INTS, NUMBER, PLACES, RESULT, Group, helper, kernel
+from skodyn.jit import (
+    COUNT,
+    FLOATS,
+    INTS,
+    NUMBER,
+    PLACES,
+    RESULT,
+    Group,
+    call_part,
+    helper,
+    kernel,
+)
 from skodyn.kernels.entries import named_like
+from skodyn.kernels.mimics import full_model, has_mimics
 from skodyn.kernels.status import OK
 from skodyn.lanes import LANES, WIDTH_N_OWN_PARAMETERS, pointer, shift_pointer
 from skodyn.simulation.fixed_step import STATE_ARRAYS, Schedule, run, states_of
 from skodyn.simulation.sampling import ACCUMULATORS, MetricArrays, Metrics, sample
 from skodyn.simulation.sampling import COUNT as METRIC_COUNT
-from skodyn.simulation.structures import ADDRESS, SYSTEM_ARRAYS, of_group, opened
+from skodyn.simulation.structures import (
+    ADDRESS,
+    EXPANDING,
+    SYSTEM_ARRAYS,
+    State,
+    of_group,
+    opened,
+    table,
+)
+from skodyn.simulation.system import FULL_Q, FULL_Y
 
 GROUP, STEP, SAMPLED = range(3)
 
@@ -43,8 +64,19 @@ SWEEP = Group(Sweep, (COUNT, NUMBER, NUMBER, COUNT, COUNT, COUNT))
 
 
 @helper
+def look_at(work, system, first, t, state, metrics):
+    """Take a sample; of every joint, where some are mimics."""
+    if has_mimics(system.model):
+        call_part(system.parts[EXPANDING], work, system, state)
+        every = State(table(system, FULL_Q), table(system, FULL_Y))
+        sample(work, full_model(system.model), first, t, every, metrics)
+    else:
+        sample(work, system.model, first, t, state, metrics)
+
+
+@helper
 def look(work, system, t, number, state, metrics):
-    sample(work, system.model, False, t, state, metrics)
+    look_at(work, system, False, t, state, metrics)
 
 
 @helper
@@ -64,7 +96,7 @@ def run_groups(step, work, system, sweep, shifts, place, states, metrics):
         )  # fmt: skip
         state, new = states_of(mine, states, g * LANES)
         if place[STEP] == 0 and place[SAMPLED] == 0:
-            sample(work, mine.model, True, 0.0, state, seen)
+            look_at(work, mine, True, 0.0, state, seen)
             place[SAMPLED] = 1
         schedule = Schedule(
             place[STEP], min(left, sweep.total - place[STEP]), sweep.dt, sweep.max_speed,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
+from skodyn.model.columns import Floats
 from skodyn.model.keys import key_faults
 from skodyn.model.model import Model
 from skodyn.simulation.controllers import NoController, prepare_motion
@@ -44,7 +45,6 @@ def pack_motions(
     if not motions:
         return made
     try:
-        model.refuse_mimics("prescribed motion")
         model.refuse_loops("prescribed motion")
     except ModelError as error:
         made.faults.extend(error.faults)
@@ -61,14 +61,15 @@ def pack_motions(
         if isinstance(motion, MotionFunction) and prepare:
             part = first_part + len(made.functions)
             made.functions.append(prepare_motion(motion.function))
-        at = first_number + len(made.numbers)
-        record = [motion.code, packed.first, packed.second, at, packed.length, part]
-        made.records.append(record)
-        made.numbers += [float(number) for number in packed.numbers]
+        for one in packed:
+            at = first_number + len(made.numbers)
+            code = motion.code if one.code is None else one.code
+            made.records.append([code, one.first, one.second, at, one.length, part])
+            made.numbers += [float(number) for number in one.numbers]
     return made
 
 
-def _packed(model: Model, motion: Motion, label: str, flags: NDArray[np.int64]) -> Packed:
+def _packed(model: Model, motion: Motion, label: str, flags: NDArray[np.int64]) -> list[Packed]:
     """What kernels read of it; its joint is flagged. A ModelError has all its faults."""
     if not isinstance(motion, Motion):
         known = ", ".join(sorted(kind.__name__ for kind in Motion.__subclasses__()))
@@ -81,7 +82,7 @@ def _packed(model: Model, motion: Motion, label: str, flags: NDArray[np.int64]) 
     if faults:
         raise ModelError(faults)
     try:
-        packed = Packed(*motion.pack(model))
+        packed: list[Packed] = motion.pack(model)
     except ModelError as error:
         named = [replace(fault, problem=f"{label}: {fault.problem}") for fault in error.faults]
         raise ModelError(named) from None
@@ -93,6 +94,6 @@ def _packed(model: Model, motion: Motion, label: str, flags: NDArray[np.int64]) 
     return packed
 
 
-def starts(motions: tuple[Motion, ...]) -> dict[str, tuple[float, float]]:
-    """(position, velocity) at time zero of every joint with a motion; motions must be sound."""
-    return {motion.joint: motion.begins() for motion in motions}
+def starts(model: Model, motions: tuple[Motion, ...]) -> dict[str, tuple[Floats, Floats]]:
+    """(coordinates, velocities) at time zero of all joints with a motion; motions must be sound."""
+    return {motion.joint: motion.begins(model) for motion in motions}

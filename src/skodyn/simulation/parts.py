@@ -18,8 +18,10 @@ from skodyn.lanes import PartAtWidths, Width, parts_of
 from skodyn.model.layout import FULL, LOOPS
 from skodyn.simulation import forces as f
 from skodyn.simulation.controllers import NoController
-from skodyn.simulation.coupled_system import evaluate_coupled
-from skodyn.simulation.driven_system import evaluate_driven, follow_motions
+from skodyn.simulation.coupled_system import evaluate_coupled, expand_state
+from skodyn.simulation.driven_coupled import evaluate_driven_coupled
+from skodyn.simulation.driven_motions import follow_motions
+from skodyn.simulation.driven_system import evaluate_driven
 from skodyn.simulation.element_forces import apply_elements, compensate_gravity
 from skodyn.simulation.element_kinds.fixman import apply_fixman
 from skodyn.simulation.looped_system import close_loops, evaluate_looped
@@ -32,8 +34,7 @@ from skodyn.simulation.structures import EFFECTS, ROWS, STATE, SYSTEM
 __all__ = ["AtAnyWidth", "addresses", "element_part"]
 
 OWN = (
-    # runs with mimic joints go one by one
-    parts_of(evaluate_coupled, SYSTEM, NUMBER, STATE, ROWS, in_lanes=False),
+    parts_of(evaluate_coupled, SYSTEM, NUMBER, STATE, ROWS),
     parts_of(apply_elements, SYSTEM, NUMBER, STATE, EFFECTS),
     parts_of(compensate_gravity, SYSTEM, ROWS, ROWS),
     parts_of(apply_fixman, SYSTEM, ROWS, ROWS),
@@ -43,6 +44,8 @@ OWN = (
     parts_of(evaluate_sprung, SYSTEM, NUMBER, STATE, ROWS),
     parts_of(evaluate_driven, SYSTEM, NUMBER, STATE, ROWS),
     parts_of(follow_motions, SYSTEM, NUMBER, STATE),
+    parts_of(expand_state, SYSTEM, STATE),
+    parts_of(evaluate_driven_coupled, SYSTEM, NUMBER, STATE, ROWS),
 )
 """In the order of structures.py."""
 
@@ -90,8 +93,10 @@ def addresses(
         tree[LOOPS] > 0,
         tree[LOOPS] > 0 and method_named(settings.method).closes_loops,
         settings.implicit_springs,
+        codes[f.MOTIONS] > 0 and not tree[FULL] > 0,
         codes[f.MOTIONS] > 0,
-        codes[f.MOTIONS] > 0,
+        tree[FULL] > 0 and width.own_parameters,  # metrics of runs side by side look at all joints
+        codes[f.MOTIONS] > 0 and tree[FULL] > 0,
     )
     found = [part.address(width) if used else 0 for part, used in zip(OWN, needed, strict=True)] + [
         part.address(width) for part in brought

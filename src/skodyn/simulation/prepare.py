@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from skodyn.jit import JIT_DISABLED
-from skodyn.kernels.mimics import mimic_lanes
+from skodyn.kernels.mimics import lanes_of_mimics
 from skodyn.kernels.workspace import workspace_lanes
 from skodyn.lanes import PartAtWidths, Width
 from skodyn.lanes.cache_lines import line_zeros
+from skodyn.model.layout import FULL, INDEX_COLUMNS, LOOPS, N_BODIES, N_DOF, NQ, NV
 from skodyn.model.loop_tables import lanes_of_loops
 from skodyn.model.model import Model
+from skodyn.model.prescribed_layout import PRESCRIBED
 from skodyn.simulation.force_tables import ForceTables
 from skodyn.simulation.methods import method_named
 from skodyn.simulation.parts import AtAnyWidth, addresses
@@ -25,7 +27,6 @@ __all__ = [
     "constants_of_runs",
     "lane_arrays",
     "memory_of",
-    "memory_sizes",
     "system_arrays",
     "tree_sizes",
 ]
@@ -33,26 +34,36 @@ __all__ = [
 NOTHING = np.zeros(0)
 
 
-def memory_sizes(model: Model, n_integrals: int, driven: bool = False) -> dict[str, int]:
-    """How long the rows of a run's tables are; those for mimic joints are empty without any."""
-    full = model.uncoupled
-    sizes = tree_sizes(model.n_bodies, model.nq, model.nv, n_integrals, model.has_loops, driven)
-    if model.mimics:
-        sizes |= {"full v": full.nv, "mimic q": full.nq, "mimic v": full.nv}
-        sizes["mimic y"] = full.nv + n_integrals
-    return sizes
-
-
-def tree_sizes(
-    n_bodies: int, nq: int, nv: int, n_integrals: int, looped: bool = False, driven: bool = False
-) -> dict[str, int]:
-    """The same for a tree without mimic joints; looped: it has loops; driven: joints have motions,
-    and room for the three numbers that a function says of one."""
+def tree_sizes(tree: Any, n_integrals: int, driven: bool = False) -> dict[str, int]:
+    """How long the rows of a run's tables are; those for mimic joints and loops are empty without
+    any. driven: joints have motions, and room for what a function says of one."""
+    n_bodies, nq, nv = (int(tree[i]) for i in (N_BODIES, NQ, NV))
     y = nv + n_integrals
     sizes = {"one": 1, "q": nq, "v": nv, "y": y, "forces": 6 * n_bodies, "full v": nv}
     sizes |= {"driven q": nq * driven, "driven y": y * driven, "driven v": nv * driven}
-    sizes["driven pair"] = max(2 * nv, 3) * driven
-    return sizes | dict.fromkeys(("mimic q", "mimic v", "mimic y"), 0) | {"loop y": y * looped}
+    sizes |= {"driven pair": max(2 * nv, 19) * driven, "loop y": y * bool(tree[LOOPS])}
+    full = int(tree[FULL])
+    if not full:
+        return sizes | dict.fromkeys(("mimic q", "mimic v", "mimic y"), 0)
+    every_q, every_v = int(tree[full + NQ]), int(tree[full + NV])
+    sizes |= {"full v": every_v, "mimic q": every_q, "mimic v": every_v}
+    return sizes | {"mimic y": every_v + n_integrals}
+
+
+def lanes_of(tree: Any) -> int:
+    """How many lanes the recursions need for a packed tree."""
+    own = workspace_lanes(*(int(tree[i]) for i in (N_BODIES, NQ, NV)))
+    return own + lanes_of_mimics(tree) + lanes_of_loops(tree) + _lanes_of_drives(tree)
+
+
+def _lanes_of_drives(tree: Any) -> int:
+    """What driven joints need beside mimic joints: driven_coupled.py."""
+    flags, full = int(tree[PRESCRIBED]), int(tree[FULL])
+    if not (flags and full):
+        return 0
+    joints = tree[INDEX_COLUMNS:full].reshape(-1, INDEX_COLUMNS)[: int(tree[N_BODIES])]
+    driven = int(joints[tree[flags : flags + len(joints)] > 0, N_DOF].sum())
+    return driven * (int(tree[full + NV]) + driven + 1)
 
 
 def system_arrays(
@@ -64,8 +75,6 @@ def system_arrays(
     controller_parameters: Any = NOTHING,
 ) -> SystemArrays:
     """A system ready for the loops of a width; its parts are compiled if they have not been."""
-    lanes = workspace_lanes(model.n_bodies, model.nq, model.nv) + mimic_lanes(model)
-    lanes += lanes_of_loops(model.kernel_tree)
     tree, driven = tables.tree_of(model), tables.flags is not None
     functions = [AtAnyWidth(function) for function in tables.functions]
     brought: list[PartAtWidths | AtAnyWidth] = [*tables.parts, *functions]
@@ -78,8 +87,8 @@ def system_arrays(
         controller_parameters,
         method_numbers(settings, model.parameters.size, width),
         addresses(tree, tables.codes, brought, width, settings),
-        *memory_of(settings, memory_sizes(model, tables.n_integrals, driven), width),
-        line_zeros(_states(width) * lanes, poison=True),
+        *memory_of(settings, tree_sizes(tree, tables.n_integrals, driven), width),
+        line_zeros(_states(width) * lanes_of(tree), poison=True),
     )
 
 
@@ -91,8 +100,7 @@ def lane_arrays(
     sizes: dict[str, int],
     width: Width,
 ) -> SystemArrays:
-    """The same for runs without mimic joints that share a tree, with constants of their own."""
-    lanes = workspace_lanes(sizes["forces"] // 6, sizes["q"], sizes["v"]) + lanes_of_loops(tree)
+    """The same for runs that share a tree, with constants of their own."""
     return SystemArrays(
         tree,
         parameters,
@@ -103,7 +111,7 @@ def lane_arrays(
         method_numbers(settings, sizes["parameters"], width),
         addresses(tree, tables.codes, tables.parts, width, settings),
         *memory_of(settings, sizes, width),
-        line_zeros(_states(width) * lanes, poison=True),
+        line_zeros(_states(width) * lanes_of(tree), poison=True),
     )
 
 

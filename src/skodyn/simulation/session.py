@@ -128,13 +128,14 @@ class Plan:
         q, v = np.array(self.q0, dtype=np.float64), np.array(self.v0, dtype=np.float64)
         if q.shape != (model.nq,) or v.shape != (model.nv,):
             return q, v
-        for joint, values in starts(motions).items():
+        for joint, values in starts(model, motions).items():
             places = (q, model.q_slice(joint)), (v, model.v_slice(joint))
             for name, (array, at), value in zip(("q0", "v0"), places, values, strict=True):
-                given = float(array[at][0])
-                if not np.isnan(given) and abs(given - value) > 1e-9 * max(1.0, abs(value)):
-                    what = f"{name} of joint {joint!r} is {given!r}, but its motion is prescribed "
-                    what += f"and starts with {value!r}"
+                given = array[at]
+                if (abs(given - value) > 1e-9 * np.maximum(1.0, abs(value))).any():  # not of NaN
+                    has, wants = (x.tolist() if x.size > 1 else float(x[0]) for x in (given, value))
+                    what = f"{name} of joint {joint!r} is {has!r}, but its motion is prescribed "
+                    what += f"and starts with {wants!r}"
                     faults.append(Fault(what, "give that, or NaN.", joint=joint))
                 array[at] = value
         if faults:

@@ -25,8 +25,8 @@ ADDRESS = COUNT  # of a controller; 0 for none
 
 # which address of `parts` is whose
 COUPLED, ELEMENTS_PART, GRAVITY_PART, FIXMAN_PART, LOOPED, CLOSING, MIDPOINT, SPRUNG = range(8)
-DRIVEN, FOLLOWING = range(8, 10)
-OWN_PARTS = 10  # what elements bring along follows
+DRIVEN, FOLLOWING, EXPANDING, DRIVEN_COUPLED = range(8, 12)
+OWN_PARTS = 12  # what elements bring along follows
 
 
 class SystemArrays(NamedTuple):

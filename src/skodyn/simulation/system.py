@@ -42,6 +42,7 @@ from skodyn.simulation.structures import (
     CLOSING,
     COUPLED,
     DRIVEN,
+    DRIVEN_COUPLED,
     ELEMENTS_PART,
     FIXMAN_PART,
     FOLLOWING,
@@ -157,7 +158,8 @@ def act(work, system, t, state, rates):
 def evaluate(work, system, t, state, rates):
     """rates = ẏ at time t."""
     if system.codes[MOTIONS] > 0:
-        return call_part(system.parts[DRIVEN], work, system, t, state, rates)
+        which = DRIVEN_COUPLED if has_mimics(system.model) else DRIVEN
+        return call_part(system.parts[which], work, system, t, state, rates)
     if has_mimics(system.model):
         return call_part(system.parts[COUPLED], work, system, t, state, rates)
     if has_loops(system.model):

@@ -155,9 +155,7 @@ def _only(result: BatchResult, done: NDArray[np.bool_], seconds: float) -> Batch
 
 
 def _one_by_one(worker: Worker, rows: Floats, stop: Callable[[], bool]) -> Outcomes:
-    """Width 1: runs that choose their steps, meet a thermostat or have mimic joints; metrics from
-    their rows.
-    """
+    """Width 1: runs that choose their steps or meet a thermostat; metrics from their rows."""
     n, m = len(rows), worker.metrics
     outcomes = Outcomes(
         np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64),

@@ -115,8 +115,7 @@ class LaneBatch:
 
     def _allocate(self) -> None:
         runs, m = self.runs, self.metrics
-        looped, driven = bool(runs.tree[LOOPS]), bool(runs.codes[MOTIONS])
-        sizes = tree_sizes(runs.n_bodies, self.nq, self.nv, runs.n_integrals, looped, driven)
+        sizes = tree_sizes(runs.tree, runs.n_integrals, bool(runs.codes[MOTIONS]))
         sizes["parameters"] = runs.parameters.shape[1]
 
         def arrays(parameters: Floats, numbers: Floats, width: Width) -> SystemArrays:

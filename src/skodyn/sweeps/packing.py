@@ -52,11 +52,11 @@ _BODY_KEYS = ("mass", "com", "inertia", "translation")
 
 
 def goes_alone(scenario: Scenario) -> bool:
-    """Must even runs with fixed steps go one at a time? A thermostat comes between steps, and the
-    loop of lanes has no code for joints that mimic others, nor for functions of motions.
+    """Must even runs with fixed steps go one at a time? A thermostat comes between steps, and
+    functions of motions are called for one state.
     """
     said = any(isinstance(motion, MotionFunction) for motion in scenario.forces.motions)
-    return scenario.thermostat is not None or bool(scenario.model.mimics) or said
+    return scenario.thermostat is not None or said
 
 
 class Variant:
@@ -83,19 +83,22 @@ class Variant:
 
     @property
     def q(self) -> Floats:
-        return self._undriven(self.scenario.q0, self.scenario.model.q_slice)
+        model = self.scenario.model
+        return self._undriven(self.scenario.q0, model.q_slice, model.neutral())
 
     @property
     def v(self) -> Floats:
-        return self._undriven(self.scenario.v0, self.scenario.model.v_slice)
+        model = self.scenario.model
+        return self._undriven(self.scenario.v0, model.v_slice, np.zeros(model.nv))
 
-    def _undriven(self, start: Floats, place: Callable[[str], slice]) -> Floats:
+    def _undriven(self, start: Floats, place: Callable[[str], slice], none: Floats) -> Floats:
         """The start without that of driven joints, which their motion says when a run begins."""
         if not self.scenario.forces.motions:
             return start
         start = start.copy()
         for motion in self.scenario.forces.motions:
-            start[place(motion.joint)] = 0.0
+            at = place(motion.joint)
+            start[at] = none[at]
         return start
 
     @property

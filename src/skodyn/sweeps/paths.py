@@ -21,7 +21,7 @@ from skodyn.faults import Fault
 from skodyn.io.schema import Names
 from skodyn.model import places as model_paths
 from skodyn.model.contacts import Contact
-from skodyn.model.keys import NUMBERS, VECTOR, keys_of
+from skodyn.model.keys import NUMBERS, SOME, VECTOR, keys_of
 from skodyn.model.places import Places, model_places, place_vector, set_places
 from skodyn.scenario import Scenario
 from skodyn.scenario.description import Bounds, RunSettings
@@ -84,8 +84,9 @@ def _acting(scenario: Scenario, data: Data) -> Iterator[tuple[Any, ...]]:
                     yield from place_vector(path, at)
                     continue
                 yield path, at
-                if entry.kind is NUMBERS:
-                    for i in range(len(table.get(key) or ())):
+                given = table.get(key)
+                if entry.kind in (NUMBERS, SOME) and isinstance(given, list | tuple):
+                    for i in range(len(given)):
                         yield f"{path}.{i}", (*at, i)
 
 

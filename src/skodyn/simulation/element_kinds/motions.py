@@ -9,32 +9,102 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from skodyn.conventions import QUATERNION_TOLERANCE
 from skodyn.errors import ModelError
 from skodyn.model.columns import Floats
-from skodyn.model.keys import ANY, JOINT, NOT_NEGATIVE, NUMBERS, TIMES, key
+from skodyn.model.joints import Joint
+from skodyn.model.keys import ANY, MOVING_JOINT, NOT_NEGATIVE, ROWS, SOME, TIMES, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
-from skodyn.simulation.element import Element, Packed, dof_of
-from skodyn.simulation.forces import FUNCTION, SINE, SPLINE, STEADY
+from skodyn.simulation.element import Element, Packed
+from skodyn.simulation.forces import (
+    FUNCTION,
+    JOINT_FUNCTION,
+    SINE,
+    SINE_JOINT,
+    SPLINE,
+    STEADY,
+    STEADY_JOINT,
+)
 
 __all__ = ["Motion", "MotionFunction", "MotionTable", "SineMotion", "SteadyMotion"]
 
-_WHO = key(JOINT, "which joint follows it")
+_WHO = key(MOVING_JOINT, "which joint follows it")
+
+
+class _Driven(NamedTuple):
+    """The joint that a motion drives."""
+
+    model: Any
+    name: str
+    body: int
+    kind: Joint
+    q: slice
+    v: slice
+
+    @classmethod
+    def of(cls, model: Any, name: str) -> _Driven:
+        """Refuses joints that there are none of, that are fixed, or that mimic others."""
+        k = model.joint_index(name)
+        if model.joints[k].nv == 0:
+            raise ModelError(f"joint {name!r} is fixed", "name a joint that moves.")
+        q, v = model.q_slice(name), model.v_slice(name)
+        return cls(model, name, k, model.joints[k], q, v)
+
+    @property
+    def curved(self) -> bool:
+        """Whether its coordinates are no plain numbers: it has a quaternion."""
+        return self.kind.nq != self.kind.nv
+
+    def numbers(self, key: str, given: Any, count: int) -> Floats:
+        """One for each degree of freedom or coordinate."""
+        found: Floats = np.array(given, dtype=np.float64).reshape(-1)
+        if found.size != count or (np.ndim(given) == 0) != (count == 1):
+            what = f"joint {self.name!r} is {self.kind.type_name} with {self.kind.nv} degrees of "
+            what += f"freedom, and {key} is {given!r}"
+            remedy = "give one number." if count == 1 else f"give a list of {count} numbers."
+            raise ModelError(what, remedy)
+        return found
+
+    def place(self, key: str, given: Any) -> Floats:
+        """Coordinates; 0 stands for those of the neutral place."""
+        if self.kind.nv > 1 and np.ndim(given) == 0 and given == 0.0:
+            neutral: Floats = self.model.neutral()[self.q]
+            return neutral
+        found = self.numbers(key, given, self.kind.nq)
+        if not self.curved:
+            return found
+        size = float(np.linalg.norm(found[:4]))
+        if abs(size - 1.0) > QUATERNION_TOLERANCE:
+            what = f"the quaternion in {key} of joint {self.name!r} has norm {size:.9g}, not 1"
+            raise ModelError(what, "divide it by its norm.")
+        return np.concatenate((found[:4] / size, found[4:]))
+
+    def moved(self, place: Floats, way: Floats) -> Floats:
+        """place ⊞ way."""
+        q, step = self.model.neutral(), np.zeros(self.model.nv)
+        q[self.q], step[self.v] = place, way
+        there: Floats = self.model.integrate(q, step)[self.q]
+        return there
 
 
 @dataclass(frozen=True)
 class Motion(Element):
-    """What all motions have: a joint with one degree of freedom that follows them."""
+    """What all motions have: a joint that follows them."""
 
     joint: str = field(metadata=_WHO)
     table = "motions"
 
-    def begins(self) -> tuple[float, float]:
-        """Position and velocity at time zero."""
+    def pack(self, model: Any) -> Any:
+        """One record, or one for each coordinate."""
+        raise NotImplementedError
+
+    def begins(self, model: Any) -> tuple[Floats, Floats]:
+        """Coordinates and velocities of the joint at time zero."""
         raise NotImplementedError
 
 
@@ -42,58 +112,89 @@ class Motion(Element):
 @fields_checked
 @dataclass(frozen=True)
 class SteadyMotion(Motion):
-    """start + speed·t of a joint with one degree of freedom."""
+    """start + speed·t; a spherical or free joint turns and moves by a constant twist from start.
 
-    speed: float = field(metadata=key(ANY, "rad/s or m/s"))
-    start: float = field(default=0.0, metadata=key(ANY, "coordinate at time zero, rad or m"))
+    Joints with several degrees of freedom take a list of speeds, and one of coordinates to start
+    with; without these they start at zero, or unturned.
+    """
+
+    speed: float | Sequence[float] = field(metadata=key(SOME, "rad/s or m/s"))
+    start: float | Sequence[float] = field(
+        default=0.0, metadata=key(SOME, "coordinate at time zero, rad or m")
+    )
     type_name = "steady"
     code = STEADY
 
-    def pack(self, model: Any) -> Packed:
-        dof, coordinate = dof_of(model, self.joint)
-        return Packed(dof, [self.start, self.speed], coordinate)
+    def pack(self, model: Any) -> list[Packed]:
+        driven = _Driven.of(model, self.joint)
+        speed = driven.numbers("speed", self.speed, driven.kind.nv)
+        start = driven.place("start", self.start)
+        if driven.curved:
+            return [Packed(driven.body, [*start, *speed], code=STEADY_JOINT)]
+        return [
+            Packed(driven.v.start + i, pair, driven.q.start + i)
+            for i, pair in enumerate(zip(start, speed, strict=True))
+        ]
 
-    def begins(self) -> tuple[float, float]:
-        return float(self.start), float(self.speed)
+    def begins(self, model: Any) -> tuple[Floats, Floats]:
+        driven = _Driven.of(model, self.joint)
+        speed = driven.numbers("speed", self.speed, driven.kind.nv)
+        return driven.place("start", self.start), speed
 
 
 @register
 @fields_checked
 @dataclass(frozen=True)
 class SineMotion(Motion):
-    """offset + amplitude·sin(2π·frequency·t + phase) of a joint with one degree of freedom."""
+    """offset + amplitude·sin(2π·frequency·t + phase); a spherical or free joint goes to and fro
+    along the twist `amplitude`, from the place `offset`.
 
-    amplitude: float = field(metadata=key(ANY, "rad or m"))
+    Joints with several degrees of freedom take a list of amplitudes, and one of coordinates.
+    """
+
+    amplitude: float | Sequence[float] = field(metadata=key(SOME, "rad or m"))
     frequency: float = field(metadata=key(NOT_NEGATIVE, "Hz"))
     phase: float = field(default=0.0, metadata=key(ANY, "rad"))
-    offset: float = field(default=0.0, metadata=key(ANY, "mean coordinate, rad or m"))
+    offset: float | Sequence[float] = field(
+        default=0.0, metadata=key(SOME, "mean coordinate, rad or m")
+    )
     type_name = "sine"
     code = SINE
 
-    def pack(self, model: Any) -> Packed:
-        dof, coordinate = dof_of(model, self.joint)
-        return Packed(dof, [self.amplitude, self.frequency, self.phase, self.offset], coordinate)
+    def pack(self, model: Any) -> list[Packed]:
+        driven = _Driven.of(model, self.joint)
+        size = driven.numbers("amplitude", self.amplitude, driven.kind.nv)
+        mean = driven.place("offset", self.offset)
+        if driven.curved:
+            numbers = [*mean, *size, self.frequency, self.phase]
+            return [Packed(driven.body, numbers, code=SINE_JOINT)]
+        return [
+            Packed(driven.v.start + i, [a, self.frequency, self.phase, x], driven.q.start + i)
+            for i, (a, x) in enumerate(zip(size, mean, strict=True))
+        ]
 
-    def begins(self) -> tuple[float, float]:
-        rate = 2.0 * math.pi * self.frequency * self.amplitude
-        there = self.offset + self.amplitude * math.sin(self.phase)
-        return there, rate * math.cos(self.phase)
+    def begins(self, model: Any) -> tuple[Floats, Floats]:
+        driven = _Driven.of(model, self.joint)
+        size = driven.numbers("amplitude", self.amplitude, driven.kind.nv)
+        place = driven.moved(driven.place("offset", self.offset), size * math.sin(self.phase))
+        return place, 2.0 * math.pi * self.frequency * size * math.cos(self.phase)
 
 
 @register
 @fields_checked
 @dataclass(frozen=True)
 class MotionTable(Motion):
-    """Through positions at times, of a joint with one degree of freedom.
+    """Through positions at times.
 
     A spline of degree five: position, velocity and acceleration are continuous everywhere. It
-    starts and ends at rest, and stays there before and after.
+    starts and ends at rest, and stays there before and after. Joints with several coordinates take
+    a list of positions for each time; those with a quaternion take a MotionFunction instead.
     """
 
     times: Sequence[float] = field(
         metadata=key(TIMES, "s; a smooth spline in between, at rest outside")
     )
-    positions: Sequence[float] = field(metadata=key(NUMBERS, "one for each time, rad or m"))
+    positions: Sequence[Any] = field(metadata=key(ROWS, "one for each time, rad or m"))
     type_name = "table"
     code = SPLINE
 
@@ -105,19 +206,35 @@ class MotionTable(Motion):
         what = f"has {times} times and {positions} positions"
         return [("positions", what, "give one position for each time.")]
 
-    def pack(self, model: Any) -> Packed:
-        dof, coordinate = dof_of(model, self.joint)
-        rows = spline(np.array(self.times, float), np.array(self.positions, float))
-        numbers = [*self.times, *rows.reshape(-1).tolist()]
-        return Packed(dof, numbers, coordinate, len(self.times))
+    def _columns(self, driven: _Driven) -> Floats:
+        """One row of positions for each coordinate."""
+        if driven.curved:
+            what = f"joint {self.joint!r} is {driven.kind.type_name}: a spline through its "
+            raise ModelError(f"{what}quaternions is none", "give a MotionFunction.")
+        first = self.positions[0]
+        driven.numbers("a position", first, driven.kind.nq)
+        rows = np.array(self.positions, dtype=np.float64)
+        found: Floats = rows.reshape(len(self.times), driven.kind.nq).T
+        return found
 
-    def begins(self) -> tuple[float, float]:
-        times, positions = np.array(self.times, float), np.array(self.positions, float)
+    def pack(self, model: Any) -> list[Packed]:
+        driven, times = _Driven.of(model, self.joint), np.array(self.times, float)
+        made = []
+        for i, column in enumerate(self._columns(driven)):
+            numbers = [*self.times, *spline(times, column).reshape(-1).tolist()]
+            made.append(Packed(driven.v.start + i, numbers, driven.q.start + i, len(times)))
+        return made
+
+    def begins(self, model: Any) -> tuple[Floats, Floats]:
+        times, columns = np.array(self.times, float), self._columns(_Driven.of(model, self.joint))
         if times[0] >= 0.0 or times[-1] <= 0.0:
-            return float(positions[0 if times[0] >= 0.0 else -1]), 0.0
+            return columns[:, 0 if times[0] >= 0.0 else -1], np.zeros(len(columns))
         i = int(np.searchsorted(times, 0.0, side="right")) - 1
-        curve = np.polynomial.Polynomial(spline(times, positions)[i])
-        return float(curve(-times[i])), float(curve.deriv()(-times[i]))
+        curves = [np.polynomial.Polynomial(spline(times, column)[i]) for column in columns]
+        return (
+            np.array([curve(-times[i]) for curve in curves]),
+            np.array([curve.deriv()(-times[i]) for curve in curves]),
+        )
 
 
 @fields_checked
@@ -125,32 +242,37 @@ class MotionTable(Motion):
 class MotionFunction(Motion):
     """What a function says: f(t, params, out) writes position, velocity and acceleration to out.
 
-    It is compiled if numba can, as controllers are. That the three belong together is not checked.
+    Of a joint with several degrees of freedom these are its nq coordinates, its nv velocities and
+    its nv accelerations, one behind the other. It is compiled if numba can, as controllers are.
+    That the three belong together is not checked.
     """
 
     function: Callable[..., None]
     parameters: Sequence[float] = ()
     code = FUNCTION
 
-    def pack(self, model: Any) -> Packed:
+    def pack(self, model: Any) -> list[Packed]:
         if not callable(self.function):
             raise ModelError(f"function is {self.function!r}", "give f(t, params, out).")
-        dof, coordinate = dof_of(model, self.joint)
-        return Packed(dof, list(self.parameters), coordinate, len(self.parameters))
+        driven, given = _Driven.of(model, self.joint), list(self.parameters)
+        if driven.kind.nv == 1:
+            return [Packed(driven.v.start, given, driven.q.start, len(given))]
+        return [Packed(driven.body, given, 0, len(given), code=JOINT_FUNCTION)]
 
-    def begins(self) -> tuple[float, float]:
+    def begins(self, model: Any) -> tuple[Floats, Floats]:
         from skodyn.simulation.controllers import (
             ControllerError,  # files without functions need none
         )
 
-        out = np.full(3, np.nan)
+        nq, nv = (getattr(_Driven.of(model, self.joint).kind, name) for name in ("nq", "nv"))
+        out = np.full(nq + 2 * nv, np.nan)
         inner = getattr(self.function, "py_func", self.function)
         try:
             inner(0.0, np.array(self.parameters, dtype=np.float64), out)
         except Exception as error:
             what = f"the motion of joint {self.joint!r} raised {type(error).__name__} at t = 0"
             raise ControllerError(f"{what}: {error}") from error
-        return float(out[0]), float(out[1])
+        return out[:nq], out[nq : nq + nv]
 
 
 def spline(times: Floats, positions: Floats) -> Floats:
