@@ -148,18 +148,17 @@ def follow_way(work, system, at, t, state):
     i, dofs, one = system.codes[at + OFFSET], entry(model, k, N_DOF), splat(work, 1.0)
     in_q, in_v, way = entry(model, k, Q_START), entry(model, k, V_START), i + 1 + dofs
     s, rate, _ = along(work, system, at, way + dofs, t)
-    w, x, y, z = one * parameter(work, numbers, i), *scaled_numbers(work, numbers, i + 1, one)
+    axis = scaled_numbers(work, numbers, i + 1, one)
+    turned = one * parameter(work, numbers, i), axis[0], axis[1], axis[2]
     turn = scaled_numbers(work, numbers, way, s)
     if entry(model, k, KIND) == FREE:
-        place, slide = (
-            scaled_numbers(work, numbers, i + 4, one),
-            scaled_numbers(work, numbers, way + 3, s),
-        )
-        turned, there = integrate_free((w, x, y, z), place, turn, slide)
-        store_row4(work, state.q, in_q, turned)
-        store_row3(work, state.q, in_q + 4, there)
+        place = scaled_numbers(work, numbers, i + 4, one)
+        slide = scaled_numbers(work, numbers, way + 3, s)
+        turned, place = integrate_free(turned, place, turn, slide)
+        store_row3(work, state.q, in_q + 4, place)
     else:
-        store_row4(work, state.q, in_q, integrate_spherical((w, x, y, z), turn))
+        turned = integrate_spherical(turned, turn)
+    store_row4(work, state.q, in_q, turned)
     for d in range(dofs):
         store_rows(work, state.y, in_v + d, rate * parameter(work, numbers, way + d))
 
