@@ -319,10 +319,6 @@ HINGES = """
             "'a' has a ball joint before another",
         ),
         (
-            HINGES + '<contact><pair name="p" geom1="g" geom2="h"/></contact>',
-            "Pair 'p' of <contact> is to touch",
-        ),
-        (
             '<worldbody><body name="a"><joint name="s" type="ball"/><geom size="1"/></body>'
             '</worldbody><actuator><motor name="m" joint="s" armature="2"/></actuator>',
             "Actuator 'm' has armature 2 and does not act on one hinge or slide",

@@ -237,7 +237,7 @@ def test_nothing_is_dropped_without_a_note(load):
     )  # fmt: skip
     for words in (
         "<contact> in <link> does not move anything here: Link 'a'",
-        "<collision> is not used, since bodies do not touch in skodyn: a",
+        "<collision> without a shape touches nothing: a",
         "<safety_controller> is for a real robot and is not used: j",
         "<calibration> is for a real robot and is not used: j",
         "K in <dynamics> is unknown and not used: Joint 'j'",
@@ -368,7 +368,7 @@ def test_a_scenario_with_a_robot_runs_from_any_folder(tmp_path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     scenario = ROOT / "scenarios" / "desk_arm.toml"
     assert main(["check", str(scenario)]) == 0
-    assert "note: <collision> is not used" in capsys.readouterr().out
+    assert "note: <collision> touches only in runs with contacts" in capsys.readouterr().out
     assert main(["run", str(scenario), "-o", "out.h5", "--quiet"]) == 0
     log = sk.open(tmp_path / "out.h5")
     assert log.joint("pitch")[-1, 0] == pytest.approx(0.9, abs=0.02)
@@ -435,7 +435,7 @@ def test_info_and_check_take_the_options_of_robots(capsys):
     assert data["notes"]
     assert main(["check", str(DESK_ARM)]) == 0
     out = capsys.readouterr().out
-    assert "note: <collision> is not used" in out
+    assert "note: <collision> touches only in runs with contacts" in out
     assert "valid (4 bodies, nq 4, nv 4)" in out
 
 

@@ -25,6 +25,7 @@ def load(
     mimic: MimicRule = "exact",
     ignore: Sequence[str] = (),
     repair_inertia: bool = False,
+    hulls: bool = False,
 ) -> Model:
     """A model from a file: TOML, URDF or MJCF.
 
@@ -48,6 +49,9 @@ def load(
     repair_inertia : bool
         Replace an invalid inertia by the nearest valid one instead of refusing it, and list it in
         `model.repairs`.
+    hulls : bool
+        Collision meshes touch by the corners of their convex hulls, at most 32 of each, which
+        `model.notes` counts. Otherwise they are kept by name and touch nothing.
 
     Returns
     -------
@@ -69,5 +73,7 @@ def load(
     >>> model.body_names
     ('upper', 'lower')
     """
-    options = LoadOptions(root, merge_fixed, search_paths, stops, mimic, ignore, repair_inertia)
+    options = LoadOptions(
+        root, merge_fixed, search_paths, stops, mimic, ignore, repair_inertia, hulls
+    )
     return read_file(path, options)

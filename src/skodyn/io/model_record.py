@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skodyn.errors import LogError, ModelError
+from skodyn.io.shape_tables import surface_of
 from skodyn.model.description import ModelBuilder
 from skodyn.model.drawing import describe
 from skodyn.model.model import Model
@@ -44,7 +45,8 @@ def _builder(data: dict[str, Any]) -> ModelBuilder:
     for body, shapes in data.get("collisions", {}).items():
         for name, given in shapes.items():
             place = {key: given[key] for key in ("translation", "rotation")}
-            builder.add_collision(body, _shape(given), name=name, **place)
+            surface = surface_of(given.get("surface"))
+            builder.add_collision(body, _shape(given), name=name, surface=surface, **place)
     return builder
 
 

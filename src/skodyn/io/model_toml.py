@@ -66,7 +66,7 @@ from typing import Any
 from skodyn.conventions import DEFAULT_GRAVITY, GROUND
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, in_file
-from skodyn.io.shape_tables import IN_FILES, read_shape
+from skodyn.io.shape_tables import read_shape
 from skodyn.io.toml_source import TomlSource
 from skodyn.model.columns import shown
 from skodyn.model.description import (
@@ -79,6 +79,7 @@ from skodyn.model.description import (
 )
 from skodyn.model.joints import CATALOGUE, CLOSING, Fixed, Joint
 from skodyn.model.model import Model
+from skodyn.model.shapes import SHAPES
 from skodyn.topology.wording import Spelling, did_you_mean
 
 __all__ = ["MODEL_KEYS", "load_model"]
@@ -165,12 +166,14 @@ class ModelFile:
     def _add_collision(
         self, body: str, name: str, table: dict[str, Any], at: tuple[str, ...]
     ) -> None:
-        read = read_shape(table, IN_FILES)
+        read = read_shape(table, SHAPES)  # meshes, too: sweeps write out those of robot files
         for key, problem, remedy in read.faults:
             problem = f"Collision shape {body}/{name}: {problem}"
             self._fault((*at, key) if key else at, problem, remedy)
         if read.shape is not None:
-            self.builder.add_collision(body, read.shape, name=name, **read.place)
+            self.builder.add_collision(
+                body, read.shape, name=name, surface=read.surface, **read.place
+            )
 
     def _add_frame(self, name: str, table: dict[str, Any]) -> None:
         at = ("frames", name)

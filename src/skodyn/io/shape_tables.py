@@ -7,10 +7,10 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 from skodyn.model.columns import shown
-from skodyn.model.shapes import SHAPES, Mesh, Touching
+from skodyn.model.shapes import SHAPES, Mesh, Surface, Touching
 from skodyn.topology.wording import Spelling
 
-__all__ = ["IN_FILES", "PLACE", "ReadShape", "read_shape", "shape_keys"]
+__all__ = ["IN_FILES", "PLACE", "ReadShape", "read_shape", "shape_keys", "surface_of"]
 
 PLACE = ("translation", "rotation")
 IN_FILES = {word: kind for word, kind in SHAPES.items() if kind is not Mesh}
@@ -23,7 +23,20 @@ class ReadShape:
 
     shape: Touching | None = None
     place: dict[str, Any] = field(default_factory=dict)
+    surface: Surface | None = None
     faults: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+def surface_of(given: Any) -> Surface | None:
+    """What a robot file said of a shape, as sweeps and logs keep it."""
+    if not isinstance(given, dict):
+        return None
+    known = {f.name for f in fields(Surface)}
+    return Surface(**{k: _tuples(x) for k, x in given.items() if k in known})
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def shape_keys(kind: type[Touching]) -> tuple[str, ...]:
@@ -35,6 +48,7 @@ def read_shape(table: dict[str, Any], kinds: Mapping[str, type[Touching]]) -> Re
     """A table of keys; values are judged where every shape is, in model/collision_checks.py."""
     read = ReadShape()
     given = dict(table)
+    read.surface = surface_of(given.pop("surface", None))
     word = given.pop("type", None)
     kind = kinds.get(word) if isinstance(word, str) else None
     if kind is None:

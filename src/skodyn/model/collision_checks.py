@@ -56,7 +56,8 @@ def check_collisions(
     names = _names(given, faults)
     found: dict[str, list[Collision]] = {}
     for k, one in enumerate(given):
-        placed = Collision(tidy_shape(one.shape), rotation[k], translation[k], names[k])
+        shape = tidy_shape(one.shape)
+        placed = Collision(shape, rotation[k], translation[k], names[k], one.surface)
         found.setdefault(one.body, []).append(placed)
     return {body: tuple(shapes) for body, shapes in found.items()}
 

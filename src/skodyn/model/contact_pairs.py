@@ -76,6 +76,7 @@ def find_pairs(model: Model, contacts: Sequence[Contact]) -> tuple[Pair, ...]:
         faults += wrong
         sides = [_matching(placed, getattr(given, key), key, whose, faults) for key in "ab"]
         pairs, excluded = _meeting(model, sides, given)
+        faults += _margin_faults(pairs, whose)
         if not pairs and all(sides):
             faults.append(whose.fault(f"{whose}: {excluded[0]}", excluded[1]))
         for a, b in pairs:
@@ -123,6 +124,20 @@ def _matching(
     return found
 
 
+def _margin_faults(pairs: Sequence[tuple[Placed, Placed]], whose: Subject) -> list[Fault]:
+    """Shapes whose file lets forces begin at a distance, which no law here does."""
+    found: dict[str, Fault] = {}
+    for placed in (x for pair in pairs for x in pair):
+        surface = placed.collision.surface
+        for key in ("margin", "gap"):
+            value = getattr(surface, key, 0.0)
+            if value:
+                what = f"{whose}: shape {placed.words!r} has {key} {value:g} in its file"
+                remedy = 'remove it there, or load with ignore=["margin"] to leave it out.'
+                found.setdefault(placed.words + key, whose.fault(what, remedy))
+    return list(found.values())
+
+
 def _fits(placed: Placed, pattern: str) -> bool:
     full = f"{placed.body}/{placed.collision.name}"
     return fnmatchcase(placed.label, pattern) or fnmatchcase(full, pattern)
@@ -153,10 +168,27 @@ def _apart(model: Model, a: Placed, b: Placed, adjacent: bool) -> tuple[str, str
         return f"{both} both belong to the ground", "name a body that moves."
     if a.body == b.body:
         return f"{both} are on one body", "name two that can move apart."
+    one, two = (x.collision.surface for x in (a, b))
+    if one is not None and two is not None:
+        if b.words in one.paired:
+            return "", ""
+        if not one.lets(two) or b.words in one.apart:
+            what = "their file keeps them apart (contype, conaffinity or <exclude>)"
+            return f"{both}: {what}", "change the file, or give the body a shape of its own."
     if GROUND in (a.body, b.body) or adjacent:
         return "", ""
-    i, j = model.body_index(a.body), model.body_index(b.body)
-    if i == int(model.parent[j]) or j == int(model.parent[i]):
+    if _joined(model, a.body, b.body) or _joined(model, b.body, a.body):
         what = f"{a.body!r} and {b.body!r} are connected by a joint, and their shapes may overlap"
         return f"{what} there", "write adjacent = true to let them touch all the same."
     return "", ""
+
+
+def _joined(model: Model, child: str, parent: str) -> bool:
+    """Whether a joint connects them, or several with bodies between that are not there to be seen:
+    those without mass and shape, as files have them where a body has several joints."""
+    k = int(model.parent[model.body_index(child)])
+    while k >= 0 and model.body_names[k] != parent:
+        if model.mass[k] > 0.0 or model.collisions.get(model.body_names[k]):
+            return False
+        k = int(model.parent[k])
+    return k >= 0

@@ -11,7 +11,7 @@ from skodyn.errors import ModelError
 from skodyn.faults import Fault
 from skodyn.model.joints import Fixed, Joint
 from skodyn.model.keywords import keywords_checked
-from skodyn.model.shapes import Touching
+from skodyn.model.shapes import Surface, Touching
 
 if TYPE_CHECKING:
     from skodyn.model.model import Model
@@ -110,6 +110,7 @@ class CollisionDescription:
     shape: Any
     translation: Any
     rotation: Any
+    surface: Surface | None = None
 
 
 class ModelBuilder:
@@ -360,13 +361,17 @@ class ModelBuilder:
         translation: Sequence[float] = _ORIGIN,
         rotation: Any = None,
         name: str | None = None,
+        surface: Surface | None = None,
     ) -> None:
         """Give a body (or "world") a shape that can touch others, placed in its body frame.
 
         name: by it contacts speak of the shape, as "body/name"; by default its type, "sphere",
-        "sphere2" … Shapes touch nothing until a contact says so.
+        "sphere2" … Shapes touch nothing until a contact says so. surface: what a robot file says of
+        it.
         """
-        self.collisions.append(CollisionDescription(name, body, shape, translation, rotation))
+        self.collisions.append(
+            CollisionDescription(name, body, shape, translation, rotation, surface)
+        )
 
     @keywords_checked()
     def build(self, *, cut: Iterable[str] = (), repair_inertia: bool = False) -> Model:

@@ -26,7 +26,7 @@ from skodyn.model.loop_drawing import (
 )
 from skodyn.model.mimics import Mimic
 from skodyn.model.model import Model
-from skodyn.model.shapes import Collision, Visual, shape_word, shape_words
+from skodyn.model.shapes import Collision, Surface, Visual, shape_word, shape_words
 
 __all__ = ["describe", "draw", "size_words"]
 
@@ -121,7 +121,12 @@ def _shape(placed: Visual | Collision) -> dict[str, Any]:
         **({"path": str(path)} if path else {}),
         "translation": placed.translation.tolist(),
         "rotation": placed.rotation.tolist(),
+        **({"surface": asdict(surface)} if (surface := _surface(placed)) else {}),
     }
+
+
+def _surface(placed: Visual | Collision) -> Surface | None:
+    return placed.surface if isinstance(placed, Collision) else None
 
 
 def _visual(visual: Visual) -> dict[str, Any]:

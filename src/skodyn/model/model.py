@@ -482,6 +482,8 @@ class Model:
             for one in shapes:
                 digest.update(f"{body}\0{one.name}\0{shape_text(one.shape)}\0".encode())
                 digest.update(one.rotation.tobytes() + one.translation.tobytes())
+                if one.surface is not None:
+                    digest.update(f"{one.surface!r}\0".encode())
         return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:

@@ -47,7 +47,10 @@ def shape_data(found: Mapping[str, Any]) -> dict[str, Data]:
     """Shapes that touch, by body and name, as tables of a model file."""
     return {
         body: {
-            name: {"type": one["shape"], **{k: _listed(one[k]) for k in one if k != "shape"}}
+            name: {
+                "type": one["shape"],
+                **{k: _listed(one[k]) for k in one if k not in ("shape", "path")},
+            }
             for name, one in shapes.items()
         }
         for body, shapes in found.items()
@@ -56,6 +59,8 @@ def shape_data(found: Mapping[str, Any]) -> dict[str, Data]:
 
 def _listed(value: Any) -> Any:
     """Tuples as lists, in which numbers can be set."""
+    if isinstance(value, dict):
+        return {key: _listed(x) for key, x in value.items()}
     return [_listed(x) for x in value] if isinstance(value, list | tuple) else value
 
 

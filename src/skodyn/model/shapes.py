@@ -148,6 +148,33 @@ class Visual:
     name: str = ""
 
 
+@dataclass(frozen=True)
+class Surface:
+    """What a robot file says of a shape that touches, besides its size; MuJoCo's words.
+
+    Two shapes may touch if a bit of one's contype is in the other's conaffinity; never shapes in
+    `apart`, always those in `paired` ("body/shape"). invweight: compliance of the body.
+    """
+
+    contype: int = 1
+    conaffinity: int = 1
+    apart: tuple[str, ...] = ()
+    paired: tuple[str, ...] = ()
+    friction: Triple = (0.0, 0.0, 0.0)  # sliding; torsional and rolling, m
+    condim: int = 3
+    priority: int = 0
+    solmix: float = 1.0
+    solref: tuple[float, ...] = (0.02, 1.0)
+    solimp: tuple[float, ...] = (0.9, 0.95, 0.001, 0.5, 2.0)
+    margin: float = 0.0
+    gap: float = 0.0
+    invweight: float = 0.0
+
+    def lets(self, other: Surface) -> bool:
+        """Whether bits of both let them touch."""
+        return bool(self.contype & other.conaffinity or other.contype & self.conaffinity)
+
+
 @dataclass(frozen=True, eq=False)
 class Collision:
     """A shape that can touch others, its axes and origin in the body frame, and its name."""
@@ -156,6 +183,7 @@ class Collision:
     rotation: Floats
     translation: Floats
     name: str
+    surface: Surface | None = None
 
 
 def shape_word(shape: Touching) -> str:

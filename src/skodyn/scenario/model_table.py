@@ -24,7 +24,7 @@ MODEL = Subject(("model",))
 __all__ = ["FILE_KEYS", "INLINE_KEYS", "read_model"]
 
 INLINE_KEYS = MODEL_KEYS
-FILE_KEYS = ("root", "merge_fixed", "search_paths", "stops", "mimic", "ignore")
+FILE_KEYS = ("root", "merge_fixed", "search_paths", "stops", "mimic", "ignore", "hulls")
 """How a robot file is read: the arguments of `load`."""
 _REPAIR = "repair_inertia"
 _BESIDE_FILE = ("gravity", "changes")

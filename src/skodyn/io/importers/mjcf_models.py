@@ -12,7 +12,7 @@ MJCF = register(
         "an MJCF model",
         (".xml",),
         load_mjcf,
-        ("merge_fixed", "search_paths", "stops", "mimic", "ignore", "repair_inertia"),
+        ("merge_fixed", "search_paths", "stops", "mimic", "ignore", "repair_inertia", "hulls"),
         root="mujoco",
     )
 )

@@ -12,7 +12,16 @@ URDF = register(
         "a URDF robot",
         (".urdf", ".xml"),
         lambda source, options: UrdfFile(source, options).model(),
-        ("root", "merge_fixed", "search_paths", "stops", "mimic", "ignore", "repair_inertia"),
+        (
+            "root",
+            "merge_fixed",
+            "search_paths",
+            "stops",
+            "mimic",
+            "ignore",
+            "repair_inertia",
+            "hulls",
+        ),
         root="robot",
     )
 )

@@ -25,6 +25,7 @@ from skodyn.io.mjcf.names import body_names, joint_names
 from skodyn.io.mjcf.refusals import judge_extras
 from skodyn.io.mjcf.shapes import read_visuals
 from skodyn.io.mjcf.starts import add_sites, read_starts
+from skodyn.io.mjcf.touching import read_touching
 from skodyn.io.robots.assembly import Part, assemble, placed_visuals
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.loops import FileCoupling, add_couplings, add_loops, as_couplings
@@ -32,6 +33,7 @@ from skodyn.io.robots.meshes import MeshFinder
 from skodyn.io.robots.mimics import Mimic, add_mimics, kept_mimics
 from skodyn.io.robots.options import LoadOptions
 from skodyn.io.robots.stops import with_stops
+from skodyn.io.robots.touching import add_shapes
 from skodyn.io.xml_source import XmlSource
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import Fixed
@@ -106,7 +108,7 @@ class _Converter:
         check_numbers(mj, self.joint_names, findings)
         self._stop_at_faults()
         joints = read_joints(mj, self.joint_names, findings, self.disabled)
-        judge_extras(mj, findings, self.disabled)
+        judge_extras(mj, findings)
         equalities = read_equalities(mj, self.joint_names, findings, self.disabled)
         couplings, mimics = self._coupled(equalities)
         meshes = MeshFinder(self.source.path.parent, self.options.search_paths, findings)
@@ -130,6 +132,9 @@ class _Converter:
                 place = at.translation + applied(at.rotation, origin)
                 builder.add_frame(body, at.body, translation=place.tolist())
         called = [GROUND, *body_names(mj)[1:]]
+        if "contact" not in self.options.ignore:
+            hulls = self.options.hulls
+            add_shapes(builder, read_touching(mj, called, origins, meshes, hulls=hulls), carriers)
         add_sites(mj, builder, called, carriers, origins, findings)
         world = Part(GROUND, GROUND, Fixed(), visuals=visuals[0])
         built = self._built(builder)

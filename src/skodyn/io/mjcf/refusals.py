@@ -42,15 +42,6 @@ class _Judge:
                 sentence = f"The model has {count} {what}, which skodyn does not have"
                 self.findings.fault(0, sentence, "remove them.")
 
-    def contact_pairs(self, disabled: set[str]) -> None:
-        """Pairs that are named are meant to touch; that geoms in general may is only noted."""
-        for p in range(self.mj.npair):
-            name = self.mj.pair(p).name or f"number {p}"
-            if "contact" in disabled:
-                self.findings.unused("Contact pairs that are switched off", name)
-            else:
-                self.findings.refuse("contact", f"Pair {name!r} of <contact> is to touch", name)
-
     def tendons(self) -> None:
         for t in range(self.mj.ntendon):
             name = self.mj.tendon(t).name or f"number {t}"
@@ -69,7 +60,9 @@ class _Judge:
     def notes(self) -> None:
         mj, findings = self.mj, self.findings
         if np.any(mj.geom_contype) or np.any(mj.geom_conaffinity):
-            findings.note("Contacts are not used, since bodies do not touch in skodyn.")
+            findings.note(
+                "Geoms touch only in runs with contacts; their shapes are in model.collisions."
+            )
         for a in range(mj.nu):
             findings.unused("Actuators are not used", mj.actuator(a).name or f"number {a}")
         for s in range(mj.nsensor):
@@ -81,10 +74,9 @@ class _Judge:
             findings.unused("Mocap bodies stay where they are", mj.body(k).name or f"number {k}")
 
 
-def judge_extras(mj: Any, findings: Findings, disabled: set[str]) -> None:
+def judge_extras(mj: Any, findings: Findings) -> None:
     """Report everything but bodies, joints and equality constraints."""
     judge = _Judge(mj, findings)
     judge.surroundings()
     judge.tendons()
-    judge.contact_pairs(disabled)
     judge.notes()

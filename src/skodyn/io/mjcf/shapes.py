@@ -8,10 +8,10 @@ import numpy as np
 
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.meshes import MeshFinder
-from skodyn.model.columns import quaternion_to_matrix
+from skodyn.model.columns import Floats, quaternion_to_matrix
 from skodyn.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere, Visual
 
-__all__ = ["read_visuals"]
+__all__ = ["mesh_place", "read_visuals", "shape_of"]
 
 _PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(8)  # mjtGeom
 
@@ -21,21 +21,27 @@ def read_visuals(mj: Any, meshes: MeshFinder, findings: Findings) -> list[tuple[
     found: list[list[Visual]] = [[] for _ in range(mj.nbody)]
     for g in range(mj.ngeom):
         name = mj.geom(g).name
-        shape = _shape(mj, g, meshes)
+        shape = shape_of(mj, g, meshes)
         if shape is None:
             findings.unused("Geoms that cannot be drawn", name or f"number {g}")
             continue
         rotation, translation = quaternion_to_matrix(mj.geom_quat[g]), np.array(mj.geom_pos[g])
-        if isinstance(shape, Mesh):  # MuJoCo centres meshes; undo that for the file's vertices
-            m = int(mj.geom_dataid[g])
-            rotation = rotation @ quaternion_to_matrix(mj.mesh_quat[m]).T
-            translation = translation - rotation @ mj.mesh_pos[m]
+        if isinstance(shape, Mesh):
+            rotation, translation = mesh_place(mj, g, rotation, translation)
         visual = Visual(shape, rotation, translation, _color(mj, g), name)
         found[int(mj.geom_bodyid[g])].append(visual)
     return [tuple(visuals) for visuals in found]
 
 
-def _shape(mj: Any, g: int, meshes: MeshFinder) -> Shape | None:
+def mesh_place(mj: Any, g: int, rotation: Floats, translation: Floats) -> tuple[Floats, Floats]:
+    """Where the file's vertices are: MuJoCo centres meshes, which is undone."""
+    m = int(mj.geom_dataid[g])
+    turned = rotation @ quaternion_to_matrix(mj.mesh_quat[m]).T
+    return turned, translation - turned @ mj.mesh_pos[m]
+
+
+def shape_of(mj: Any, g: int, meshes: MeshFinder) -> Shape | None:
+    """The shape of a geom, if it has one that can be drawn."""
     kind = int(mj.geom_type[g])
     a, b, c = mj.geom_size[g].tolist()
     if kind == _MESH:

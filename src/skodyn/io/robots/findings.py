@@ -21,7 +21,7 @@ class Findings:
     """
 
     def __init__(self, ignore: Collection[str] = ()) -> None:
-        self._ignore = ignore
+        self.ignored = ignore
         self.faults: list[Fault] = []
         self._sentences: list[str] = []
         self._unused: dict[str, list[str]] = {}
@@ -45,7 +45,7 @@ class Findings:
         self, kind: str, what: str, name: str, line: int = 0, *, why: str = NOT_HERE
     ) -> None:
         """Something that changes the motion and that skodyn does not have."""
-        if kind in self._ignore:
+        if kind in self.ignored:
             self.unused(f"Left out as asked for ({kind})", name)
         else:
             remedy = f'remove it, or load with ignore=["{kind}"] to leave it out'

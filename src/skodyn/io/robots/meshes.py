@@ -10,10 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from skodyn.io.robots.findings import Findings
 
-__all__ = ["MeshFinder", "inside"]
+__all__ = ["MeshFinder", "inside", "mesh_vertices"]
 
 _PACKAGE, _FILE = "package://", "file://"
 
@@ -71,3 +74,23 @@ class MeshFinder:
         found = [os.path.join(folder, inner) for folder in self.searched]
         found += [os.path.join(f, rest) for f in self.searched if os.path.basename(f) == package]
         return found
+
+
+def mesh_vertices(path: str, findings: Findings) -> Any:
+    """The corners of a mesh file; None, and a note, if it cannot be read."""
+    try:
+        import trimesh
+    except ImportError:
+        findings.fault(
+            0,
+            "Hulls of mesh files need the package trimesh",
+            "install it with: pip install 'skodyn[view]'",
+        )
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            vertices = np.asarray(trimesh.load(path, force="mesh", process=True).vertices)
+    except Exception as error:  # its readers raise whatever their formats bring up
+        findings.unused(f"Mesh files that cannot be read do not touch ({error})", path)
+        return None
+    return vertices if len(vertices) and np.isfinite(vertices).all() else None

@@ -15,13 +15,13 @@ __all__ = ["IGNORABLE", "LoadOptions"]
 
 IGNORABLE = (
     "equality", "tendon", "fluid", "gravcomp", "spring", "armature", "actuator", "contact",
-    "extension",
+    "margin", "extension",
 )  # fmt: skip
 """What a robot may have that skodyn cannot honour, and that `ignore` lets pass: an extension is a
 tag or attribute beyond the format of URDF, the rest is MuJoCo's."""
 
 _CHOICES = {"root": ("fixed", "free"), "mimic": ("exact", "independent")}
-_SWITCHES = ("merge_fixed", "stops", "repair_inertia")
+_SWITCHES = ("merge_fixed", "stops", "repair_inertia", "hulls")
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class LoadOptions:
     mimic: str = "exact"
     ignore: Sequence[str] = ()
     repair_inertia: bool = False
+    hulls: bool = False
 
     def __post_init__(self) -> None:
         faults = [f for f in map(self._fault, (f.name for f in fields(self))) if f]

@@ -23,6 +23,7 @@ from skodyn.io.robots.meshes import MeshFinder
 from skodyn.io.robots.mimics import Mimic, add_mimics, kept_mimics
 from skodyn.io.robots.options import LoadOptions
 from skodyn.io.robots.stops import with_stops
+from skodyn.io.robots.touching import add_shapes
 from skodyn.io.urdf.cycles import (
     as_file_coupling,
     as_file_loop,
@@ -89,7 +90,7 @@ class UrdfFile:
         )  # fmt: skip
         self._note_unused(top)
         meshes = MeshFinder(source.path.parent, options.search_paths, self.findings)
-        reader = LinkReader(self.values, meshes, {})
+        reader = LinkReader(self.values, meshes, {}, options.hulls)
         for element in top.all("material"):
             reader.define(element)
         self.links = self._named(top.all("link"), "Link", reader.read)
@@ -198,6 +199,9 @@ class UrdfFile:
         add_mimics(builder, kept)
         add_loops(builder, map(as_file_loop, self.loops.values()), carriers)
         add_couplings(builder, couplings)
+        if "contact" not in self.options.ignore:
+            used = [name for name in self.links if name in carriers]
+            add_shapes(builder, (s for name in used for s in self.links[name].shapes), carriers)
         shown = parts if self.options.root == "free" else [self._part(root, GROUND), *parts]
         built = self._built(builder)
         return replace(

@@ -8,11 +8,12 @@ import numpy as np
 
 from skodyn.faults import Subject
 from skodyn.io.robots.assembly import WEIGHTLESS, Weight
-from skodyn.io.robots.meshes import MeshFinder
+from skodyn.io.robots.meshes import MeshFinder, mesh_vertices
+from skodyn.io.robots.touching import FileShape, has_size, hull_points
 from skodyn.io.urdf.values import Values, part_of_file
 from skodyn.io.xml_source import Element
 from skodyn.model.products import product
-from skodyn.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere, Visual
+from skodyn.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere, Touching, Visual
 
 __all__ = ["Link", "LinkReader"]
 
@@ -20,8 +21,11 @@ Color = tuple[float, float, float, float]
 
 _TENSOR = (("ixx", "ixy", "ixz"), ("ixy", "iyy", "iyz"), ("ixz", "iyz", "izz"))
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_OTHER_LAWS = ("drake:proximity_properties", "surface")
+_UNUSED_IN_COLLISION = ("verbose", "contact_coefficients", "max_contacts")
 _SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
-_NO_CONTACT = "<collision> is not used, since bodies do not touch in skodyn"
+_TOUCHES = "<collision> touches only in runs with contacts; shapes are in model.collisions"
+_NO_SIZE = "<collision> of no size touches nothing"
 
 
 @dataclass
@@ -34,6 +38,7 @@ class Link:
     inertia_line: int = 0
     unreadable: bool = False  # the <inertial>, which is a fault already
     visuals: tuple[Visual, ...] = ()
+    shapes: tuple[FileShape, ...] = ()  # that can touch
 
     @property
     def owner(self) -> Subject:
@@ -43,7 +48,10 @@ class Link:
 class LinkReader:
     """Reads links; materials with a name may be defined before or after their use."""
 
-    def __init__(self, values: Values, meshes: MeshFinder, materials: dict[str, Color]) -> None:
+    def __init__(
+        self, values: Values, meshes: MeshFinder, materials: dict[str, Color], hulls: bool
+    ) -> None:
+        self.hulls = hulls
         self.values = values
         self.findings = values.findings
         self.meshes = meshes
@@ -60,8 +68,10 @@ class LinkReader:
             link.inertia_line = inertial.line
             link.weight = self._weight(inertial, owner)
             link.unreadable = len(self.findings.faults) > before
-        if element.first("collision") is not None:
-            self.findings.unused(_NO_CONTACT, name)
+        touching = (self._collision(one, owner, name) for one in element.all("collision"))
+        link.shapes = tuple(one for one in touching if one is not None)
+        if link.shapes:
+            self.findings.unused(_TOUCHES, name)
         shown = (self._visual(visual, owner) for visual in element.all("visual"))
         link.visuals = tuple(visual for visual in shown if visual is not None)
         return link
@@ -106,6 +116,40 @@ class LinkReader:
             return None
         return Visual(shape, rotation, translation, color, element.attributes.get("name", ""))
 
+    def _collision(self, element: Element, owner: Subject, name: str) -> FileShape | None:
+        """A shape that can touch; what it may hold besides, for other programs, is noted."""
+        self.values.check(
+            element, owner, attributes=("name", "group"),
+            once=("origin", "geometry", "material", *_OTHER_LAWS, *_UNUSED_IN_COLLISION),
+        )  # fmt: skip
+        for law in (tag for tag in _OTHER_LAWS if element.first(tag) is not None):
+            self.findings.unused(f"<{law}> is not used; [contacts] says by what law", name)
+        rotation, translation = self.values.pose(element, owner)
+        geometry = element.first("geometry")
+        if geometry is None or not geometry.children:
+            self.findings.unused("<collision> without a shape touches nothing", name)
+            return None
+        shape: Touching | None = self._shape(element, owner)
+        if shape is None:
+            return None
+        if not has_size(shape):
+            self.findings.unused(_NO_SIZE, name)
+            return None
+        if isinstance(shape, Mesh) and self.hulls:
+            shape = self._hull(shape, name)
+        if shape is None:
+            return None
+        return FileShape(name, shape, rotation, translation, element.attributes.get("name", ""))
+
+    def _hull(self, mesh: Mesh, link: str) -> Touching | None:
+        if mesh.path is None:
+            self.findings.unused("Collision meshes that are not found do not touch", link)
+            return mesh
+        vertices = mesh_vertices(str(mesh.path), self.findings)
+        if vertices is None:
+            return mesh
+        return hull_points(vertices * np.array(mesh.scale), mesh.filename, self.findings)
+
     def _shape(self, visual: Element, owner: Subject) -> Shape | None:
         geometry = visual.first("geometry")
         forms = [c for c in geometry.children if c.tag in _SHAPES] if geometry is not None else []
@@ -114,7 +158,9 @@ class LinkReader:
         if len(forms) != 1:
             what = f"{len(forms)} shapes" if forms else "no shape"
             remedy = f"give one <geometry> with one of {', '.join(_SHAPES)}"
-            self.findings.fault(visual.line, f"{owner}: <visual> has {what}", f"{remedy}.", owner)
+            self.findings.fault(
+                visual.line, f"{owner}: <{visual.tag}> has {what}", f"{remedy}.", owner
+            )
             return None
         return self._form(forms[0], owner)
 
