@@ -180,8 +180,10 @@ def contacts():
     ball = sk.ModelBuilder()
     ball.add_body("ball", joint=sk.Free(), mass=1.0, inertia=(1, 1, 1))
     ball.add_collision("ball", sk.Sphere(0.1))
-    sk.simulate(ball.build(), [1, 0, 0, 0, 0, 0, 0.0999], np.zeros(6), duration=2e-3, dt=1e-3,
-                ground=[sk.HalfSpace()], contacts=[sk.Contact("ball", "floor", **law)])  # fmt: skip
+    for method in ("rk4", "implicit_contact"):
+        sk.simulate(ball.build(), [1, 0, 0, 0, 0, 0, 0.0999], np.ones(6), duration=2e-3, dt=1e-3,
+                    integrator=method, ground=[sk.HalfSpace()],
+                    contacts=[sk.Contact("ball", "floor", **law)])  # fmt: skip
 
 
 def forces_of_all_kinds():

@@ -13,7 +13,13 @@ from skodyn.simulation.elements import Forces, Servo
 from skodyn.simulation.session import Plan, resume, run
 from skodyn.simulation.settings import IntegratorSettings
 
-METHODS = ("rk4", "semi_implicit_euler", "implicit_midpoint", "dormand_prince")
+METHODS = (
+    "rk4",
+    "semi_implicit_euler",
+    "implicit_midpoint",
+    "implicit_contact",
+    "dormand_prince",
+)
 
 
 def hopper():

@@ -19,7 +19,7 @@ from skodyn.sweeps import lane_batch
 from skodyn.sweeps.lane_batch import LaneBatch, PackedRuns
 from skodyn.sweeps.metrics import Metric, pack_metrics
 
-METHODS = ("rk4", "semi_implicit_euler", "implicit_midpoint")
+METHODS = ("rk4", "semi_implicit_euler", "implicit_midpoint", "implicit_contact")
 STEPS, DT = 60, 2e-3
 
 

@@ -38,7 +38,7 @@ __all__ = [
 # ---- words ---------------------------------------------------------------------------------------
 
 IntegratorName: TypeAlias = Literal[
-    "semi_implicit_euler", "rk4", "implicit_midpoint", "dormand_prince"
+    "semi_implicit_euler", "rk4", "implicit_midpoint", "implicit_contact", "dormand_prince"
 ]
 """The integrators of the package; methods of your own are given by the name they registered."""
 

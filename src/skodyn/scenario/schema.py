@@ -85,6 +85,23 @@ _SHAPES = Kind("bodies, BODY/SHAPE or shapes of the ground: a name or a list", _
 
 # ---- tables -------------------------------------------------------------------------------------
 
+def _own_settings() -> dict[str, Key]:
+    """Settings of methods: who takes them, and what they are where that depends on the method."""
+    keys = {}
+    for setting in (one for method in METHODS.built_in.values() for one in method.settings):
+        owners = {
+            name: own.default
+            for name, method in METHODS.built_in.items()
+            for own in method.settings
+            if own.name == setting.name
+        }
+        names = " and ".join(f"`{name}`" for name in owners)
+        usual = list(owners.values())[-1]
+        other = "".join(f", {x:g} for `{name}`" for name, x in owners.items() if x != usual)
+        keys[setting.name] = Key(setting.kind, f"{setting.meaning}; {names} only{other}")
+    return keys
+
+
 SCHEMA: dict[type, dict[str, Key]] = {
     RunSettings: {
         "title": Key(TITLE, "what the run is called; without it, the name of the model"),
@@ -131,11 +148,7 @@ SCHEMA: dict[type, dict[str, Key]] = {
     IntegratorSettings: {
         "method": Key(_METHOD, "how time advances"),
         "dt": Key(POSITIVE, f"step, s; not for {_ADAPTIVE}, which chooses its own"),
-        **{
-            setting.name: Key(setting.kind, f"{setting.meaning}; `{name}` only")
-            for name, method in METHODS.built_in.items()
-            for setting in method.settings
-        },
+        **_own_settings(),
     },
     OutputSettings: {
         "every": Key(STEPS, f"steps from one row of the log to the next; not {_ADAPTIVE}"),

@@ -94,9 +94,11 @@ def simulate(
         Seconds, a whole number of steps dt.
     dt : float
         Step of fixed-step methods, s; of adaptive ones the interval between rows.
-    integrator : {"rk4", "semi_implicit_euler", "implicit_midpoint", "dormand_prince"} or str
-        dormand_prince chooses its steps; implicit_midpoint suits long conservative runs. All move
-        on the joints' manifolds. A method of your own goes by the name it was registered under.
+    integrator : {"rk4", "semi_implicit_euler", "implicit_midpoint", "implicit_contact", \
+"dormand_prince"} or str
+        dormand_prince chooses its steps; implicit_midpoint suits long conservative runs,
+        implicit_contact long steps with contacts. All move on the joints' manifolds. A method of
+        your own goes by the name it was registered under.
     log : path, optional
         The HDF5 log to write; without it, rows stay in memory.
     joints : dict of str to JointProperties, optional
@@ -129,7 +131,7 @@ def simulate(
     resume : bool
         Go on with `log` from its last checkpoint, to the same bits, if the file exists.
     **settings
-        rtol, atol, tolerance, first_step, max_step, max_speed of the integrator.
+        rtol, atol, tolerance, iterations, first_step, max_step, max_speed of the integrator.
 
     Returns
     -------

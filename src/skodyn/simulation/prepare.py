@@ -16,6 +16,11 @@ from skodyn.model.loop_tables import lanes_of_loops
 from skodyn.model.model import Model
 from skodyn.model.prescribed_layout import PRESCRIBED
 from skodyn.simulation.force_tables import ForceTables
+from skodyn.simulation.implicit_tables import (
+    implicit_lanes,
+    refuse_implicit,
+    with_implicit_codes,
+)
 from skodyn.simulation.methods import method_named
 from skodyn.simulation.parts import AtAnyWidth, addresses
 from skodyn.simulation.settings import IntegratorSettings
@@ -75,20 +80,21 @@ def system_arrays(
     controller_parameters: Any = NOTHING,
 ) -> SystemArrays:
     """A system ready for the loops of a width; its parts are compiled if they have not been."""
+    codes, more = codes_and_lanes(model.kernel_tree, tables.codes, settings)
     tree, driven = tables.tree_of(model), tables.flags is not None
     functions = [AtAnyWidth(function) for function in tables.functions]
     brought: list[PartAtWidths | AtAnyWidth] = [*tables.parts, *functions]
     return SystemArrays(
         tree,
         constants_of_runs(model.kernel_tree, model.parameters, tables.numbers, settings),
-        tables.codes,
+        codes,
         tables.numbers,
         controller,
         controller_parameters,
         method_numbers(settings, model.parameters.size, width),
         addresses(tree, tables.codes, brought, width, settings),
         *memory_of(settings, tree_sizes(tree, tables.n_integrals, driven), width),
-        line_zeros(_states(width) * lanes_of(tree), poison=True),
+        line_zeros(_states(width) * (lanes_of(tree) + more), poison=True),
     )
 
 
@@ -101,18 +107,27 @@ def lane_arrays(
     width: Width,
 ) -> SystemArrays:
     """The same for runs that share a tree, with constants of their own."""
+    codes, more = codes_and_lanes(tree, tables.codes, settings)
     return SystemArrays(
         tree,
         parameters,
-        tables.codes,
+        codes,
         tables.numbers,
         0,
         NOTHING,
         method_numbers(settings, sizes["parameters"], width),
         addresses(tree, tables.codes, tables.parts, width, settings),
         *memory_of(settings, sizes, width),
-        line_zeros(_states(width) * lanes_of(tree), poison=True),
+        line_zeros(_states(width) * (lanes_of(tree) + more), poison=True),
     )
+
+
+def codes_and_lanes(tree: Any, codes: Any, settings: IntegratorSettings) -> tuple[Any, int]:
+    """Codes as the steps of a method read them, and lanes that it needs of its own."""
+    if not method_named(settings.method).solves_contacts:
+        return codes, 0
+    refuse_implicit(tree, codes)
+    return with_implicit_codes(tree, codes), implicit_lanes(tree, codes)
 
 
 def constants_of_runs(

@@ -32,7 +32,8 @@ class Method:
     a method that chooses its steps `adaptive_steps`). lane_loop: that for runs side by side
     (`lane_steps`), if there is one. numbers: what its kernels read of the settings.
     settings: its own, besides dt. adaptive: it chooses its steps. closes_loops: with loops its
-    steps are another part of the loop (parts.py).
+    steps are another part of the loop (parts.py). solves_contacts: contacts and forces of joints
+    are unknowns of its steps (implicit_tables.py).
 
     Steppers are compiled from this file and all it imports, so it knows IntegratorSettings by name
     alone.
@@ -46,6 +47,7 @@ class Method:
     settings: tuple[Setting, ...] = ()
     adaptive: bool = False
     closes_loops: bool = False
+    solves_contacts: bool = False
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -1,0 +1,20 @@
+"""The layout of what an implicit step knows besides its forces: integers, by implicit_tables.py.
+
+They lie behind the codes of all forces. The explicit codes are those forces once more without what
+the step solves for: contacts, servos, springs, dampers, friction and stops of joints.
+"""
+
+from __future__ import annotations
+
+# header; offsets are from where it begins
+EXPLICIT = 0  # where the explicit codes begin
+SERVOS, SERVOS_AT = 1, 2  # how many, and where their records are
+CONTACTS_FROM_CODES = 3  # where contact tables begin, from the codes of all forces; 0 for none
+BRISTLE_INTEGRAL = 4  # which number behind the velocities is the first bristle
+TOUCHED_AT = 5  # a row of starts, one per body and one more, into the list behind it
+PAIRS, PAIRS_AT = 6, 7  # points between two bodies, and their numbers
+PUSHED = 8  # 1 if other elements push bodies
+IMPLICIT_HEADER = 9
+
+# an entry of the list of touched bodies is 2·point + side; side 1: the body is b
+SIDES = 2

@@ -1,0 +1,117 @@
+"""What an implicit step reads besides the codes of all forces, and what it cannot take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.errors import StateError
+from skodyn.faults import Fault
+from skodyn.model import contact_layout as c
+from skodyn.model.implicit_layout import (
+    BRISTLE_INTEGRAL,
+    CONTACTS_FROM_CODES,
+    EXPLICIT,
+    IMPLICIT_HEADER,
+    PAIRS,
+    PAIRS_AT,
+    PUSHED,
+    SERVOS,
+    SERVOS_AT,
+    SIDES,
+    TOUCHED_AT,
+)
+from skodyn.model.layout import FULL, LOOPS, N_BODIES, NV
+from skodyn.simulation import forces as f
+from skodyn.simulation.steppers.implicit_contact import lanes_of
+
+__all__ = ["implicit_lanes", "refuse_implicit", "with_implicit_codes"]
+
+
+def _records(codes: Any) -> Any:
+    """The records of all elements, one row each."""
+    end = f.CODES_HEADER + f.CODES_RECORD * int(codes[f.ELEMENTS])
+    return codes[f.CODES_HEADER : end].reshape(-1, f.CODES_RECORD)
+
+
+def _contacts_at(codes: Any) -> int:
+    """Where contact tables begin: their element is the last one; 0 without contacts."""
+    return int(_records(codes)[-1][f.FIRST]) if codes[f.ACCOUNTS] == 3 else 0
+
+
+def _points(codes: Any) -> Any:
+    """The records of all contact points."""
+    at = _contacts_at(codes)
+    count = int(codes[at + c.POINTS]) if at else 0
+    first = at + c.CONTACT_HEADER
+    return codes[first : first + count * c.CONTACT_RECORD].reshape(-1, c.CONTACT_RECORD)
+
+
+PUSH_BODIES = (f.WRENCH_WORLD, f.WRENCH_BODY, f.POINT_SPRING, f.OWN_PART)
+"""Elements that may push bodies."""
+
+
+def with_implicit_codes(tree: Any, codes: Any) -> NDArray[np.int64]:
+    """The codes of all forces with what an implicit step reads behind them."""
+    records, at = _records(codes), _contacts_at(codes)
+    others = records[:-1] if at else records
+    servos = others[others[:, f.CODE] == f.SERVO]
+    explicit = others[others[:, f.CODE] != f.SERVO]
+    header = codes[: f.CODES_HEADER].copy()
+    header[[f.PASSIVE, f.GRAVITY_COMPENSATED, f.MOTIONS]] = 0
+    header[f.ELEMENTS], header[f.ON_BODIES] = len(explicit), 1
+    touched, pairs = _touched(int(tree[N_BODIES]), _points(codes))
+    n_bristles = int(codes[at + c.BRISTLES]) if at else 0
+    own = np.zeros(IMPLICIT_HEADER, dtype=np.int64)
+    own[SERVOS], own[CONTACTS_FROM_CODES], own[PAIRS] = len(servos), at, len(pairs)
+    own[BRISTLE_INTEGRAL] = int(codes[f.INTEGRALS]) - int(codes[f.ACCOUNTS]) - n_bristles
+    own[PUSHED] = int(np.isin(explicit[:, f.CODE], PUSH_BODIES).any())
+    parts = [header, explicit.reshape(-1), servos.reshape(-1), touched, pairs]
+    starts = IMPLICIT_HEADER + np.cumsum([0, *(len(part) for part in parts)])
+    own[EXPLICIT], own[SERVOS_AT], own[TOUCHED_AT], own[PAIRS_AT] = starts[[0, 2, 3, 4]]
+    return np.concatenate((codes, own, *parts)).astype(np.int64)
+
+
+def _touched(n_bodies: int, points: Any) -> tuple[Any, Any]:
+    """Which points each body shares with the ground, and the points between two bodies."""
+    lists: list[list[int]] = [[] for _ in range(n_bodies)]
+    pairs = []
+    for number, (a, b) in enumerate(points[:, [c.BODY_A, c.BODY_B]]):
+        if a >= 0 and b >= 0:
+            pairs.append(number)
+        elif a >= 0:
+            lists[a].append(SIDES * number)
+        elif b >= 0:
+            lists[b].append(SIDES * number + 1)
+    starts = np.cumsum([0, *(len(one) for one in lists)])
+    flat = [code for one in lists for code in one]
+    return np.array([*starts, *flat], dtype=np.int64), np.array(pairs, dtype=np.int64)
+
+
+def implicit_lanes(tree: Any, codes: Any) -> int:
+    """Lanes of the workspace that an implicit step needs besides those of the recursions."""
+    servos = int((_records(codes)[:, f.CODE] == f.SERVO).sum())
+    return lanes_of(int(tree[N_BODIES]), int(tree[NV]), servos, len(_points(codes)))
+
+
+def refuse_implicit(tree: Any, codes: Any) -> None:
+    """Say what implicit_contact does not take."""
+    faults = []
+    for found, what in (
+        (tree[FULL] > 0, "mimic joints"),
+        (tree[LOOPS] > 0, "closed loops"),
+        (codes[f.MOTIONS] > 0, "prescribed motions"),
+    ):
+        if found:
+            problem = f"implicit_contact does not take models with {what}"
+            faults.append(Fault(problem, "choose rk4 or implicit_midpoint, with a smaller dt."))
+    points = _points(codes)
+    pairs = int(((points[:, c.BODY_A] >= 0) & (points[:, c.BODY_B] >= 0)).sum())
+    if pairs:
+        problem = f"implicit_contact takes contacts with the ground, and {pairs} points of contact"
+        problem += " are between two bodies"
+        faults.append(Fault(problem, "choose rk4, with a smaller dt."))
+    if faults:
+        raise StateError(faults)

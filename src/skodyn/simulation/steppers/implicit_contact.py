@@ -1,0 +1,454 @@
+"""Implicit Euler for contacts and joints: the new velocity minimises a convex function.
+
+    𝓜(q)·(v⁺ − v) = h·(τ − bias) + h·T(v⁺) + J*γ(v⁺),   q⁺ = q ⊞ h·v⁺
+
+with the impulses γ of contact points (kernels/implicit_law.py) and h·T of springs, dampers,
+friction, stops and servos of joints (implicit_joints.py); everything else is taken from the start
+of the step. Newton's method with an exact line search finds v⁺ (the lagged form of A. Castro,
+X. Han and J. Masterjohn, 2023; convexity after A. Castro, F. Permenter and X. Han, 2022); each
+of its steps is one articulated-body sweep (kernels/implicit_sweep.py). The limit of friction μN
+is that of the start of the step; when v⁺ is found, it is taken anew and v⁺ found once more.
+First order; it dissipates, and steps may be long beside the periods of contacts.
+
+Runs side by side iterate until all have converged, those that have are left as they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skodyn.jit import call_part, helper
+from skodyn.kernels.forward_kinematics import scatter_velocities
+from skodyn.kernels.implicit_law import IMPLICIT_POINT
+from skodyn.kernels.implicit_sweep import (
+    COORDINATE,
+    GIVEN,
+    IMPLICIT_DOF,
+    PUSH,
+    SPEED,
+    START_SPEED,
+    Places,
+    bear_loads,
+    dof_place,
+    gather_impulses,
+    kinetic_slope,
+    scatter_changes,
+)
+from skodyn.kernels.joint_motion import FREE, SPHERICAL
+from skodyn.kernels.status import NOT_CONVERGED, OK
+from skodyn.kernels.workspace import (
+    MOTION,
+    armature,
+    body_count,
+    body_slot,
+    entry,
+    free_slot,
+    load6,
+    row3,
+    row4,
+    row6,
+    store_row3,
+    velocity_count,
+)
+from skodyn.lanes import (
+    Rows,
+    absolute,
+    all_lanes,
+    any_lane,
+    fma,
+    load,
+    load_rows,
+    select,
+    shift_pointer,
+    splat,
+    store,
+    store_rows,
+)
+from skodyn.model.contact_layout import BRISTLES, PackedContacts
+from skodyn.model.implicit_layout import (
+    BRISTLE_INTEGRAL,
+    CONTACTS_FROM_CODES,
+    EXPLICIT,
+    PUSHED,
+    SERVOS,
+    TOUCHED_AT,
+)
+from skodyn.model.keys import SMALL, STEPS
+from skodyn.model.layout import KIND, N_DOF, Q_START, V_START
+from skodyn.registry import register
+from skodyn.simulation.element_forces import place_bodies
+from skodyn.simulation.fixed_step import fixed_steps
+from skodyn.simulation.forces import (
+    CODES_RECORD,
+    ELEMENTS,
+    GRAVITY_COMPENSATED,
+    MOTIONS,
+    MOTIONS_AT,
+)
+from skodyn.simulation.implicit_joints import (
+    advance_joints,
+    are_resisted,
+    keep_pushes,
+    measure_joints,
+    prepare_servos,
+    push_along,
+    retreat_joints,
+)
+from skodyn.simulation.implicit_points import (
+    advance_points,
+    end_points,
+    impulses_along,
+    keep_responses,
+    largest,
+    largest3,
+    measure_points,
+    prepare_points,
+    renew_limits,
+    retreat_points,
+)
+from skodyn.simulation.lane_loop import lane_steps
+from skodyn.simulation.lie import move_coordinates
+from skodyn.simulation.memory import Sections
+from skodyn.simulation.steppers.method import Method, Setting
+from skodyn.simulation.structures import GRAVITY_PART, Effects, System, table
+from skodyn.simulation.system import F_EXT, GRAVITY, SYSTEM_MEMORY, TAU, apply_forces, control
+from skodyn.spatial.linear3 import add_scaled, cross, multiply_vector, multiply_vector_transposed
+from skodyn.spatial.motion import dot_spatial
+from skodyn.spatial.rotations import quaternion_matrix
+
+MEMORY = Sections(SYSTEM_MEMORY, RATES=(1, "y", "rates of integrals"))
+(RATES,) = MEMORY.indices
+
+# of `method`
+TOLERANCE, ITERATIONS, PASSES = range(3)
+OVERSHOOT = 0.1
+"""A step that climbs again by less than this share of what it should have gone down is taken."""
+LINE_TOLERANCE, LINE_STEPS = 1e-4, 40
+STAGNANT = 1e-6
+"""Residuals this small that do not fall any more are rounding."""
+
+
+# ---- where things are ---------------------------------------------------------------------------
+
+
+@helper
+def implicit_codes(system):
+    """Behind the codes of all forces."""
+    codes = system.codes
+    return shift_pointer(codes, codes[MOTIONS_AT] + CODES_RECORD * codes[MOTIONS])
+
+
+@helper
+def explicit_system(system, implicit):
+    """The system with those forces alone that are not solved for."""
+    return System(
+        system.model,
+        shift_pointer(implicit, implicit[EXPLICIT]),
+        system.numbers,
+        system.controller,
+        system.settings,
+        system.n_settings,
+        system.method,
+        system.parts,
+        system.memory,
+        system.places,
+    )
+
+
+@helper
+def places_of(system, implicit):
+    model = system.model
+    dofs = free_slot(model)
+    loads = dofs + IMPLICIT_DOF_LANES * velocity_count(model)
+    servos = loads + 6 * body_count(model)
+    points = servos + implicit[SERVOS]
+    first = implicit[CONTACTS_FROM_CODES]
+    contacts = PackedContacts(shift_pointer(system.codes, first), system.numbers)
+    touched = shift_pointer(implicit, implicit[TOUCHED_AT])
+    return Places(dofs, loads, servos, points if first > 0 else -1, contacts, touched)
+
+
+IMPLICIT_DOF_LANES = IMPLICIT_DOF.size
+
+
+def lanes_of(n_bodies: int, nv: int, servos: int, points: int) -> int:
+    """How many lanes `places_of` lays out behind those of the recursions."""
+    return IMPLICIT_DOF.size * nv + 6 * n_bodies + servos + IMPLICIT_POINT.size * points
+
+
+# ---- the start of a step ------------------------------------------------------------------------
+
+
+@helper
+def act_explicitly(work, system, implicit, t, state, effects):
+    """Forces that are not solved for; bodies are placed."""
+    if system.codes[GRAVITY_COMPENSATED] > 0:
+        call_part(system.parts[GRAVITY_PART], work, system, state.q, effects.gravity)
+    explicit = explicit_system(system, implicit)
+    placed = apply_forces(work, explicit, t, state, effects)
+    control(work, explicit, t, state, effects.tau)
+    if explicit.codes[ELEMENTS] == 0:
+        placed = place_bodies(work, system.model, state, effects.f_ext)
+    return placed
+
+
+@helper
+def prepare_joints(work, model, places, state, tau, h):
+    """Velocities and impulses of all degrees of freedom."""
+    for k in range(body_count(model)):
+        one_each = entry(model, k, KIND) not in (SPHERICAL, FREE)
+        for i in range(entry(model, k, N_DOF)):
+            dof = entry(model, k, V_START) + i
+            own = dof_place(places, dof)
+            v = load_rows(work, state.y, dof)
+            q = load_rows(work, state.q, entry(model, k, Q_START) + i) if one_each else 0.0 * v
+            store(work, own + COORDINATE, q)
+            store(work, own + START_SPEED, v)
+            store(work, own + SPEED, v)
+            store(work, own + GIVEN, h * load_rows(work, tau, dof))
+        if entry(model, k, KIND) == FREE:
+            turn_rotors(work, model, places, entry(model, k, V_START), state.y, h)
+
+
+@helper
+def turn_rotors(work, model, places, first, y, h):
+    """Rotors of a free joint turn with its axes, its velocities do not: slide_straight."""
+    along = cross(row3(work, y, first), row3(work, y, first + 3))
+    for i in range(3):
+        own = dof_place(places, first + 3 + i)
+        x = along[0] if i == 0 else along[1] if i == 1 else along[2]
+        rotor = h * armature(work, model, first + 3 + i)
+        store(work, own + GIVEN, fma(rotor, x, load(work, own + GIVEN)))
+
+
+@helper
+def touched_weight(work, model, places):
+    """The largest load of a body that a contact may touch."""
+    weight = splat(work, 0.0)
+    for k in range(body_count(model)):
+        if places.touched[k + 1] > places.touched[k]:
+            weight = largest(weight, largest3(load6(work, places.loads + 6 * k)[1]))
+    return weight
+
+
+# ---- Newton's method ----------------------------------------------------------------------------
+
+
+@helper
+def respond_all(work, system, implicit, places, h):
+    """Impulses and slopes where the iteration is."""
+    keep_responses(work, places, h)
+    if are_resisted(system, implicit):
+        keep_pushes(work, system, implicit, places, h)
+
+
+@helper
+def measure(work, system, implicit, places, h, weight):
+    """(slope of the cost at the end of the way, Σ impulses·Δ there, largest residual)."""
+    points = measure_points(work, places, weight)
+    if not are_resisted(system, implicit):
+        return points
+    joints = measure_joints(work, system, places, h)
+    return joints[0] + points[0], joints[1] + points[1], largest(joints[2], points[2])
+
+
+@helper
+def line_search(work, system, implicit, places, h, end, along, shorter):
+    """The share of the way at which the cost is least, where it is to be shorter; else 1.
+
+    end: the slope at the end of the way; along: Σ impulses·Δ there. By the rule of Illinois.
+    """
+    zero, one = splat(work, 0.0), splat(work, 1.0)
+    inertia = kinetic_slope(work, system.model, places)
+    first = slope_at(work, system, implicit, places, h, zero, (end, along, inertia))
+    searches = select(shorter & (first < 0.0), one, zero)
+    low, high, at_low, at_high, last, share = zero, one, first, end, zero, one
+    for _ in range(LINE_STEPS):
+        moving = searches > 0.5
+        span = select(moving, at_high - at_low, one)
+        share = select(moving, (low * at_high - high * at_low) / span, share)
+        value = slope_at(work, system, implicit, places, h, share, (end, along, inertia))
+        below, above = moving & (value < 0.0), moving & (value >= 0.0)
+        # an end that stays twice counts half
+        at_high = select(above, value, select(below & (last < 0.0), 0.5 * at_high, at_high))
+        at_low = select(below, value, select(above & (last > 0.0), 0.5 * at_low, at_low))
+        low, high = select(below, share, low), select(above, share, high)
+        last = select(below, -one, select(above, one, last))
+        near = absolute(value) <= LINE_TOLERANCE * absolute(first)
+        searches = select(near, zero, searches)
+        if not any_lane(searches > 0.5):
+            break
+    return share
+
+
+@helper
+def slope_at(work, system, implicit, places, h, share, known):
+    """Slope of the cost at a share of the way; known: its end, Σ impulses·Δ there, Δ*𝓜Δ."""
+    found = impulses_along(work, places, h, share)
+    found = found + push_along(work, system, implicit, places, h, share)
+    return fma(share - 1.0, known[2], known[0]) + (known[1] - found)
+
+
+@helper
+def descend(work, system, implicit, places, h, done, weight):
+    """Newton's step, then as far as the cost falls; (status, whole, largest residual)."""
+    status = gather_impulses(work, system.model, places)
+    second = scatter_changes(work, system.model, places)
+    if status != OK or second != OK:
+        return status if status != OK else second, done, weight
+    bound = advance_points(work, places, done) + advance_joints(work, system, places, done)
+    respond_all(work, system, implicit, places, h)
+    slope, along, worst = measure(work, system, implicit, places, h, weight)
+    shorter = (slope > OVERSHOOT * bound) & (worst > system.method[TOLERANCE])
+    whole = splat(work, 1.0)
+    if any_lane(shorter):
+        share = line_search(work, system, implicit, places, h, slope, along, shorter)
+        shorter = share < 1.0
+        retreat_points(work, places, share, shorter)
+        retreat_joints(work, system, places, share, shorter)
+        respond_all(work, system, implicit, places, h)
+        whole = select(shorter, splat(work, 0.0), whole)
+    return OK, whole > 0.5, worst
+
+
+@helper
+def renew(work, system, implicit, places, h, found, weight):
+    """Take F anew in the lanes where v⁺ is found; the largest residual with it."""
+    renew_limits(work, places, h, found)
+    keep_responses(work, places, h)
+    return measure(work, system, implicit, places, h, weight)[2]
+
+
+@helper
+def iterate(work, system, implicit, places, h):
+    """v⁺ of every degree of freedom, into SPEED."""
+    tolerance, passes = system.method[TOLERANCE], system.method[PASSES]
+    zero, one = splat(work, 0.0), splat(work, 1.0)
+    weight = touched_weight(work, system.model, places)
+    done, passed, before = zero, zero, splat(work, float("inf"))
+    for _ in range(2 * int(system.method[ITERATIONS])):
+        still = done > 0.5
+        status, whole, worst = descend(work, system, implicit, places, h, still, weight)
+        if status != OK:
+            return status
+        stuck = (worst >= before) & (worst <= STAGNANT)
+        found = whole & ((worst <= tolerance) | stuck) & (done < 0.5)
+        before = select(whole, worst, splat(work, float("inf")))
+        if any_lane(found):
+            passed = select(found, passed + one, passed)
+            again = found & (passed < passes)
+            if any_lane(again):
+                rest = renew(work, system, implicit, places, h, again, weight)
+                again = again & (rest > tolerance)
+            done = select(found, select(again, zero, one), done)
+            before = select(found, splat(work, float("inf")), before)
+            if all_lanes(done > 0.5):
+                return OK
+    return NOT_CONVERGED
+
+
+# ---- the end of a step --------------------------------------------------------------------------
+
+
+@helper
+def work_of_joints(work, system, places, y):
+    """Work of all generalised forces, at the velocities of the end, which are written to y."""
+    total = splat(work, 0.0)
+    for dof in range(velocity_count(system.model)):
+        own = dof_place(places, dof)
+        v = load(work, own + SPEED)
+        store_rows(work, y, dof, v)
+        total = fma(load(work, own + GIVEN) + load(work, own + PUSH), v, total)
+    return total
+
+
+@helper
+def work_on_bodies(work, system, h, y, f_ext):
+    """Work of what else pushes bodies, at the velocities of the end."""
+    total = splat(work, 0.0)
+    scatter_velocities(work, system.model, y)
+    for k in range(body_count(system.model)):
+        motion = load6(work, body_slot(k) + MOTION)
+        total = total + dot_spatial(row6(work, f_ext, 6 * k), motion)
+    return h * total
+
+
+@helper
+def finish(work, system, implicit, places, h, state, new):
+    """Velocities, bristles and integrals of the end."""
+    nv, ny, rates = velocity_count(system.model), state.y.stride, table(system, RATES)
+    done = work_of_joints(work, system, places, new.y)
+    if implicit[PUSHED] > 0:
+        done = done + work_on_bodies(work, system, h, new.y, table(system, F_EXT))
+    first = nv + implicit[BRISTLE_INTEGRAL]
+    for i in range(nv, first):
+        rate = load_rows(work, rates, i)
+        store_rows(work, new.y, i, fma(h, rate, load_rows(work, state.y, i)))
+    if implicit[CONTACTS_FROM_CODES] > 0:
+        bristles = Rows(new.y.data, new.y.first + first, new.y.stride)
+        pushed, lost = end_points(work, places, bristles, h)
+        at = first + places.contacts.codes[BRISTLES]
+        store_rows(work, new.y, at, load_rows(work, state.y, at) + pushed)
+        store_rows(work, new.y, at + 1, load_rows(work, state.y, at + 1) + lost)
+        done = done + pushed
+    store_rows(work, new.y, ny - 1, load_rows(work, state.y, ny - 1) + done)
+
+
+@helper
+def slide_straight(work, model, h, state, new):
+    """Let free joints slide straight on, and turn their velocities into the axes of the end.
+
+    The gap of a round body changes then by h·vn exactly, and no kinetic energy comes from axes that
+    turn.
+    """
+    for k in range(body_count(model)):
+        if entry(model, k, KIND) == FREE:
+            i, j = entry(model, k, Q_START), entry(model, k, V_START) + 3
+            way = multiply_vector(quaternion_matrix(row4(work, state.q, i)), row3(work, new.y, j))
+            end = quaternion_matrix(row4(work, new.q, i))
+            place = add_scaled(row3(work, state.q, i + 4), h * splat(work, 1.0), way)
+            store_row3(work, new.q, i + 4, place)
+            store_row3(work, new.y, j, multiply_vector_transposed(end, way))
+
+
+@helper
+def step(work, system, t, dt, state, new):
+    """The state at t + dt."""
+    model, implicit = system.model, implicit_codes(system)
+    places = places_of(system, implicit)
+    tau, f_ext = table(system, TAU), table(system, F_EXT)
+    effects = Effects(tau, table(system, RATES), table(system, GRAVITY), f_ext)
+    status = act_explicitly(work, system, implicit, t, state, effects)
+    if status != OK:
+        return status
+    prepare_joints(work, model, places, state, tau, dt)
+    prepare_servos(work, system, implicit, places, state, effects)
+    first = velocity_count(model) + implicit[BRISTLE_INTEGRAL]
+    bristles = Rows(state.y.data, state.y.first + first, state.y.stride)
+    prepare_points(work, model, places, bristles, dt)
+    bear_loads(work, model, places, state.y, f_ext, dt)
+    keep_pushes(work, system, implicit, places, dt)
+    keep_responses(work, places, dt)
+    status = iterate(work, system, implicit, places, dt)
+    if status != OK:
+        return status
+    finish(work, system, implicit, places, dt, state, new)
+    move_coordinates(work, model, state.q, new.y, dt, new.q)
+    slide_straight(work, model, dt, state, new)
+    return OK
+
+
+METHOD = register(
+    Method(
+        "implicit_contact",
+        MEMORY,
+        fixed_steps("implicit_contact_run", step),
+        lane_steps("implicit_contact_sweep", step),
+        numbers=lambda settings: np.array([settings.tolerance, settings.iterations, 2.0]),
+        settings=(
+            Setting("tolerance", 1e-8, SMALL, "of the implicit equations"),
+            Setting("iterations", 50, STEPS, "of Newton's method in a step, at most"),
+        ),
+        solves_contacts=True,
+    )
+)

@@ -1,0 +1,205 @@
+"""Runs of implicit_contact: standing without creep, energy that never rises, order, refusals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import skodyn as sk
+from skodyn.dynamics.contact_functions import with_ground
+from skodyn.errors import StateError
+from skodyn.simulation.elements import Forces, Servo
+from skodyn.simulation.engine import Engine
+from skodyn.simulation.settings import IntegratorSettings
+
+LEGS = {"fl": (0.2, 0.1), "fr": (0.2, -0.1), "hl": (-0.2, 0.1), "hr": (-0.2, -0.1)}
+POSTURE = {"hip": 0.0, "thigh": 0.6, "knee": -1.2}
+FEET = sk.Contact("*_shank", "floor", stiffness=2e4, dissipation=5.0, friction=0.8)
+SLOPE = (math.sin(math.radians(10)), 0.0, math.cos(math.radians(10)))
+
+
+def quadruped(normal=(0.0, 0.0, 1.0)):
+    """(model, servos, q): a free base and twelve hinges, feet that are spheres, gravity turned."""
+    b = sk.ModelBuilder(gravity=-9.81 * np.array(normal))
+    b.add_body("trunk", joint=sk.Free(), mass=6.0, inertia=(0.03, 0.15, 0.16))
+    for leg, (x, y) in LEGS.items():
+        rods = {"mass": 0.4, "com": (0, 0, -0.1), "inertia": (2e-3, 2e-3, 2e-4)}
+        b.add_body(f"{leg}_hip", "trunk", sk.Revolute((1, 0, 0), name=f"{leg}_hip"), mass=0.3,
+                   inertia=(5e-4, 5e-4, 5e-4), translation=(x, y, 0))  # fmt: skip
+        b.add_body(f"{leg}_thigh", f"{leg}_hip", sk.Revolute((0, 1, 0), name=f"{leg}_thigh"),
+                   **rods)  # fmt: skip
+        b.add_body(f"{leg}_shank", f"{leg}_thigh", sk.Revolute((0, 1, 0), name=f"{leg}_knee"),
+                   translation=(0, 0, -0.2), **rods)  # fmt: skip
+        b.add_collision(f"{leg}_shank", sk.Sphere(0.02), translation=(0, 0, -0.2))
+    servos = tuple(
+        Servo(f"{leg}_{j}", kp=80.0, kd=2.0, target=x) for leg in LEGS for j, x in POSTURE.items()
+    )
+    height = 0.2 * (math.cos(0.6) + math.cos(-0.6)) + 0.02
+    q = np.array([1.0, 0, 0, 0, 0, 0, height + 0.02, *list(POSTURE.values()) * 4])
+    return with_ground(b.build(), [sk.HalfSpace()]), servos, q
+
+
+def engine(model, q, v, forces, dt, duration):
+    settings = IntegratorSettings("implicit_contact", dt=dt)
+    return Engine(model, np.asarray(q, float), np.asarray(v, float), duration, settings, forces)
+
+
+@pytest.mark.parametrize("dt", [1e-3, 2e-3, 5e-3, 1e-2])
+def test_a_quadruped_stands_on_a_slope_without_creep_and_jitter(dt):
+    model, servos, q = quadruped(SLOPE)
+    run = engine(model, q, np.zeros(18), Forces(elements=servos, contacts=(FEET,)), dt, 20.0)
+    while run.t < 10.0 - dt / 2:
+        assert run.advance(round((10.0 - run.t) / dt)).status == 0
+    settled, squares = run.q.copy(), []
+    while not run.finished:
+        block = run.advance(500)
+        assert block.status == 0
+        squares += (block.y[:, :18] ** 2).sum(axis=1).tolist()
+    assert np.abs(run.q - settled).max() < 1e-8
+    assert math.sqrt(np.mean(squares)) < 1e-8
+    bent = run.contacts.bristles(run.y[None])[0]
+    found = sk.contact_forces(model, [FEET], run.q, run.v, bent)
+    weight = -model.mass.sum() * np.array(model.gravity)
+    assert np.abs(found.force.sum(axis=0) - weight).max() < 1e-6 * weight.max()
+    assert np.linalg.norm(found.force[:, :2], axis=1).max() > 1.0  # friction holds it
+
+
+def energies(run, rows):
+    """Kinetic, of gravity and what contacts hold."""
+    model, out = run.model, []
+    for q, y in zip(rows.q, rows.y, strict=True):
+        moving = sum(sk.energy(model, q, np.ascontiguousarray(y[: model.nv])))
+        out.append(moving + run.contacts.stored(q, y))
+    return np.array(out)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_step_raises_the_energy_of_balls_and_blocks(seed):
+    """Thrown at random at random floors, stiffnesses and steps; gyroscopic forces left out."""
+    rng = np.random.default_rng(seed)
+    normal = np.array([*rng.uniform(-0.4, 0.4, 2), 1.0])
+    b = sk.ModelBuilder()
+    b.add_body("it", joint=sk.Free(), mass=1.0, inertia=(0.004, 0.004, 0.004))
+    corners = sk.Points(((0.1, 0, 0), (-0.1, 0.1, 0), (-0.1, -0.1, 0)), 0.05)
+    b.add_collision("it", sk.Sphere(0.1) if seed % 2 else corners)
+    model = with_ground(b.build(), [sk.HalfSpace(normal=normal)])
+    contact = sk.Contact("it", "floor", stiffness=10 ** rng.uniform(3, 6),
+                         dissipation=rng.choice([0.0, 1.0]), friction=rng.choice([0.2, 1.0]),
+                         rolling_friction=rng.choice([0.0, 0.01]))  # fmt: skip
+    dt = 0.6 / rng.integers(60, 500)
+    run = engine(
+        model, [1, 0, 0, 0, 0, 0, 0.4], rng.normal(size=6), Forces(contacts=(contact,)), dt, 0.6
+    )
+    first = energies(run, run.present())
+    rows = run.advance(500)
+    assert rows.status == 0
+    found = np.concatenate((first, energies(run, rows)))
+    rise = np.diff(found).max() / np.ptp(found)
+    # points on arms turn within a step, which its linear gaps do not see: to second order in dt
+    assert rise < (1e-12 if seed % 2 else 0.02), rise
+    assert run.y[-2] > 0.0
+    assert (np.diff(rows.y[:, -2]) >= 0.0).all()  # the loss never falls
+
+
+def test_a_standing_quadruped_loses_energy_at_every_step():
+    model, servos, q = quadruped(SLOPE)
+    for dt in (1e-3, 2e-3, 5e-3, 1e-2):
+        run = engine(model, q, np.zeros(18), Forces(elements=servos, contacts=(FEET,)), dt, 1.0)
+        total = energies(run, run.present())
+        rows = run.advance(10**6)
+        held = [
+            sum(0.5 * s.kp * (s.target - float(q[model.q_slice(s.joint)][0])) ** 2 for s in servos)
+            for q in rows.q
+        ]
+        total = np.concatenate((total, energies(run, rows) + np.array(held)))
+        assert np.diff(total).max() < 1e-3 * np.ptp(total), dt
+
+
+def slide(method, dt):
+    """A ball that sinks in, slides and rolls; where it is after 0.3 s."""
+    b = sk.ModelBuilder()
+    b.add_body("ball", joint=sk.Free(), mass=1.0, inertia=(0.004, 0.004, 0.004))
+    b.add_collision("ball", sk.Sphere(0.1))
+    law = sk.Contact("ball", "floor", stiffness=3e3, dissipation=0.5, friction=0.3,
+                     rolling_friction=2e-3)  # fmt: skip
+    run = sk.simulate(b.build(), [1, 0, 0, 0, 0, 0, 0.0985], [0, 3.0, 0, 1.0, 0.5, 0], duration=0.3,
+                      dt=dt, integrator=method, ground=[sk.HalfSpace()], contacts=[law]
+                      )  # fmt: skip
+    return np.concatenate((run.q[-1], run.v[-1]))
+
+
+def test_it_converges_to_the_law_with_order_one():
+    exact = slide("rk4", 2e-5)
+    errors = [np.abs(slide("implicit_contact", dt) - exact).max() for dt in (2e-4, 1e-4, 5e-5)]
+    assert 1.8 < errors[0] / errors[1] < 2.3
+    assert 1.8 < errors[1] / errors[2] < 2.3
+    assert errors[-1] < 0.02
+
+
+def test_a_force_of_the_start_acts_as_in_other_methods():
+    """Wrenches, sinusoids and controllers: order one against rk4."""
+    model, servos, q = quadruped()
+    more = (
+        sk.Wrench("trunk", force=(5.0, 0, 0)),
+        sk.Sinusoid("fl_hip", amplitude=3.0, frequency=2.0),
+    )
+
+    def push(t, q, v, params, tau):
+        tau[3] += params[0]
+
+    def last(method, dt):
+        run = sk.simulate(model, q, np.zeros(18), duration=0.2, dt=dt, integrator=method,
+                          elements=(*servos, *more), contacts=[FEET], controller=push,
+                          controller_parameters=[4.0])  # fmt: skip
+        assert run.status == "finished"
+        return np.concatenate((run.q[-1], [run.summary["work_of_forces"]]))
+
+    exact = last("rk4", 1e-4)
+    errors = [np.abs(last("implicit_contact", dt) - exact).max() for dt in (1e-3, 5e-4, 2.5e-4)]
+    assert 1.5 < errors[0] / errors[1] < 2.7
+    assert 1.5 < errors[1] / errors[2] < 2.7
+
+
+def test_work_and_loss_of_a_rolling_ball_balance_to_rounding():
+    run = sk.simulate(rolling(), [1, 0, 0, 0, 0, 0, 0.2], [0, 0, 0, 1, 0, 0], duration=1.0, dt=1e-2,
+                      integrator="implicit_contact", ground=[sk.HalfSpace()],
+                      contacts=[sk.Contact("ball", "floor", stiffness=1e5, friction=0.5)]
+                      )  # fmt: skip
+    assert abs(run.summary["contact_imbalance"]) < 1e-12
+    assert run.summary["contact_loss"] > 0.1
+    assert run.summary["energy_imbalance"] < 0.0
+    assert run.summary["warnings"] == []
+
+
+def rolling():
+    b = sk.ModelBuilder()
+    b.add_body("ball", joint=sk.Free(), mass=1.0, inertia=(0.004, 0.004, 0.004))
+    b.add_collision("ball", sk.Sphere(0.1))
+    return b.build()
+
+
+def refused(build, **more):
+    with pytest.raises(StateError) as caught:
+        sk.simulate(*build, duration=0.1, integrator="implicit_contact", **more)
+    return str(caught.value)
+
+
+def test_what_it_cannot_take_is_refused_by_name():
+    b = sk.ModelBuilder()
+    for name in "ab":
+        b.add_body(name, joint=sk.Revolute((0, 1, 0), name=name), mass=1.0, com=(0.1, 0, 0),
+                   inertia=(1, 1, 1))  # fmt: skip
+    motion = sk.SteadyMotion("a", speed=1.0)
+    message = refused((b.build(), [np.nan, 0], [np.nan, 0]), motions=[motion])
+    assert "prescribed motions" in message
+    b.add_mimic("b", "a")
+    assert "mimic joints" in refused((b.build(), [0.0], [0.0]))
+    assert "closed loops" in refused((sk.examples.four_bar(), *four_bar_state()))
+
+
+def four_bar_state():
+    model = sk.examples.four_bar()
+    q = sk.assemble(model, model.neutral()).q
+    return q, np.zeros(model.nv)
