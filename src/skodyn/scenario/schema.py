@@ -85,6 +85,7 @@ _SHAPES = Kind("bodies, BODY/SHAPE or shapes of the ground: a name or a list", _
 
 # ---- tables -------------------------------------------------------------------------------------
 
+
 def _own_settings() -> dict[str, Key]:
     """Settings of methods: who takes them, and what they are where that depends on the method."""
     keys = {}
