@@ -54,7 +54,8 @@ class Algorithm:
     shared by all states. forces_behind: the kernel of one state takes f_ext behind x, in one array.
     dimensions: of the result for one state. scratch: how many lanes the kernels need behind the
     workspace that all share, for a model. coupled, looped: how to do it for models with mimic
-    joints (coupled.py), with loops (looped.py); NATIVE if the kernels know them.
+    joints (coupled.py), with loops (looped.py); NATIVE if the kernels know them. flexible: the
+    algorithm for models with flexible bodies, NATIVE if it is that.
     """
 
     def __init__(
@@ -68,11 +69,13 @@ class Algorithm:
         scratch: Callable[[Model], int] | None = None,
         coupled: Callable[..., Floats] | object | None = None,
         looped: Callable[..., Floats] | object | None = None,
+        flexible: Algorithm | object | None = None,
     ) -> None:
         self.single, self.batch = single, batch
         self.takes, self.argument, self.dimensions = takes, argument, dimensions
         self.forces_behind = forces_behind
         self.scratch, self.coupled, self.looped = scratch, coupled, looped
+        self.flexible = flexible
         self.alone = 0  # states that have been done one by one
 
     @cached_property
@@ -161,9 +164,9 @@ def first_block(model: Model) -> Floats:
     blocks = model.kernel_blocks
     if blocks:
         return blocks[0]
-    # with mimic joints or loops, a block that every ordinary kernel turns away: so no call has to
-    # ask
-    special = bool(model.mimics) or model.has_loops
+    # with mimic joints, loops or flexible bodies, a block that every ordinary kernel turns away: so
+    # no call has to ask
+    special = bool(model.mimics) or model.has_loops or bool(model.flexible)
     block = _closed_block() if special and not JIT_DISABLED else _pack(model)
     if calls_take_turns():
         blocks.append(block)
@@ -196,6 +199,7 @@ def block_of(algorithm: Algorithm, model: Model) -> Floats:
     foreign = (model.mimics and algorithm.coupled is not NATIVE) or (
         model.has_loops and algorithm.looped is not NATIVE
     )
+    foreign = foreign or (model.flexible and algorithm.flexible is not NATIVE)
     if algorithm.scratch is None or foreign:
         return first_block(model)
     pool = model.roomy_workspaces.setdefault((1, algorithm), [])
@@ -208,7 +212,8 @@ def block_of(algorithm: Algorithm, model: Model) -> Floats:
 
 
 def _pack(model: Model, algorithm: Algorithm | None = None) -> Floats:
-    block: Floats = pack_block(model.kernel_tree, model.parameters, _lanes(model, algorithm))
+    tree = model.body_tree if model.flexible else model.kernel_tree
+    block: Floats = pack_block(tree, model.parameters, _lanes(model, algorithm))
     return block
 
 
@@ -249,6 +254,10 @@ def run_slowly(
 ) -> Floats:
     """Bring arguments into shape, run one state or a batch, and explain what went wrong."""
     way: Any = None
+    if model.flexible and algorithm.flexible is not NATIVE:
+        if algorithm.flexible is None:
+            model.refuse_flexible(algorithm.single.__name__)
+        return run(algorithm.flexible, model, shape, q, v, x, f_ext, out, threads)  # type: ignore[arg-type]
     if model.mimics and algorithm.coupled is not NATIVE:
         way = algorithm.coupled
         if not callable(way):
@@ -303,7 +312,8 @@ def _run_lanes(
 ) -> tuple[int, int]:
     """A register full of states at a time, on several threads."""
     kernel, flat, tables = algorithm.ready_batch, result.reshape(-1), inputs.tables()
-    packed = PackedModel(model.kernel_tree, model.parameters)
+    tree = model.body_tree if model.flexible else model.kernel_tree
+    packed = PackedModel(tree, model.parameters)
     free, rows, finite = _free_workspaces(algorithm, model), inputs.rows, finite_rows.ready
     of_states = tables.q, tables.v, NOTHING if inputs.x_is_shared else tables.x, tables.f_ext
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from skodyn.dynamics import coupled as _coupled
+from skodyn.dynamics import flexible_algorithms as _flexible
 from skodyn.dynamics import looped as _looped
 from skodyn.dynamics.driver import (
     COMPILED,
@@ -120,6 +121,7 @@ FORWARD = Algorithm(
     "tau",
     coupled=_coupled.by_kernel(COUPLED_FORWARD),
     looped=_looped_forward,
+    flexible=_flexible.FLEXIBLE_FORWARD,
 )
 FORWARD_PUSHED = Algorithm(
     _forward_dynamics.forward_dynamics_pushed,
@@ -128,6 +130,7 @@ FORWARD_PUSHED = Algorithm(
     "tau",
     coupled=_coupled.by_kernel(COUPLED_FORWARD),
     looped=_looped_forward,
+    flexible=_flexible.FLEXIBLE_PUSHED,
 )
 INVERSE = Algorithm(
     _inverse_dynamics.inverse_dynamics,
@@ -316,6 +319,7 @@ def _forward_call(model: Model) -> Sequence[Any]:
     """The kernel that a model's forward dynamics goes through, and its block; kept if calls can
     share it."""
     algorithm = LOOPED_FORWARD if model.has_loops else FORWARD
+    algorithm = _flexible.FLEXIBLE_FORWARD if model.flexible else algorithm
     made = algorithm.ready, block_of(algorithm, model)
     if calls_take_turns():
         model.forward_call.extend(made)

@@ -13,7 +13,7 @@ PARENT, KIND, Q_START, V_START, N_DOF, SUBTREE_END = range(6)
 INDEX_COLUMNS = 6
 
 # `tree` is what kernels see of it: flat, with one more row in front that holds the sizes
-N_BODIES, NQ, NV, FULL, LOOPS = range(5)
+N_BODIES, NQ, NV, FULL, LOOPS, FLEXIBLE = range(6)
 
 # With mimic joints, `tree` is the layout of the state, in which they look fixed, and FULL says
 # where the same follows for the tree with a coordinate for every joint, the one that `parameters`
@@ -23,6 +23,10 @@ MIMICS, SOURCES = range(2)
 COUPLING_HEADER = 2
 COUPLED_BODY, COUPLED_DOF, COUPLED_Q, FOLLOWS = range(4)
 COUPLED_ROW = 4
+
+# With flexible bodies, `tree` is the layout of the state, in which modes look like bodies that
+# slide, and FULL says where the tree of bodies begins that `parameters` and all recursions speak of.
+# There FLEXIBLE says where the table of flexible bodies follows (flexible_layout.py), 0 for none
 
 # header of `parameters`
 GRAVITY = 0

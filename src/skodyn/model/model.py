@@ -16,6 +16,7 @@ from skodyn.faults import Fault
 from skodyn.forks import cached_property
 from skodyn.model import coordinates, layout
 from skodyn.model.columns import Floats
+from skodyn.model.flexible import FlexibleBody
 from skodyn.model.joints import Joint
 from skodyn.model.loops import JointCoupling, Loop
 from skodyn.model.mimics import Coupling, Mimic, state_indices
@@ -35,7 +36,7 @@ __all__ = ["Frame", "Model"]
 
 PACKED = (
     "tree", "joints", "joint_names", "gravity", "rotation", "translation", "mass", "com", "inertia",
-    "alignment", "indices", "parameters", "mimics", "loops", "couplings",
+    "alignment", "indices", "parameters", "mimics", "loops", "couplings", "flexible", "attached",
 )  # fmt: skip
 """What belongs together: what was described, and what kernels read instead."""
 
@@ -75,6 +76,9 @@ class Model:
     coordinates; those of a state must satisfy them.
 
     `collisions` are shapes that can touch others, by body name ("world" too).
+
+    `flexible` are the bodies that bend, by name; their modes follow the coordinates of their joints
+    (`mode_slice`). `attached` says of a body which node of its flexible parent it hangs on.
     """
 
     name: str
@@ -101,6 +105,8 @@ class Model:
     couplings: Mapping[str, JointCoupling] = field(default_factory=dict)
     collisions: Mapping[str, tuple[Collision, ...]] = field(default_factory=dict)
     starts: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
+    flexible: Mapping[str, FlexibleBody] = field(default_factory=dict)
+    attached: Mapping[str, str] = field(default_factory=dict)
     packed_with: tuple[Any, ...] = field(default=(), repr=False)  # the values of PACKED; leave out
 
     def __post_init__(self) -> None:
@@ -149,16 +155,25 @@ class Model:
     @cached_property
     def nq(self) -> int:
         """How many numbers q has."""
-        return sum(joint.nq for joint in self.joints) - len(self.mimics)
+        return sum(joint.nq for joint in self.joints) - len(self.mimics) + self.n_modes
 
     @cached_property
     def nv(self) -> int:
         """How many degrees of freedom: numbers of v."""
-        return int(self.indices[:, layout.N_DOF].sum()) - len(self.mimics)
+        return int(self.indices[:, layout.N_DOF].sum()) - len(self.mimics) + self.n_modes
+
+    @cached_property
+    def n_modes(self) -> int:
+        """How many of them are modes of flexible bodies."""
+        return sum(body.modes for body in self.flexible.values())
 
     @cached_property
     def kernel_tree(self) -> NDArray[np.int64]:
         """`indices` as kernels take them: flat, behind a row of sizes (layout.py)."""
+        if self.flexible:
+            from skodyn.model.flexible_packing import flexible_trees  # it reads models
+
+            return _read_only(flexible_trees(self))
         sizes = np.zeros((1, layout.INDEX_COLUMNS), dtype=np.int64)
         sizes[0, [layout.N_BODIES, layout.NQ, layout.NV]] = self.n_bodies, self.nq, self.nv
         flat = np.concatenate((sizes, self.state_indices)).reshape(-1)
@@ -172,6 +187,11 @@ class Model:
             flat = np.concatenate((flat, loop_table(self, flat.size)))
         flat.setflags(write=False)
         return flat
+
+    @cached_property
+    def body_tree(self) -> NDArray[np.int64]:
+        """The tree of bodies in `kernel_tree`: behind the layout of the state, if bodies bend."""
+        return self.kernel_tree[int(self.kernel_tree[layout.FULL]) :]
 
     @cached_property
     def kernel_blocks(self) -> list[Floats]:
@@ -274,6 +294,39 @@ class Model:
             )
         remedy = Spelling(numbers).remedy(name, f"it has {listed(list(numbers), 5)}")
         raise ModelError(Fault(f"Model {self.name!r} has no {what} {name!r}", remedy, value=name))
+
+    # ---- flexible bodies ------------------------------------------------------------------------
+
+    def mode_slice(self, body: str, of: str = "q") -> slice:
+        """Where the modes of a flexible body lie in q, or of="v" in v."""
+        k = self.body_index(body)
+        if body not in self.flexible:
+            raise ModelError(
+                f"Body {body!r} is rigid and has no modes",
+                f"flexible are {listed(list(self.flexible), 5)}." if self.flexible
+                else "give it a table `flexible`.",
+            )  # fmt: skip
+        column, size = (layout.V_START, "nv") if of == "v" else (layout.Q_START, "nq")
+        start = int(self.indices[k, column]) + int(getattr(self.joints[k], size))
+        return slice(start, start + self.flexible[body].modes)
+
+    def refuse_flexible(self, what: str) -> None:
+        """A ModelError if bodies are flexible, for what has no code with them."""
+        if self.flexible:
+            raise ModelError(
+                f"Model {self.name!r}: {what} does not take models with flexible bodies, and "
+                f"{next(iter(self.flexible))!r} is one",
+                "describe it by rigid segments instead.",
+            )
+
+    @cached_property
+    def manifold_indices(self) -> NDArray[np.int64]:
+        """`state_indices` with a row of its own for the modes of each flexible body."""
+        if not self.flexible:
+            return self.state_indices
+        from skodyn.model.flexible_packing import manifold_rows  # it reads models
+
+        return _read_only(manifold_rows(self))
 
     # ---- mimic joints -------------------------------------------------------------------------
 
@@ -432,14 +485,21 @@ class Model:
 
     def neutral(self) -> Floats:
         """Coordinates with every joint at rest position: zeros, and unit quaternions."""
-        return coordinates.neutral(self.state_indices, self.nq)
+        return coordinates.neutral(self.manifold_indices, self.nq)
 
     def random_state(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """(q, v): uniform angles and orientations, lengths within ±1, normal velocities."""
         if self.mimics:
             q, v = self.uncoupled.random_state(rng)
             return q[self.coupling.q_at], v[self.coupling.v_at]
-        return coordinates.random_state(self.indices, self.parameters, self.nq, self.nv, rng)
+        own = self.parameters
+        if self.flexible:
+            own = own[: layout.parameter_count(self.n_bodies, self.nv)]
+        q, v = coordinates.random_state(self.manifold_indices, own, self.nq, self.nv, rng)
+        for name, body in self.flexible.items():  # a hundredth of its length
+            q[self.mode_slice(name)] *= 0.01 * body.length
+            v[self.mode_slice(name, "v")] *= 0.1 * body.length
+        return q, v
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> Floats:
         """q moved along the velocity dv for unit time, on the joints' manifolds."""
@@ -478,6 +538,10 @@ class Model:
             digest.update(frame.rotation.tobytes() + frame.translation.tobytes())
         for name, given in sorted(self.joint_properties.items()):
             digest.update(f"{name}\0{given!r}\0".encode())
+        for name, bent in self.flexible.items():
+            digest.update(f"{name}\0{bent.content_hash}\0".encode())
+        for name, node in sorted(self.attached.items()):
+            digest.update(f"{name}\0{node}\0".encode())
         for body, shapes in sorted(self.collisions.items()):
             for one in shapes:
                 digest.update(f"{body}\0{one.name}\0{shape_text(one.shape)}\0".encode())
@@ -499,6 +563,11 @@ class Model:
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.n_bodies} bodies, nq={self.nq}, nv={self.nv}>"
+
+
+def _read_only(array: NDArray[np.int64]) -> NDArray[np.int64]:
+    array.setflags(write=False)
+    return array
 
 
 def _frame_arrays(loop: Loop) -> tuple[Floats, ...]:
