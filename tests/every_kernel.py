@@ -34,6 +34,7 @@ def _counting(self, function):
 functions.PlainKernel.__init__ = _counting  # before any kernel is imported
 
 import adapters  # noqa: E402
+import flexible_models  # noqa: E402
 import loop_references  # noqa: E402
 import naive  # noqa: E402
 import skodyn as sk  # noqa: E402
@@ -164,6 +165,38 @@ def loops():
     )  # fmt: skip
 
 
+def bending():
+    """Flexible bodies, by every function and method."""
+    chosen = driver.Algorithm.goes_one_by_one
+    model, _ = flexible_models.random_system(0, bodies=4)
+    q, v = model.random_state(np.random.default_rng(7))
+    for count, one_by_one in ((1, True), (2, False)):
+        driver.Algorithm.goes_one_by_one = lambda *_, answer=one_by_one: answer
+        at, rates = (x if count == 1 else np.stack([x, x]) for x in (q, v))
+        push = np.ones((*at.shape[:-1], model.n_bodies, 6))
+        for given in (None, push):
+            sk.forward_dynamics(model, at, rates, rates, given)
+            sk.inverse_dynamics(model, at, rates, rates, given)
+        sk.bias_force(model, at, rates)
+        sk.gravity_force(model, at)
+        sk.mass_matrix(model, at)
+        sk.mass_matrix_solve(model, at, rates)
+        sk.forward_kinematics(model, at)
+        sk.velocities(model, at, rates)
+        sk.jacobian(model, at, model.body_names[-1])
+        sk.energy(model, at, rates)
+    driver.Algorithm.goes_one_by_one = chosen
+    model, _ = flexible_models.random_system(0, bodies=4)  # with no workspace of batches
+    servo = Servo(moving_joint(model), kp=1.0, kd=0.1, gravity_compensation=True)
+    push = sk.Wrench(model.body_names[-1], force=(1.0, 0, 0))
+    for springs in (False, True):
+        sk.simulate(
+            model, q, v, duration=0.002, dt=1e-3, integrator="implicit_midpoint",
+            elements=[push], implicit_springs=springs,
+        )  # fmt: skip
+    sk.simulate(model, q, v, duration=0.002, dt=1e-3, elements=[servo])
+
+
 def contacts():
     """Every pair of shapes, at both widths' entry points."""
     rng = np.random.default_rng(5)
@@ -278,6 +311,7 @@ def missed() -> list[str]:
     front_door(test_mimic.gripper())
     side_by_side()
     loops()
+    bending()
     contacts()
     forces_of_all_kinds()
     driven_joints()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import flexible_twin as twin
 import numpy as np
 
+import flexible_twin as twin
 import skodyn as sk
 from skodyn.model.flexible import BeamCurvature, FlexibleBody, FlexibleNode
 from skodyn.model.flexible_packing import with_flexible
@@ -51,9 +51,11 @@ def flexible_body(rng, masses, places, modes, slaves, curved=True):
         length=1.0,
         curvature=BeamCurvature(*gauss) if curved else None,
     )
-    return body, dict(
-        shapes=shapes, slaves=a, stiffness=stiffness, damping=damping, gauss=gauss
-    ), nodes
+    return (
+        body,
+        {"shapes": shapes, "slaves": a, "stiffness": stiffness, "damping": damping, "gauss": gauss},
+        nodes,
+    )
 
 
 def twin_joint(joint):
@@ -67,7 +69,7 @@ def random_system(seed, bodies=7, modes=4, slaves=2):
     """(model, twin): a tree in which each body is rigid or has up to so many modes."""
     rng = np.random.default_rng(seed)
     builder = sk.ModelBuilder(gravity=rng.normal(size=3) * 5)
-    flexible, attached, parents, clouds, nodes, order = {}, {}, [], [], [], rng.permutation(11)
+    flexible, attached, clouds, nodes, order = {}, {}, [], [], rng.permutation(11)
     for k in range(bodies):
         parent = -1 if k == 0 else int(rng.integers(max(-1, k - 3), k))
         joint = JOINTS[order[k % 11]]
@@ -94,7 +96,9 @@ def random_system(seed, bodies=7, modes=4, slaves=2):
             rotation=rotation, mass=masses.sum(), com=com, inertia=inertia,
         )  # fmt: skip
         clouds.append(
-            twin.Body(parent, twin_joint(joint), rotation, translation, masses, places, node=node, **more)
+            twin.Body(
+                parent, twin_joint(joint), rotation, translation, masses, places, node=node, **more
+            )
         )
         nodes.append(own_nodes)
     rigid = builder.build()

@@ -20,7 +20,7 @@ def joint_families(channel: str, curves: Curves) -> list[Family]:
     columns_of = [
         (name in curves.joints, unit)
         for name, joint in _joints(curves.model)
-        for unit in _units(joint, channel)
+        for unit in (*_units(joint, channel), *_mode_units(curves.model, name, channel))
     ]
     kept = np.array([wanted for wanted, _ in columns_of], dtype=bool)
     units = np.array([unit for _, unit in columns_of])
@@ -51,6 +51,15 @@ def _unit_order(unit: str) -> int:
 
 def _kind(unit: str) -> str:
     return "angular" if unit.startswith("rad") else "linear"
+
+
+def _mode_units(model: Model, joint: str, channel: str) -> tuple[str, ...]:
+    """The unit of each mode of the body that a joint carries."""
+    body = model.flexible.get(model.body_names[model.joint_index(joint)])
+    units = body.units if body else ()
+    if channel == "q":
+        return units
+    return tuple(_RATES[unit][("v", "vdot", "tau").index(channel)] for unit in units)
 
 
 def _units(joint: Joint, channel: str) -> tuple[str, ...]:

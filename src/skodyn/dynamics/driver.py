@@ -199,7 +199,7 @@ def block_of(algorithm: Algorithm, model: Model) -> Floats:
     foreign = (model.mimics and algorithm.coupled is not NATIVE) or (
         model.has_loops and algorithm.looped is not NATIVE
     )
-    foreign = foreign or (model.flexible and algorithm.flexible is not NATIVE)
+    foreign = foreign or (bool(model.flexible) and algorithm.flexible is not NATIVE)
     if algorithm.scratch is None or foreign:
         return first_block(model)
     pool = model.roomy_workspaces.setdefault((1, algorithm), [])

@@ -2,33 +2,69 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from skodyn.dynamics.driver import NATIVE, Algorithm
 from skodyn.kernels import flexible_dynamics as _forward
-from skodyn.kernels.compliance import SCRATCH_LANES
+from skodyn.kernels import flexible_energy as _energy
+from skodyn.kernels import flexible_inverse as _inverse
+from skodyn.kernels import flexible_jacobian as _jacobian
+from skodyn.kernels import flexible_kinematics as _kinematics
+from skodyn.kernels import flexible_mass as _mass
 from skodyn.kernels.flexible_table import flexible_lanes
+from skodyn.kernels.matrices import matrix_lanes
 from skodyn.model.model import Model
 
-__all__ = ["FLEXIBLE_FORWARD", "FLEXIBLE_PUSHED", "bent_lanes"]
+__all__ = [
+    "BENT_BIAS",
+    "BENT_ENERGY",
+    "BENT_FORWARD",
+    "BENT_GRAVITY",
+    "BENT_INVERSE",
+    "BENT_INVERSE_PUSHED",
+    "BENT_JACOBIAN",
+    "BENT_KINEMATICS",
+    "BENT_MASS",
+    "BENT_PUSHED",
+    "BENT_SOLVE",
+    "BENT_VELOCITIES",
+]
 
 
-def bent_lanes(model: Model) -> int:
+def _lanes(model: Model) -> int:
     """Lanes that flexible bodies need."""
-    return SCRATCH_LANES + flexible_lanes(model.body_tree)
+    return flexible_lanes(model.kernel_tree)
 
 
-FLEXIBLE_FORWARD = Algorithm(
-    _forward.flexible_forward,
-    _forward.flexible_forward_batch,
-    "vx",
-    "tau",
-    scratch=bent_lanes,
-    flexible=NATIVE,
+def _bent(
+    single: Any, batch: Any, takes: str, argument: str | None = None, **more: Any
+) -> Algorithm:
+    return Algorithm(single, batch, takes, argument, **{"scratch": _lanes, **more}, flexible=NATIVE)
+
+
+BENT_FORWARD = _bent(_forward.flexible_forward, _forward.flexible_forward_batch, "vx", "tau")
+BENT_PUSHED = _bent(_forward.flexible_forward_pushed, _forward.flexible_forward_batch, "vxf", "tau")
+BENT_INVERSE = _bent(_inverse.flexible_inverse, _inverse.flexible_inverse_batch, "vx", "vdot")
+BENT_INVERSE_PUSHED = _bent(
+    _inverse.flexible_inverse_pushed, _inverse.flexible_inverse_batch, "vxf", "vdot"
 )
-FLEXIBLE_PUSHED = Algorithm(
-    _forward.flexible_forward_pushed,
-    _forward.flexible_forward_batch,
-    "vxf",
-    "tau",
-    scratch=bent_lanes,
-    flexible=NATIVE,
+BENT_BIAS = _bent(_inverse.flexible_bias, _inverse.flexible_inverse_batch, "vf")
+BENT_GRAVITY = _bent(_inverse.flexible_gravity, _inverse.flexible_inverse_batch, "")
+BENT_MASS = _bent(
+    _mass.flexible_mass_matrix,
+    _mass.flexible_mass_matrix_batch,
+    "",
+    dimensions=2,
+    scratch=lambda model: _lanes(model) + matrix_lanes(model.nv),
 )
+BENT_SOLVE = _bent(_mass.flexible_solve, _mass.flexible_solve_batch, "x", "rhs")
+BENT_KINEMATICS = _bent(
+    _kinematics.flexible_kinematics, _kinematics.flexible_kinematics_batch, "", dimensions=2
+)
+BENT_VELOCITIES = _bent(
+    _kinematics.flexible_velocities, _kinematics.flexible_kinematics_batch, "v", dimensions=2
+)
+BENT_JACOBIAN = _bent(
+    _jacobian.flexible_jacobian, _jacobian.flexible_jacobian_batch, "x", dimensions=2
+)
+BENT_ENERGY = _bent(_energy.flexible_energy, _energy.flexible_energy_batch, "v")

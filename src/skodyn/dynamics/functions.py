@@ -121,7 +121,7 @@ FORWARD = Algorithm(
     "tau",
     coupled=_coupled.by_kernel(COUPLED_FORWARD),
     looped=_looped_forward,
-    flexible=_flexible.FLEXIBLE_FORWARD,
+    flexible=_flexible.BENT_FORWARD,
 )
 FORWARD_PUSHED = Algorithm(
     _forward_dynamics.forward_dynamics_pushed,
@@ -130,7 +130,7 @@ FORWARD_PUSHED = Algorithm(
     "tau",
     coupled=_coupled.by_kernel(COUPLED_FORWARD),
     looped=_looped_forward,
-    flexible=_flexible.FLEXIBLE_PUSHED,
+    flexible=_flexible.BENT_PUSHED,
 )
 INVERSE = Algorithm(
     _inverse_dynamics.inverse_dynamics,
@@ -138,6 +138,7 @@ INVERSE = Algorithm(
     "vx",
     "vdot",
     coupled=_coupled.projected,
+    flexible=_flexible.BENT_INVERSE,
 )
 INVERSE_PUSHED = Algorithm(
     _inverse_dynamics.inverse_dynamics_pushed,
@@ -145,6 +146,7 @@ INVERSE_PUSHED = Algorithm(
     "vxf",
     "vdot",
     coupled=_coupled.projected,
+    flexible=_flexible.BENT_INVERSE_PUSHED,
 )
 MASS_MATRIX = Algorithm(
     _mass_matrix.mass_matrix,
@@ -153,6 +155,7 @@ MASS_MATRIX = Algorithm(
     dimensions=2,
     scratch=lambda model: matrix_lanes(model.nv),
     coupled=_coupled.projected_matrix,
+    flexible=_flexible.BENT_MASS,
 )
 SOLVE = Algorithm(
     _solve.mass_matrix_solve,
@@ -161,6 +164,7 @@ SOLVE = Algorithm(
     "rhs",
     coupled=_coupled.by_kernel(COUPLED_SOLVE),
     looped=_coupled.by_kernel(LOOPED_SOLVE),
+    flexible=_flexible.BENT_SOLVE,
 )
 MASS_INVERSE = Algorithm(
     _mass_inverse.mass_matrix_inverse,
@@ -182,6 +186,7 @@ BIAS = Algorithm(
     "vf",
     coupled=_coupled.projected,
     looped=_looped.as_tree,
+    flexible=_flexible.BENT_BIAS,
 )
 GRAVITY = Algorithm(
     _inverse_dynamics.gravity_force,
@@ -189,6 +194,7 @@ GRAVITY = Algorithm(
     "",
     coupled=_coupled.projected,
     looped=_looped.as_tree,
+    flexible=_flexible.BENT_GRAVITY,
 )
 KINEMATICS = Algorithm(
     _kinematics.forward_kinematics,
@@ -197,6 +203,7 @@ KINEMATICS = Algorithm(
     dimensions=2,
     coupled=_coupled.expanded,
     looped=_looped.as_tree,
+    flexible=_flexible.BENT_KINEMATICS,
 )
 VELOCITIES = Algorithm(
     _kinematics.velocities,
@@ -205,6 +212,7 @@ VELOCITIES = Algorithm(
     dimensions=2,
     coupled=_coupled.expanded,
     looped=_looped.as_tree,
+    flexible=_flexible.BENT_VELOCITIES,
 )
 JACOBIAN = Algorithm(
     _jacobian.jacobian,
@@ -213,6 +221,7 @@ JACOBIAN = Algorithm(
     dimensions=2,
     coupled=_coupled.projected,
     looped=_looped.as_tree,
+    flexible=_flexible.BENT_JACOBIAN,
 )
 JACOBIAN_DOT_V = Algorithm(
     _jacobian.jacobian_dot_v,
@@ -227,6 +236,7 @@ ENERGY = Algorithm(
     "v",
     coupled=_coupled.expanded,
     looped=_looped.as_tree,
+    flexible=_flexible.BENT_ENERGY,
 )
 COMPLIANCE = Algorithm(_compliance.compliance, _compliance.compliance_batch, "x", dimensions=2)
 JOINT_FORCES = Algorithm(_joint_forces.joint_forces, _joint_forces.joint_forces_batch, "vxf", "tau")
@@ -319,7 +329,7 @@ def _forward_call(model: Model) -> Sequence[Any]:
     """The kernel that a model's forward dynamics goes through, and its block; kept if calls can
     share it."""
     algorithm = LOOPED_FORWARD if model.has_loops else FORWARD
-    algorithm = _flexible.FLEXIBLE_FORWARD if model.flexible else algorithm
+    algorithm = _flexible.BENT_FORWARD if model.flexible else algorithm
     made = algorithm.ready, block_of(algorithm, model)
     if calls_take_turns():
         model.forward_call.extend(made)

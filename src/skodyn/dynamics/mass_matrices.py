@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from skodyn.dynamics import coupled as _coupled
 from skodyn.dynamics.driver import COMPILED, NOTHING, TURNED_AWAY, block_of, first_block, run
 from skodyn.dynamics.explain import check_out, raise_failure, read_arguments, read_columns
+from skodyn.dynamics.flexible_algorithms import BENT_SOLVE
 from skodyn.dynamics.functions import (
     COMPLIANCE,
     COUPLED_SOLVE,
@@ -204,6 +205,7 @@ def _solve_columns(model: Model, q: Coordinates, rhs: ArrayLike, out: Floats | N
     answers = np.empty(inputs.x.shape)
     rhs_rows, flat = inputs.x.reshape(-1), answers.reshape(-1)
     algorithm = COUPLED_SOLVE if model.mimics else LOOPED_SOLVE if model.has_loops else SOLVE
+    algorithm = BENT_SOLVE if model.flexible else algorithm
     status = (
         algorithm.ready(block_of(algorithm, model), inputs.q, rhs_rows, flat) if flat.size else 0
     )

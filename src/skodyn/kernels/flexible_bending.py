@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from skodyn.jit import helper
+from skodyn.jit import helper, routine
 from skodyn.kernels.flexible_table import add_sparse, clear_lanes, field, lanes_of, node_lanes
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.workspace import parameter3, store6
@@ -39,7 +39,7 @@ SMALL_TURN = 2.25
 """Squares of angles below this take the series."""
 
 
-@helper
+@routine
 def bend(work, model, record, q):
     """η, ξ and G."""
     m, b = field(model, record, MODES), field(model, record, SLAVES)
@@ -56,7 +56,7 @@ def bend(work, model, record, q):
         store(work, eta + m + s, 0.5 * total)
 
 
-@helper
+@routine
 def bend_rates(work, model, record, v):
     """η̇, ξ̇ = G·η̇, and what ξ̈ is at η̈ = 0: η̇ᵀAη̇."""
     m, b = field(model, record, MODES), field(model, record, SLAVES)
@@ -193,7 +193,7 @@ def node_sum(work, model, node, x, first, behind):
     return moved, turned
 
 
-@helper
+@routine
 def node_pose(work, model, record, node):
     """(r, turn) of a node, in axes of its body."""
     n, eta = field(model, record, SHAPES), lanes_of(model, record, ETA)
@@ -215,7 +215,7 @@ def master_shape(work, model, record, node, i):
     return phi, psi
 
 
-@helper
+@routine
 def carry_modes(work, model, record, node, turn, parent_rotation, d):
     """Store Π of every master, world axes; d from the node to the origin of what hangs there."""
     at = node_lanes(model, node)
@@ -235,7 +235,7 @@ class NodeRates(NamedTuple):
     acceleration: Any
 
 
-@helper
+@routine
 def node_rates(work, model, record, node, turn):
     """How a node moves in its body."""
     m, n = field(model, record, MODES), field(model, record, SHAPES)

@@ -15,7 +15,7 @@ curvature behind it.
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, routine
 from skodyn.kernels.flexible_table import (
     add_sparse,
     clear_lanes,
@@ -75,7 +75,6 @@ from skodyn.model.layout import FIRST_MOMENT, MASS, SECOND_MOMENT
 from skodyn.spatial.inertia import rotate_inertia
 from skodyn.spatial.linear3 import (
     add,
-    add_cross,
     add_scaled,
     cross,
     dot,
@@ -100,14 +99,18 @@ def mode_slot(model, record, i):
     return dof_slot(body_count(model), field(model, record, MODE_V) + i)
 
 
-@helper
+@routine
 def couple_shapes(work, model, record, moving):
     """D(Qₑ) and cₑ of every shape, and ċₑ if the body moves."""
     n, at = field(model, record, SHAPES), lanes_of(model, record, COUPLING)
     for e in range(n):
         d, c = undeformed_coupling(work, model, record, e)
         one = splat(work, 1.0)
-        store_sym(work, at + 9 * e, (one * d[0], one * d[1], one * d[2], one * d[3], one * d[4], one * d[5]))
+        store_sym(
+            work,
+            at + 9 * e,
+            (one * d[0], one * d[1], one * d[2], one * d[3], one * d[4], one * d[5]),
+        )
         store3(work, at + 9 * e + 6, (one * c[0], one * c[1], one * c[2]))
     rows, numbers = field(model, record, PRODUCTS), field(model, record, PRODUCT_NUMBERS)
     add_sparse(work, model, rows, numbers, lanes_of(model, record, ETA), at)
@@ -141,7 +144,7 @@ def coupling_of(work, model, record, e):
     return load_sym(work, at), load3(work, at + 6)
 
 
-@helper
+@routine
 def deformed_inertia(work, model, k, record):
     """(m, mc, J) of body k in its own axes."""
     i, eta = body_parameters(k), lanes_of(model, record, ETA)
@@ -156,7 +159,7 @@ def deformed_inertia(work, model, k, record):
     return one * parameter(work, model.parameters, i + MASS), h, j
 
 
-@helper
+@routine
 def couple_masters(work, model, record, r):
     """P_rη of the body alone, one column a master, world axes, into GAIN."""
     m, b = field(model, record, MODES), field(model, record, SLAVES)
@@ -169,10 +172,12 @@ def couple_masters(work, model, record, r):
             _, slave = coupling_of(work, model, record, m + s)
             c = add_scaled(c, share, slave)
             f = add_scaled(f, share, shape_integral(work, model, record, m + s))
-        store6(work, mode_slot(model, record, i) + GAIN, (multiply_vector(r, c), multiply_vector(r, f)))
+        store6(
+            work, mode_slot(model, record, i) + GAIN, (multiply_vector(r, c), multiply_vector(r, f))
+        )
 
 
-@helper
+@routine
 def pair_masters(work, model, record):
     """P_ηη = WᵀMeW of the body alone."""
     m, b = field(model, record, MODES), field(model, record, SLAVES)
@@ -200,7 +205,7 @@ def pair_masters(work, model, record):
 
 @helper
 def weigh(work, model, k, record, r, moving):
-    """Everything that M(k) is made of; h and J in world axes, kept. Returns mc and J in body axes."""
+    """Everything that M(k) is made of, kept in world axes; (m, mc, J) in axes of the body."""
     couple_shapes(work, model, record, moving)
     inertia = deformed_inertia(work, model, k, record)
     _, h, j = rotate_inertia(r, inertia)
@@ -241,7 +246,9 @@ def shape_bias(work, model, record, e, w, squares):
     m, b = field(model, record, MODES), field(model, record, SLAVES)
     d, _ = coupling_of(work, model, record, e)
     c_rate = load3(work, lanes_of(model, record, ARM_RATE) + 3 * e)
-    upper = fma(squares[0], d[0], fma(squares[1], d[1], fma(squares[2], d[2], 2.0 * dot(w, c_rate))))
+    upper = fma(
+        squares[0], d[0], fma(squares[1], d[1], fma(squares[2], d[2], 2.0 * dot(w, c_rate)))
+    )
     total = fma(squares[3], d[3], fma(squares[4], d[4], fma(squares[5], d[5], upper)))
     product = lanes_of(model, record, SLAVE_PRODUCT)
     if e >= m or field(model, record, IS_MIXED) > 0:
@@ -251,10 +258,14 @@ def shape_bias(work, model, record, e, w, squares):
     return total
 
 
-@helper
+@routine
 def load_body(work, model, k, record, r, inertia):
     """b: six numbers into OWN, one for each master into RESIDUE, with the strain's part."""
-    m, b, n = field(model, record, MODES), field(model, record, SLAVES), field(model, record, SHAPES)
+    m, b, n = (
+        field(model, record, MODES),
+        field(model, record, SLAVES),
+        field(model, record, SHAPES),
+    )
     rate, product = lanes_of(model, record, ETA_RATE), lanes_of(model, record, SLAVE_PRODUCT)
     w = multiply_vector_transposed(r, load3(work, body_slot(k) + OMEGA))
     zero = splat(work, 0.0)
@@ -276,7 +287,11 @@ def load_body(work, model, k, record, r, inertia):
     store6(work, own + BIAS, (multiply_vector(r, turning), multiply_vector(r, pushing)))
     squares = square_of(w)
     for i in range(m):
-        store(work, mode_slot(model, record, i) + RESIDUE, shape_bias(work, model, record, i, w, squares))
+        store(
+            work,
+            mode_slot(model, record, i) + RESIDUE,
+            shape_bias(work, model, record, i, w, squares),
+        )
     for s in range(b):
         of_slave = shape_bias(work, model, record, m + s, w, squares)
         for i in range(m):
@@ -285,7 +300,7 @@ def load_body(work, model, k, record, r, inertia):
             store(work, at, fma(share, of_slave, load(work, at)))
 
 
-@helper
+@routine
 def strain_body(work, model, record, moving):
     """Add Kη + Cη̇, and for beams the force of their curvature's next order, to RESIDUE."""
     m, eta = field(model, record, MODES), lanes_of(model, record, ETA)
@@ -324,7 +339,7 @@ def bent_at(work, model, at, m, eta):
     return v, vv, w, ww
 
 
-@helper
+@routine
 def strain_energy(work, model, record):
     """½ηᵀKη, and what the next order of a beam's curvature adds."""
     m, eta, p = field(model, record, MODES), lanes_of(model, record, ETA), model.parameters

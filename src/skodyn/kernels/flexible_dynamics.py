@@ -11,7 +11,7 @@ with u = P_rη and e = P_ηη of the mode. What hangs on a node adds ΠᵀP⁺Π
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, routine
 from skodyn.kernels.articulated_inertia import (
     SINGULAR_PIVOT,
     gathered_inertia,
@@ -78,7 +78,7 @@ from skodyn.spatial.motion import (
 _INFINITY = float("inf")
 
 
-@helper
+@routine
 def yield_modes(work, model, k, record, p):
     """(P, sound) behind the modes of body k; u, e and 1/d of each stay in the workspace."""
     pairs, sound = lanes_of(model, record, PAIRS), True
@@ -102,7 +102,7 @@ def yield_modes(work, model, k, record, p):
     return p, sound
 
 
-@helper
+@routine
 def load_modes(work, model, record, z, tau):
     """z behind the modes, under the forces tau; RESIDUE holds z_η and then ε of each."""
     pairs = lanes_of(model, record, PAIRS)
@@ -120,7 +120,7 @@ def load_modes(work, model, record, z, tau):
     return z
 
 
-@helper
+@routine
 def hang_inertia(work, model, k, p_plus):
     """Add what body k passes inward to the modes that move its node."""
     node = node_record(model, k)
@@ -136,7 +136,7 @@ def hang_inertia(work, model, k, p_plus):
                 store(work, row + j, load(work, row + j) + more)
 
 
-@helper
+@routine
 def hang_force(work, model, k, z_plus):
     """The same for a force: z_η += Πᵀz⁺."""
     node = node_record(model, k)
@@ -148,7 +148,7 @@ def hang_force(work, model, k, z_plus):
             store(work, slot, load(work, slot) + more)
 
 
-@helper
+@routine
 def mode_trouble(work, model, k, record):
     """The status for a body whose modes, or whose joint, are not sound."""
     for i in range(field(model, record, MODES)):
@@ -188,7 +188,11 @@ def gather_bent_residuals(work, model, tau, f_ext):
         pass_inertia_inward(work, model, k, p_plus, False)
         pass_force_inward(work, model, k, z_plus, False)
         if status == OK and not (sound and free):
-            status = mode_trouble(work, model, k, record) if record > 0 else joint_trouble(work, model, k)
+            status = (
+                mode_trouble(work, model, k, record)
+                if record > 0
+                else joint_trouble(work, model, k)
+            )
     return status
 
 
@@ -210,11 +214,15 @@ def gather_bent_inertias(work, model):
         hang_inertia(work, model, k, p_plus)
         pass_inertia_inward(work, model, k, p_plus, False)
         if status == OK and not (sound and free):
-            status = mode_trouble(work, model, k, record) if record > 0 else joint_trouble(work, model, k)
+            status = (
+                mode_trouble(work, model, k, record)
+                if record > 0
+                else joint_trouble(work, model, k)
+            )
     return status
 
 
-@helper
+@routine
 def answer_modes(work, model, k, record, alpha, vdot):
     """η̈ of body k, which accelerates with α; are they finite?"""
     pairs, sound = lanes_of(model, record, PAIRS), True

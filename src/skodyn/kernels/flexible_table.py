@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skodyn.jit import helper
+from skodyn.jit import helper, routine
 from skodyn.kernels.workspace import body_count, free_slot, parameter3, parameter_sym
 from skodyn.lanes import fma, load, parameter, splat, store
 from skodyn.model.flexible_layout import (
@@ -78,7 +78,7 @@ def modal_mass(work, model, record, e, f):
     return parameter(work, model.parameters, at)
 
 
-@helper
+@routine
 def add_sparse(work, model, rows, numbers, x, out):
     """out += rows·x, for the rows that are not zero; x and out are lanes."""
     place, at = rows + 1, numbers
@@ -99,8 +99,13 @@ def clear_lanes(work, at, count):
         store(work, at + i, splat(work, 0.0))
 
 
+def is_bent(tree: Any) -> bool:
+    """Has a packed model flexible bodies?"""
+    full = int(tree[FULL])
+    return full > 0 and int(tree[full + FLEXIBLE]) > 0
+
+
 def flexible_lanes(tree: Any) -> int:
-    """Lanes that flexible bodies need behind the workspace; tree: of the state, or of bodies."""
-    bodies = tree[int(tree[FULL]) :]
-    table = int(bodies[FLEXIBLE])
-    return int(bodies[table + FLEXIBLE_LANES]) if table > 0 else 0
+    """Lanes that the flexible bodies of a packed model need behind its workspace."""
+    full = int(tree[FULL])
+    return int(tree[full + int(tree[full + FLEXIBLE]) + FLEXIBLE_LANES])

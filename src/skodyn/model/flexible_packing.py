@@ -42,7 +42,7 @@ def with_flexible(
     records = np.zeros((len(dofs) + int(modes.sum()), layout.DOF_RECORD))
     records[(own + within).astype(np.int64)] = dofs
     ordered = {name: flexible[name] for name in rigid.body_names if name in flexible}
-    nodes = {name: node for name, node in attached.items()}
+    nodes = dict(attached)
     front = np.concatenate((rigid.parameters[:start], records.reshape(-1)))
     numbers = _Numbers(rigid, ordered, nodes, front.size)
     return replace(
@@ -81,7 +81,7 @@ def manifold_rows(model: Model) -> Whole:
     tree = model.kernel_tree
     count = int(tree[layout.N_BODIES])
     rows: Whole = tree[layout.INDEX_COLUMNS : (count + 1) * layout.INDEX_COLUMNS]
-    return np.ascontiguousarray(rows.reshape(count, layout.INDEX_COLUMNS))
+    return np.array(rows.reshape(count, layout.INDEX_COLUMNS))
 
 
 def _sizes(model: Model, rows: int) -> Whole:
@@ -97,7 +97,8 @@ def _mode_row(model: Model, k: int, modes: int) -> Whole:
     row[layout.Q_START] += model.joints[k].nq
     row[layout.V_START] += model.joints[k].nv
     row[layout.N_DOF] = modes
-    return row
+    found: Whole = row
+    return found
 
 
 class _Numbers:
@@ -196,7 +197,9 @@ def _node_numbers(node: FlexibleNode, back: Floats) -> Floats:
     """s, then φ and ψ of each shape."""
     moves, turns = applied(back[None], node.translation.T), applied(back[None], node.rotation.T)
     shapes = np.concatenate((moves, turns), axis=1)
-    return np.concatenate((applied(back[None], node.position[None]).reshape(-1), shapes.reshape(-1)))
+    return np.concatenate(
+        (applied(back[None], node.position[None]).reshape(-1), shapes.reshape(-1))
+    )
 
 
 def turned(back: Floats, matrices: Floats) -> Floats:

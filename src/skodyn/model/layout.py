@@ -25,7 +25,7 @@ COUPLED_BODY, COUPLED_DOF, COUPLED_Q, FOLLOWS = range(4)
 COUPLED_ROW = 4
 
 # With flexible bodies, `tree` is the layout of the state, in which modes look like bodies that
-# slide, and FULL says where the tree of bodies begins that `parameters` and all recursions speak of.
+# slide, and FULL says where the tree of bodies begins that parameters and recursions speak of.
 # There FLEXIBLE says where the table of flexible bodies follows (flexible_layout.py), 0 for none
 
 # header of `parameters`

@@ -310,6 +310,11 @@ class Model:
         start = int(self.indices[k, column]) + int(getattr(self.joints[k], size))
         return slice(start, start + self.flexible[body].modes)
 
+    def mode_names(self, joint: str) -> list[str]:
+        """Names of the modes of the body that a joint carries, "boom.y1"; none if it is rigid."""
+        name = self.body_names[self.joint_index(joint)]
+        return [f"{name}.{x}" for x in self.flexible[name].labels] if name in self.flexible else []
+
     def refuse_flexible(self, what: str) -> None:
         """A ModelError if bodies are flexible, for what has no code with them."""
         if self.flexible:

@@ -59,6 +59,14 @@ def apply_elements(work, system, t, state, effects):
         call_part(system.parts[GRAVITY_PART], work, system, state.q, effects.gravity)
     if codes[ON_BODIES] > 0:
         status = place_bodies(work, full_model(system.model), state, effects.f_ext)
+    each_element(work, system, t, state, effects)
+    return status
+
+
+@helper
+def each_element(work, system, t, state, effects):
+    """Every element by itself; what they need is ready."""
+    codes = system.codes
     for e in range(codes[ELEMENTS]):
         at = CODES_HEADER + CODES_RECORD * e
         code = codes[at + CODE]
@@ -74,7 +82,6 @@ def apply_elements(work, system, t, state, effects):
             call_part(system.parts[codes[at + SECOND]], work, system, at, t, state, effects)
         else:
             wrench(work, system, at, effects.f_ext)
-    return status
 
 
 @helper

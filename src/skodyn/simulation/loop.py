@@ -177,6 +177,10 @@ def _came_open(engine: Engine, number: int, when: str) -> str:
 
 def _joint_of_dof(engine: Engine, dof: int) -> str:
     names = engine.model.independent_joints
+    for body in engine.model.flexible:
+        modes = engine.model.mode_slice(body, "v")
+        if modes.start <= dof < modes.stop:
+            return f"{body}.{engine.model.flexible[body].labels[dof - modes.start]}"
     return next(n for n in names if dof in range(*engine.model.v_slice(n).indices(engine.model.nv)))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from skodyn.errors import StateError
 from skodyn.jit import COUNT, JIT_DISABLED, NUMBER
+from skodyn.kernels.flexible_table import is_bent
 from skodyn.lanes import PartAtWidths, Width, parts_of
 from skodyn.model.layout import FULL, LOOPS
 from skodyn.simulation import forces as f
@@ -24,12 +25,32 @@ from skodyn.simulation.driven_motions import follow_motions
 from skodyn.simulation.driven_system import evaluate_driven
 from skodyn.simulation.element_forces import apply_elements, compensate_gravity
 from skodyn.simulation.element_kinds.fixman import apply_fixman
+from skodyn.simulation.flexible_system import (
+    apply_bent_elements,
+    evaluate_bent,
+    evaluate_bent_springs,
+)
 from skodyn.simulation.looped_system import close_loops, evaluate_looped
 from skodyn.simulation.methods import method_named
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.sprung_system import evaluate_sprung
 from skodyn.simulation.steppers.looped_midpoint import step_looped
-from skodyn.simulation.structures import EFFECTS, ROWS, STATE, SYSTEM
+from skodyn.simulation.structures import (
+    COUPLED,
+    EFFECTS,
+    ELEMENTS_PART,
+    ROWS,
+    SPRUNG,
+    STATE,
+    SYSTEM,
+)
+
+BENT = {
+    COUPLED: parts_of(evaluate_bent, SYSTEM, NUMBER, STATE, ROWS),
+    ELEMENTS_PART: parts_of(apply_bent_elements, SYSTEM, NUMBER, STATE, EFFECTS),
+    SPRUNG: parts_of(evaluate_bent_springs, SYSTEM, NUMBER, STATE, ROWS),
+}
+"""Those that stand in the place of others where bodies are flexible."""
 
 __all__ = ["AtAnyWidth", "addresses", "element_part"]
 
@@ -87,7 +108,7 @@ def addresses(
     needed = (
         tree[FULL] > 0,
         codes[f.ELEMENTS] > 0,
-        codes[f.GRAVITY_COMPENSATED] > 0,
+        codes[f.GRAVITY_COMPENSATED] > 0 and not is_bent(tree),
         codes[f.FIXMAN] > 0,
         tree[LOOPS] > 0,
         tree[LOOPS] > 0,
@@ -98,7 +119,8 @@ def addresses(
         tree[FULL] > 0 and width.own_parameters,  # metrics of runs side by side look at all joints
         codes[f.MOTIONS] > 0 and tree[FULL] > 0,
     )
-    found = [part.address(width) if used else 0 for part, used in zip(OWN, needed, strict=True)] + [
+    own = [BENT.get(i, part) if is_bent(tree) else part for i, part in enumerate(OWN)]
+    found = [part.address(width) if used else 0 for part, used in zip(own, needed, strict=True)] + [
         part.address(width) for part in brought
     ]
     return np.array(found, dtype=object if JIT_DISABLED else np.int64)

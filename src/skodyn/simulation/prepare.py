@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skodyn.jit import JIT_DISABLED
+from skodyn.kernels.flexible_table import flexible_lanes, is_bent
 from skodyn.kernels.mimics import lanes_of_mimics
 from skodyn.kernels.workspace import workspace_lanes
 from skodyn.lanes import PartAtWidths, Width
@@ -58,6 +59,8 @@ def tree_sizes(tree: Any, n_integrals: int, driven: bool = False) -> dict[str, i
 def lanes_of(tree: Any) -> int:
     """How many lanes the recursions need for a packed tree."""
     own = workspace_lanes(*(int(tree[i]) for i in (N_BODIES, NQ, NV)))
+    if is_bent(tree):
+        return own + flexible_lanes(tree)
     return own + lanes_of_mimics(tree) + lanes_of_loops(tree) + _lanes_of_drives(tree)
 
 

@@ -32,6 +32,7 @@ from skodyn.model.layout import (
     NV,
 )
 from skodyn.simulation.coupled_system import accelerate_coupled, act_coupled
+from skodyn.simulation.flexible_system import mode_springs
 from skodyn.simulation.forces import DAMPING, PASSIVE_RECORD, STIFFNESS
 from skodyn.simulation.looped_system import accelerate_looped
 from skodyn.simulation.steppers.implicit_midpoint import HALF_STEP, SPRUNG_MODEL
@@ -96,4 +97,7 @@ def with_springs(tree: Any, parameters: Any, numbers: Any, dt: float) -> Any:
     c = numbers[..., PASSIVE_RECORD * dofs + DAMPING]
     sprung = parameters.copy()
     sprung[..., rotors] += 0.5 * dt * (0.5 * dt * k + c)
+    modes, stiffness, damping = mode_springs(tree)
+    k, c = parameters[..., stiffness], parameters[..., damping]
+    sprung[..., rotors[modes]] += 0.5 * dt * (0.5 * dt * k + c)
     return np.concatenate((parameters, sprung), axis=-1)

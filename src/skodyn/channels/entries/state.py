@@ -11,13 +11,15 @@ from skodyn.registry import register
 def coordinate_names(model: Model) -> Labels:
     """Names: "shoulder" for a joint with one coordinate, "ball.w" … for several.
 
-    A mimic joint has no columns: they would repeat those of its source.
+    A mimic joint has no columns: they would repeat those of its source. Modes of a flexible body
+    follow its joint: "boom.y1".
     """
     labels: dict[str, list[str]] = {"q_name": [], "v_name": []}
     for name in model.independent_joints:
         joint = model.joints[model.joint_index(name)]
         for dim, parts in (("q_name", joint.q_parts), ("v_name", joint.v_parts)):
             labels[dim] += [name] if len(parts) == 1 else [f"{name}.{part}" for part in parts]
+            labels[dim] += model.mode_names(name)
     return {dim: tuple(names) for dim, names in labels.items()}
 
 
