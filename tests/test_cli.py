@@ -265,7 +265,7 @@ def test_version(capsys: Any):
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["inf"], ["info"], ["info", "a", "b"], ["cache"], ["info", "a", "--al"]]
+    "arguments", [["inf"], ["info"], ["info", "a", "b"], ["cache"], ["info", "a", "--al"]]
 )
 def test_wrong_arguments_end_with_2_and_usage(arguments: list[str], capsys: Any):
     with pytest.raises(SystemExit, match="2"):
@@ -339,3 +339,33 @@ def test_the_commands_of_the_readme_name_things_that_exist(tmp_path: Path, monke
     program = block("main-command").split(".venv/bin/skodyn ")[1].split()
     assert main([program[0], str(ROOT / program[1])]) == 0
     assert (ROOT / block("test-command").split()[-1]).is_file()
+
+
+def test_skodyn_alone_prints_its_help(capsys):
+    assert main([]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("usage: skodyn")
+    assert err == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_prints_a_script_that_knows_every_command(shell, capsys):
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(word in script for word in ("sweep", "identities", "overwrite"))
+
+
+def test_completion_in_bash_completes_a_command(tmp_path, capsys):
+    assert main(["completion", "bash"]) == 0
+    script = tmp_path / "skodyn.bash"
+    script.write_text(capsys.readouterr().out)
+    typed = "COMP_WORDS=(skodyn swe); COMP_CWORD=1; COMP_LINE='skodyn swe'; COMP_POINT=10"
+    ask = f"source {script}; {typed}; _shtab_skodyn; printf '%s ' \"${{COMPREPLY[@]}}\""
+    done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["sweep"]
+
+
+def test_completion_without_shtab_names_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert main(["completion", "bash"]) == 2
+    assert "pip install 'skodyn[completion]'" in capsys.readouterr().err

@@ -20,7 +20,8 @@ import h5py
 import numpy as np
 import pytest
 
-from skodyn.cli import main, progress
+from skodyn import progress
+from skodyn.cli import main
 from skodyn.io import checkpoint
 from skodyn.io import log as log_module
 from skodyn.io.trajectory import open as open_trajectory
@@ -132,7 +133,9 @@ def test_progress_is_on_stderr_and_quiet_means_none(scenario, tmp_path, capsys, 
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
     assert main(["run", str(scenario), "-o", str(tmp_path / "a.h5")]) == 0
     out, err = capsys.readouterr()
-    assert re.search(r"^one rod: t = \S+ of 0.5 s, [\d,]+ steps/s, \S+ s/s, \d+ s left$", err, re.M)
+    assert re.search(
+        r"^one rod: \d+ %, t = \S+ of 0.5 s, [\d,]+ steps/s, \S+ s/s, \d+ s left$", err, re.M
+    )
     assert "left" not in out
     assert main(["run", str(scenario), "-o", str(tmp_path / "b.h5"), "--quiet"]) == 0
     assert capsys.readouterr().err == ""
@@ -322,22 +325,12 @@ def test_a_signal_leaves_a_log_that_resumes(number, code, tmp_path, capsys):
     # going on, until the next signal, in this process
     sent = []
 
-    def stop(_stream, _title):
-        class Stop:
-            def __enter__(self):
-                return self.show
-
-            def __exit__(self, *_error):
-                pass
-
-            def show(self, engine, _wall):
-                if engine.step > step and not sent:
-                    sent.append(os.kill(os.getpid(), number))
-
-        return Stop()
+    def stop(_self, _t, *_more):
+        if not sent:  # the first chunk of this session is done
+            sent.append(os.kill(os.getpid(), number))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(progress, "shown_on", stop)
+        patch.setattr(progress._Lines, "show", stop)
         assert main(["resume", str(log)]) == code
     assert open_trajectory(log).summary["steps"] > step
     assert len(open_trajectory(log)) >= rows
@@ -349,8 +342,8 @@ def test_resume_finishes_an_interrupted_run_to_the_same_bits(tmp_path, capsys, m
     scenario.write_text(text_of(duration=2.0))
     sent = []
 
-    def show(_self, engine, _wall):
-        if engine.step > 700 and not sent:
+    def show(_self, t, *_more):
+        if t > 0.7 and not sent:
             sent.append(os.kill(os.getpid(), signal.SIGINT))
 
     with pytest.MonkeyPatch.context() as patch:
@@ -382,8 +375,8 @@ def test_a_model_file_changed_since_is_refused_unless_forced(tmp_path, capsys, m
     log = tmp_path / "s.h5"
     sent = []
 
-    def show(_self, engine, _wall):
-        if engine.step > 300 and not sent:
+    def show(_self, t, *_more):
+        if t > 0.3 and not sent:
             sent.append(os.kill(os.getpid(), signal.SIGINT))
 
     with pytest.MonkeyPatch.context() as patch:
@@ -598,8 +591,8 @@ def test_resume_without_the_model_file_is_refused(tmp_path, capsys, monkeypatch)
     (tmp_path / "s.toml").write_text(text)
     log = tmp_path / "s.h5"
 
-    def show(_self, engine, _wall):
-        if engine.step > 300:
+    def show(_self, t, *_more):
+        if t > 0.3:
             raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:

@@ -567,3 +567,37 @@ def test_failures_are_listed_with_their_parameters(tmp_path, capsys):
     assert "joints.elbow.stiffness = 100000000000.0" in line
     assert main(["sweep", "failures", path, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["run"] == 1
+
+
+# ---- arguments beside a table [sweep] ----------------------------------------------------------
+
+
+def test_arguments_take_the_place_of_what_the_table_says(tmp_path):
+    text = SHORT.replace("models/", f"{ROOT / 'scenarios' / 'models'}/")
+    text += '\n[sweep]\ngrid = { "initial.q.shoulder" = [0.1, 0.2, 0.3] }\n'
+    text += '[sweep.metrics.fast]\nkind = "max"\nof = "v.elbow"\n'
+    file = tmp_path / "study.toml"
+    file.write_text(text)
+    assert sk.sweep(file).metric("fast").shape == (3,)
+    other = sk.sweep(file, {"initial.q.shoulder": [0.1, 0.2]})
+    assert other.metric("fast").shape == (2,)  # its metrics stay
+    slow = sk.sweep(file, metrics={"slow": {"kind": "min", "of": "v.elbow"}})
+    assert slow.metric("slow").shape == (3,)  # its grid stays
+    assert list(slow.metric_names) == ["slow"]
+
+
+def test_a_dask_client_and_a_cluster_are_taken_as_they_are(loopback_cluster, reference, tmp_path):
+    import distributed
+
+    address, _ = loopback_cluster
+    with distributed.Client(address) as client:
+        run_plan(small_plan(), tmp_path / "s.h5", engine="dask", scheduler=client, batch_runs=8)
+        assert client.submit(abs, -1).result() == 1  # it stays open
+    assert_same(tmp_path / "s.h5", reference)
+
+
+def test_what_is_no_scheduler_is_refused_in_words_for_python_and_the_command_line():
+    with pytest.raises(sk.SkodynError, match="give the address of a dask scheduler"):
+        open_engine("dask", 1, 7, lambda: None)
+    with pytest.raises(sk.SkodynError, match="choose the engine dask"):
+        open_engine("threads", 1, "tcp://127.0.0.1:1", lambda: None)

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from skodyn import __version__
-from skodyn.cli import cache, identities, robots, runs, sweeps, views
+from skodyn.cli import cache, completion, identities, robots, runs, sweeps, views
 from skodyn.cli.kinds import file_kind
 from skodyn.cli.settings import add_set, changed_by
 from skodyn.errors import ModelError, SkodynError, faults_of
@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"skodyn {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
     runs.add_commands(commands)
     views.add_commands(commands)
@@ -110,6 +110,8 @@ def _parser() -> argparse.ArgumentParser:
     identities.add_command(commands)
 
     cache.add_command(commands)
+    completion.add_command(commands, parser)
+    parser.set_defaults(command=lambda _options: parser.print_help())
     return parser
 
 

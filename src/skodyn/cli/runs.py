@@ -12,6 +12,7 @@ from typing import Any
 
 from skodyn import jit
 from skodyn.cli.settings import add_set, changed_by, refuse_both
+from skodyn.simulation.run_progress import shown_run
 
 __all__ = ["add_commands", "check_scenario", "log_info"]
 
@@ -55,7 +56,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.resume and begun(scenario, target):
         return _go_on(target, options)
     overwrite = options.overwrite or options.resume  # what is there has nothing to go on from
-    with _progress(options, scenario.title) as progress:
+    with shown_run(scenario.title, _wanted(options)) as progress:
         run = run_scenario(scenario, target, overwrite=overwrite, progress=progress)
     return _report(run, options)
 
@@ -73,7 +74,7 @@ def _go_on(target: Path, options: argparse.Namespace) -> int:
         print(_as_json(data) if options.json else words)
         return 0
     force = getattr(options, "force", False)
-    with _progress(options, target.name) as progress:
+    with shown_run(target.name, _wanted(options)) as progress:
         return _report(resume_log(target, force=force, progress=progress), options)
 
 
@@ -81,22 +82,10 @@ def _resume(options: argparse.Namespace) -> int:
     return _go_on(Path(options.log), options)
 
 
-def _progress(options: argparse.Namespace, title: str) -> Any:
-    """A display of progress; says once that kernels have to be compiled, if they have."""
-    from skodyn.cli.progress import Silent, shown_on
-
+def _wanted(options: argparse.Namespace) -> bool:
     if options.quiet:
-        return Silent()
-    jit.BEFORE_COMPILING.append(_say_once)
-    return shown_on(sys.stderr, title)
-
-
-def _say_once(_name: str) -> None:
-    jit.BEFORE_COMPILING.clear()
-    print(
-        "compiling kernels, once for this version: some seconds ('skodyn cache warm' compiles all)",
-        file=sys.stderr,
-    )
+        jit.BEFORE_COMPILING.clear()
+    return not options.quiet
 
 
 def _report(run: Any, options: argparse.Namespace) -> int:

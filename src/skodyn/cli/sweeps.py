@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from skodyn.cli.settings import add_set, changed_by, refuse_both
 
 __all__ = ["add_commands", "check_sweep"]
 
-LINE_SECONDS = 5.0
 SHOWN_FAILURES = 20
 RUNS = (
     "This runs the Python files that metrics name (of = FILE.py:FUNCTION), wherever they are: use "
@@ -94,13 +93,14 @@ def _run(options: argparse.Namespace) -> int:
     from skodyn.sweeps.parts import part_path, read_part
     from skodyn.sweeps.plan import read_plan
     from skodyn.sweeps.running import run_or_resume, run_plan
+    from skodyn.sweeps.sweep_progress import shown_sweep
 
     target = Path(options.output or f"{Path(options.scenario).stem}.h5")
     part = read_part(options.part) if options.part else None
     target = part_path(target, part) if part else target
     refuse_both(options)
     plan = read_plan(options.scenario, changed_by(options))
-    with _progress(options, target.name) as progress:
+    with shown_sweep(target.name, not options.quiet) as progress:
         given = {"part": part, "progress": progress, **_engine(options)}
         if options.resume:
             tally = run_or_resume(plan, target, **given)
@@ -119,9 +119,10 @@ def _merge(options: argparse.Namespace) -> None:
 
 def _resume(options: argparse.Namespace) -> int:
     from skodyn.sweeps.running import resume_sweep
+    from skodyn.sweeps.sweep_progress import shown_sweep
 
     target = Path(options.index)
-    with _progress(options, target.name) as progress:
+    with shown_sweep(target.name, not options.quiet) as progress:
         tally = resume_sweep(target, force=options.force, progress=progress, **_engine(options))
     return _report(target, tally)
 
@@ -271,73 +272,3 @@ def plan_text(path: str) -> str:
             f"index    {found.bytes / 1e6:.3g} MB",
         )
     )
-
-
-# ---- progress -----------------------------------------------------------------------------------
-
-
-def _progress(options: argparse.Namespace, title: str) -> Any:
-    from skodyn.cli.progress import Silent
-
-    if options.quiet:
-        return Silent()
-    return _Bar(title) if sys.stderr.isatty() else _Lines(sys.stderr, title)
-
-
-def _left(seconds: float) -> str:
-    if not np.isfinite(seconds):
-        return "…"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
-
-
-class _Lines:
-    def __init__(self, stream: TextIO, title: str) -> None:
-        self.stream, self.title = stream, title
-        self.last = time.perf_counter()
-
-    def __enter__(self) -> Any:
-        return self.show
-
-    def __exit__(self, *_error: object) -> None:
-        pass
-
-    def show(self, tally: Any) -> None:
-        now = time.perf_counter()
-        if now - self.last < LINE_SECONDS:
-            return
-        self.last = now
-        print(
-            f"{self.title}: {tally.done} of {tally.total} done, {tally.failed} failed, "
-            f"{tally.rate:,.0f} runs/s, {_left(tally.seconds_left)} left",
-            file=self.stream, flush=True,
-        )  # fmt: skip
-
-
-class _Bar:
-    def __init__(self, title: str) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        self.title = title
-        self.progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[words]}"),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self.task: Any = None
-
-    def __enter__(self) -> Any:
-        self.progress.start()
-        self.task = self.progress.add_task(self.title, total=None, words="")
-        return self.show
-
-    def __exit__(self, *_error: object) -> None:
-        self.progress.stop()
-
-    def show(self, tally: Any) -> None:
-        words = f"{tally.done}/{tally.total} done, {tally.failed} failed, "
-        words += f"{tally.rate:,.0f} runs/s, {_left(tally.seconds_left)} left"
-        self.progress.update(self.task, total=tally.total, completed=tally.done, words=words)

@@ -30,6 +30,9 @@ from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model import layout
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.progress import tell_of_compiling
+
+tell_of_compiling()  # who calls a function may have to wait for its kernel
 
 RANGES_PER_THREAD = 4
 BODIES_PER_RANGE = 2000

@@ -11,6 +11,7 @@ from skodyn.scenario.description import Scenario
 from skodyn.scenario.reader import parse_scenario, read_scenario
 from skodyn.simulation import session
 from skodyn.simulation.loop import Progress
+from skodyn.simulation.run_progress import shown_run
 
 __all__ = ["plan_of", "resume", "resume_log", "run", "run_scenario"]
 
@@ -39,7 +40,7 @@ def run(
     log: str | os.PathLike[str] | None = None,
     *,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> session.Run:
     """Simulate what a scenario describes, as ``skodyn run`` does.
 
@@ -51,8 +52,10 @@ def run(
         The HDF5 log to write; without it, rows stay in memory.
     overwrite : bool
         Replace a log of that name.
-    progress : callable, optional
-        Called as ``progress(engine, seconds)`` about ten times a second, between two steps.
+    progress : bool or callable, optional
+        True shows how far it has come, False does not; by default it is shown if it takes long. A
+        function is called as ``progress(engine, seconds)`` about ten times a second instead,
+        between two steps.
 
     Returns
     -------
@@ -78,11 +81,12 @@ def run(
     'finished'
     """
     given = scenario if isinstance(scenario, Scenario) else read_scenario(scenario)
-    return run_scenario(given, log, overwrite=overwrite, progress=progress)
+    with shown_run(given.title, progress) as show:
+        return run_scenario(given, log, overwrite=overwrite, progress=show)
 
 
 def resume(
-    log: str | os.PathLike[str], *, force: bool = False, progress: Progress | None = None
+    log: str | os.PathLike[str], *, force: bool = False, progress: Progress | bool | None = None
 ) -> session.Run:
     """Go on with the interrupted run of a log, to the same bits, as ``skodyn resume`` does.
 
@@ -92,7 +96,7 @@ def resume(
         The HDF5 log that `run` began.
     force : bool
         Go on although the code has changed since; the last bits may then differ.
-    progress : callable, optional
+    progress : bool or callable, optional
         As in `run`.
 
     Returns
@@ -115,7 +119,8 @@ def resume(
     >>> sk.resume(log).status
     'finished'
     """
-    return resume_log(log, force=force, progress=progress)
+    with shown_run(Path(log).name, progress) as show:
+        return resume_log(log, force=force, progress=show)
 
 
 def run_scenario(

@@ -29,6 +29,8 @@ from skodyn.simulation.elements import (
     TorqueTable,
     Wrench,
 )
+from skodyn.simulation.loop import Progress
+from skodyn.simulation.run_progress import shown_run
 from skodyn.simulation.session import Plan, Run
 from skodyn.simulation.session import resume as _resume
 from skodyn.simulation.session import run as _run
@@ -78,6 +80,7 @@ def simulate(
     channels: Iterable[Any] = (),
     overwrite: bool = False,
     resume: bool = False,
+    progress: Progress | bool | None = None,
     **settings: float,
 ) -> Run:
     """Simulate from a state; rows go to an HDF5 log, or stay in memory.
@@ -130,6 +133,9 @@ def simulate(
         Replace a log of that name.
     resume : bool
         Go on with `log` from its last checkpoint, to the same bits, if the file exists.
+    progress : bool or callable, optional
+        True shows how far it has come, False does not; by default it is shown if it takes long. A
+        function is called as ``progress(engine, seconds)`` between two steps instead.
     **settings
         rtol, atol, tolerance, iterations, first_step, max_step, max_speed of the integrator.
 
@@ -175,5 +181,7 @@ def simulate(
         thermostat=thermostat,
     )  # fmt: skip
     if resume and log is not None and Path(log).exists():
-        return _resume(plan, log)
-    return _run(plan, log, overwrite=overwrite)
+        with shown_run(Path(log).name, progress) as show:
+            return _resume(plan, log, progress=show)
+    with shown_run(model.name if log is None else Path(log).name, progress) as show:
+        return _run(plan, log, overwrite=overwrite, progress=show)

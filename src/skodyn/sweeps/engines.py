@@ -125,22 +125,17 @@ class _Dask(Engine):
     shares_process = False
     all_break = False  # dask gives a lost task to another worker by itself
 
-    def __init__(self, workers: int, scheduler: str | None, warm_up: Callable[[], None]) -> None:
+    def __init__(self, workers: int, scheduler: Any, warm_up: Callable[[], None]) -> None:
         distributed = _import_distributed()
         self.cluster = None
+        self.is_theirs = isinstance(scheduler, distributed.Client)
         with _one_thread_each():
             if scheduler is None:
                 self.cluster = distributed.LocalCluster(
                     n_workers=workers, threads_per_worker=1, processes=True, host="127.0.0.1",
                     dashboard_address="127.0.0.1:0",
                 )  # fmt: skip
-            try:
-                self.client = distributed.Client(self.cluster or scheduler, timeout="20s")
-            except (OSError, TimeoutError) as error:
-                raise SkodynError(
-                    f"There is no dask scheduler at {scheduler} ({error}); start one with "
-                    "`dask scheduler`, or leave --scheduler out."
-                ) from None
+            self.client = scheduler if self.is_theirs else _client(self.cluster or scheduler)
         threads = self.client.nthreads()
         if not threads:
             self.client.wait_for_workers(1, timeout=60)
@@ -155,9 +150,25 @@ class _Dask(Engine):
 
     def close(self, *, at_once: bool = False) -> None:
         self.executor.shutdown(wait=False)
-        self.client.close()
+        if not self.is_theirs:
+            self.client.close()
         if self.cluster is not None:
             self.cluster.close()
+
+
+def _client(where: Any) -> Any:
+    distributed = _import_distributed()
+    if not isinstance(where, str | distributed.deploy.Cluster):
+        raise SkodynError(
+            f"scheduler is {where!r}; give the address of a dask scheduler, a Client or a Cluster."
+        )
+    try:
+        return distributed.Client(where, timeout="20s")
+    except (OSError, TimeoutError, ValueError) as error:
+        raise SkodynError(
+            f"There is no dask scheduler at {where} ({error}); start one with `dask scheduler`, "
+            "or name none and one is started here."
+        ) from None
 
 
 def _import_distributed() -> Any:
@@ -171,7 +182,7 @@ def _import_distributed() -> Any:
 
 
 def open_engine(
-    name: str, workers: int | None, scheduler: str | None, warm_up: Callable[[], None]
+    name: str, workers: int | None, scheduler: Any, warm_up: Callable[[], None]
 ) -> Engine:
     """The engine of this name; kernels are compiled once, here, before others look for them."""
     if name not in ENGINES:
@@ -179,7 +190,9 @@ def open_engine(
     if workers is not None and workers < 1:
         raise SkodynError(f"workers is {workers}; give a whole number from 1.")
     if scheduler is not None and name != "dask":
-        raise SkodynError(f"A scheduler is for the dask engine, not for {name}; add --engine dask.")
+        raise SkodynError(
+            f"A scheduler is for the dask engine, not for {name}; choose the engine dask."
+        )
     count = workers or core_count()
     warm_up()
     if name == "in-process":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import tomllib
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from skodyn.sweeps.results import Sweep, logs_folder
 from skodyn.sweeps.scenario_data import read_data
 from skodyn.sweeps.stored_study import changed_code, record_of, stored_study
 from skodyn.sweeps.study import Study
+from skodyn.sweeps.sweep_progress import shown_sweep
 from skodyn.typing import EngineName
 
 __all__ = ["plan_sweep", "resume_sweep", "run_or_resume", "run_plan", "sweep"]
@@ -37,14 +39,24 @@ def plan_sweep(
     """A plan from a file with a table [sweep], or from a scenario and what is to be varied."""
     if parameters is None and not more and not isinstance(scenario, Scenario):
         return read_plan(scenario)
-    given = scenario if isinstance(scenario, Scenario) else read_scenario(scenario)
+    given, table = _with_table(scenario)
     if parameters is None:
-        table: dict[str, Any] = {}
-    elif isinstance(parameters, Mapping):
-        table = {"designs": [parameters]} if "kind" in parameters else {"grid": dict(parameters)}
+        return make_plan(given, {**table, **more})
+    table = {key: value for key, value in table.items() if key not in ("grid", "designs")}
+    if isinstance(parameters, Mapping):
+        table |= {"designs": [parameters]} if "kind" in parameters else {"grid": dict(parameters)}
     else:
-        table = {"designs": list(parameters)}
+        table |= {"designs": list(parameters)}
     return make_plan(given, {**table, **more})
+
+
+def _with_table(scenario: str | os.PathLike[str] | Scenario) -> tuple[Scenario, dict[str, Any]]:
+    """A scenario, and the table [sweep] of its file, which arguments override key by key."""
+    if isinstance(scenario, Scenario):
+        return scenario, {}
+    given = read_scenario(scenario, of_sweep=True)
+    table = tomllib.loads(given.text).get("sweep", {})
+    return given, dict(table) if isinstance(table, dict) else {}
 
 
 @keywords_checked(lambda: KEYS)
@@ -55,10 +67,10 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     engine: EngineName = DEFAULT_ENGINE,
     workers: int | None = None,
-    scheduler: str | None = None,
+    scheduler: Any = None,
     overwrite: bool = False,
     resume: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **more: Any,
 ) -> Sweep:
     """Run a scenario for many values of its parameters.
@@ -70,23 +82,26 @@ def sweep(
     parameters : mapping or sequence of mappings, optional
         Paths with their values, a grid; or a table with a ``kind``, as in ``[[sweep.designs]]``; or
         a list of such tables, whose product is run. Left out, the file must have a table
-        ``[sweep]``.
+        ``[sweep]``; given, they take the place of the grid or the designs that stand there.
     out : path, optional
         The index to write; without it, results live as long as the object returned.
     engine : {"threads", "in-process", "processes", "dask"}
         Where runs go. Threads have the least overhead; processes survive a crash of one.
     workers : int, optional
         How many; one for each core by default.
-    scheduler : str, optional
-        Address of a dask cluster that exists, ``tcp://HOST:PORT``.
+    scheduler : str, dask.distributed.Client or Cluster, optional
+        A dask cluster that exists: its address ``tcp://HOST:PORT`` with engine "dask", or the
+        object, which stays open.
     overwrite : bool
         Replace an index of that name.
     resume : bool
         Go on with `out` if it exists and holds this sweep.
-    progress : callable, optional
-        Called with the tally of runs after each batch.
+    progress : bool or callable, optional
+        True shows how far it has come, False does not; by default it is shown if it takes long. A
+        function is called with the tally of runs after each batch instead.
     **more
-        metrics, replicas, logs, sample_every, as in the table ``[sweep]``.
+        metrics, replicas, logs, sample_every, as in the table ``[sweep]``, in place of what stands
+        there.
 
     Returns
     -------
@@ -117,16 +132,16 @@ def sweep(
     temporary = Path(tempfile.mkdtemp(prefix="skodyn-sweep-")) if out is None else None
     path = temporary / "sweep.h5" if temporary else Path(out or "")
     given: dict[str, Any] = {
-        "engine": engine,
+        "engine": engine if isinstance(scheduler, str | None) else "dask",
         "workers": workers,
         "scheduler": scheduler,
-        "progress": progress,
     }
-    if resume and path.exists():
-        check_same(path, plan)
-        resume_sweep(path, study=plan.study, **given)
-    else:
-        run_plan(plan, path, overwrite=overwrite, **given)
+    with shown_sweep(path.name, progress) as given["progress"]:
+        if resume and path.exists():
+            check_same(path, plan)
+            resume_sweep(path, study=plan.study, **given)
+        else:
+            run_plan(plan, path, overwrite=overwrite, **given)
     return Sweep(path, temporary)
 
 
@@ -184,7 +199,7 @@ def _drive(
     *,
     engine: str = DEFAULT_ENGINE,
     workers: int | None = None,
-    scheduler: str | None = None,
+    scheduler: Any = None,
     progress: Progress | None = None,
     batch_runs: int | None = None,
 ) -> Tally:
