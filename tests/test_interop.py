@@ -1,7 +1,9 @@
 """Converters between state layouts: round trips, what X must satisfy, and what is refused."""
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import mujoco
 import numpy as np
@@ -12,6 +14,7 @@ import naive
 import skodyn as sk
 from adapters import build
 from skodyn import interop
+from skodyn.model import peer_rules
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from models import mujoco_model, pinocchio_model
@@ -224,7 +227,7 @@ def test_quaternions_of_placements_near_half_turns():
         given = 0.01 * rng.normal(size=4)
         given[largest] = 1.0
         given /= np.linalg.norm(given)
-        found = interop._quaternion(naive.quaternion_matrix(given))
+        found = peer_rules._quaternion(naive.quaternion_matrix(given))
         np.testing.assert_allclose(found * np.sign(found @ given), given, atol=1e-15)
 
 
@@ -329,3 +332,68 @@ def test_arrays_of_another_shape_are_refused(q, v, said):
         interop.to_pinocchio_state(hinge(), theirs, q, v)
     with pytest.raises(sk.StateError, match=said):
         interop.from_pinocchio_state(hinge(), theirs, q, v)
+
+
+def test_a_joint_of_others_says_itself_who_stands_for_it():
+    """Composites of single axes follow from the twists; the entry says other counterparts."""
+
+    @dataclass(frozen=True)
+    class Crane(sk.Joint):
+        name: str | None = None
+        type_name = "test_interop_crane"
+        nq = nv = 2
+
+        def twists(self):
+            return (((0.0,) * 3, (1.0, 0.0, 0.0)), ((0.0, 0.0, 1.0), (0.0,) * 3))
+
+    @dataclass(frozen=True)
+    class Backward(sk.Joint):
+        name: str | None = None
+        type_name = "test_interop_backward"
+        nq = nv = 1
+        peers: ClassVar = {"mujoco": {"hinge": peer_rules.OffsetRule()}}
+
+        def twists(self):
+            return (((0.0, 0.0, -1.0), (0.0,) * 3),)
+
+    b = sk.ModelBuilder()
+    b.add_body("trolley", joint=Crane(), mass=2.0, inertia=(0.1, 0.1, 0.1))
+    crane = b.build()
+    theirs = pin.Model()
+    parts = pin.JointModelComposite(pin.JointModelPX())
+    parts.addJoint(pin.JointModelRZ())
+    theirs.addJoint(0, parts, pin.SE3.Identity(), "trolley")
+    q, v = interop.to_pinocchio_state(crane, theirs, [0.3, 0.4], [1.0, 2.0])
+    assert q.tolist() == [0.3, 0.4]
+    assert v.tolist() == [1.0, 2.0]
+    turned = pin.Model()
+    parts = pin.JointModelComposite(pin.JointModelRZ())
+    parts.addJoint(pin.JointModelPX())
+    turned.addJoint(0, parts, pin.SE3.Identity(), "trolley")
+    with pytest.raises(sk.ModelError, match="which moves in another way"):
+        interop.to_pinocchio_state(crane, turned, [0.3, 0.4], [1.0, 2.0])
+
+    b = sk.ModelBuilder()
+    b.add_body("door", joint=Backward(), mass=2.0, inertia=(0.1, 0.1, 0.1))
+    text = """<mujoco><worldbody><body name="door"><joint name="door" type="hinge" axis="0 0 -1"
+        ref="30"/><geom size="0.1"/></body></worldbody></mujoco>"""
+    there = mujoco.MjModel.from_xml_string(text)
+    qpos, _ = interop.to_mujoco_state(b.build(), there, [0.1], [1.0])
+    assert qpos[0] == pytest.approx(0.1 + np.radians(30.0))
+    with pytest.raises(sk.ModelError, match="MuJoCo has no such joint"):
+        interop.to_mujoco_state(crane, there, [0.3, 0.4], [1.0, 2.0], {"trolley": "door"})
+
+
+@pytest.mark.parametrize("kind", [sk.Spherical(), sk.Free(), sk.Planar()])
+def test_the_bracket_of_a_joint_is_that_of_its_manifold(kind):
+    """(q ⊞ εv) ⊞ εw and (q ⊞ εw) ⊞ εv differ by ε²[v, w]."""
+    b = sk.ModelBuilder()
+    b.add_body("body", joint=kind, mass=1.0, inertia=(1.0, 1.0, 1.0))
+    model = b.build()
+    rng = np.random.default_rng(2)
+    q, v = model.random_state(rng)
+    w, size = rng.normal(size=model.nv), 1e-4
+    one = model.integrate(model.integrate(q, size * v), size * w)
+    other = model.integrate(model.integrate(q, size * w), size * v)
+    found = model.difference(other, one) / size**2
+    np.testing.assert_allclose(kind.bracket(v) @ w, found, atol=2e-3)

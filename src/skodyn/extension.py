@@ -12,6 +12,7 @@ one version to the next, wherever the things they stand for move inside the pack
 | `load_rows`, `parameter`, `fma`, `select`, `sqrt`, `sincos`, … | its arithmetic, in lanes |
 | `add_torque`, `add_force`, `numbers3`, `point_motion` | what it adds to, and where points are |
 | `Channel`, `DataSet`, `Rows`, `Curves`, `Family` | a channel that is more than a function |
+| `SameRule`, `OffsetRule`, `CosineSineRule` | how other libraries write the coordinates of a joint |
 | `Method`, `Setting`, `explicit_method` | an integrator |
 | `Importer` | a format of model files |
 """
@@ -53,6 +54,7 @@ from skodyn.model.keys import (
     key,
     one_of,
 )
+from skodyn.model.peer_rules import CosineSineRule, OffsetRule, SameRule
 from skodyn.registry import register
 from skodyn.simulation.element import Element, Packed, dof_of, point_of
 from skodyn.simulation.element_tools import add_force, add_torque, numbers3, point_motion
@@ -80,6 +82,7 @@ __all__ = [
     "SMALL",
     "VECTOR",
     "Channel",
+    "CosineSineRule",
     "Curves",
     "DataSet",
     "Element",
@@ -88,8 +91,10 @@ __all__ = [
     "Joint",
     "Kind",
     "Method",
+    "OffsetRule",
     "Packed",
     "Rows",
+    "SameRule",
     "Setting",
     "absolute",
     "add_force",

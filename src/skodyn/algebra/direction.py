@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from skodyn.algebra.leaves import Diagonal
-from skodyn.conventions import JointKind
 from skodyn.dynamics.inertias import cross_matrices
 from skodyn.errors import StateError
 from skodyn.forks import cached_property
+from skodyn.model.coordinates import QUATERNION_KINDS
 from skodyn.sko.blocks import Blocks, Floats, Ints
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Direction:
 
     def _bracket_blocks(self) -> Blocks:
         bench, i = self.bench, self.node
-        with_child = bench.origin.joint_kinds[i] in (JointKind.SPHERICAL, JointKind.FREE)
+        with_child = bench.origin.joint_kinds[i] in QUATERNION_KINDS
         moved = slice(0 if with_child else self.dof + 1, None)
         blocks = Blocks.zeros(bench.joint_space.sizes, bench.node_space.sizes)
         columns = bench.H.blocks[i][moved, :6]

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from skodyn.conventions import JointKind
 from skodyn.dynamics import coupled as _coupled
 from skodyn.dynamics.driver import NOTHING, Algorithm, run
 from skodyn.dynamics.explain import check_finite, read_arguments
@@ -305,22 +304,9 @@ def _brackets(model: Model, v: Floats) -> Floats:
     """The matrix of w ↦ [v, w] in the velocity directions: zero but for quaternion joints."""
     matrix = np.zeros((*v.shape[:-1], model.nv, model.nv))
     for name, joint in zip(model.joint_names, model.joints, strict=True):
-        if joint.kind not in (JointKind.SPHERICAL, JointKind.FREE):
-            continue
-        i = model.v_slice(name).start
-        turn = _tilde(v[..., i : i + 3])
-        matrix[..., i : i + 3, i : i + 3] = turn
-        if joint.kind == JointKind.FREE:
-            matrix[..., i + 3 : i + 6, i + 3 : i + 6] = turn
-            matrix[..., i + 3 : i + 6, i : i + 3] = _tilde(v[..., i + 3 : i + 6])
-    return matrix
-
-
-def _tilde(x: Floats) -> Floats:
-    """The matrix of y ↦ x × y."""
-    matrix = np.zeros((*x.shape, 3))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        matrix[..., k, j], matrix[..., j, k] = x[..., i], -x[..., i]
+        if joint.has_quaternion:
+            at = model.v_slice(name)
+            matrix[..., at, at] = joint.bracket(v[..., at])
     return matrix
 
 

@@ -16,7 +16,7 @@ from skodyn.model.columns import Floats, as_floats
 if TYPE_CHECKING:
     from skodyn.model.model import Model
 
-_QUATERNION_KINDS = (JointKind.SPHERICAL, JointKind.FREE)
+QUATERNION_KINDS = (JointKind.SPHERICAL, JointKind.FREE)
 
 
 def quaternion_starts(indices: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -26,7 +26,7 @@ def quaternion_starts(indices: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _has_quaternion(indices: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return np.isin(indices[:, layout.KIND], _QUATERNION_KINDS)
+    return np.isin(indices[:, layout.KIND], QUATERNION_KINDS)
 
 
 def neutral(indices: NDArray[np.int64], nq: int) -> Floats:

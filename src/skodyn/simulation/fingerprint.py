@@ -25,6 +25,7 @@ __all__ = ["NO_CONTROLLER", "fingerprint"]
 NO_CONTROLLER = "none"
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _OF_EVERY_CLASS = ("__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__")
+_SITES = frozenset({"site-packages", "dist-packages"})
 _INSTALLED = tuple(
     Path(sysconfig.get_paths()[name]) for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
@@ -160,6 +161,9 @@ def _is_named(value: Any) -> bool:
 
 
 def _is_installed(file: str) -> bool:
+    """Also where an environment borrows packages from another one."""
+    if not _SITES.isdisjoint(Path(file).parts):
+        return True
     return any(Path(file).is_relative_to(folder) for folder in _INSTALLED)
 
 

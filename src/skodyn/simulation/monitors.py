@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from skodyn import dynamics
-from skodyn.conventions import GROUND, JointKind
+from skodyn.conventions import GROUND
 from skodyn.errors import DynamicsError
 from skodyn.model.columns import Floats
 from skodyn.model.contact_tables import ContactTables
@@ -87,7 +87,7 @@ def momentum_obstacle(model: Model, forces: Forces, contacts: ContactTables | No
             return obstacle
     for k in np.flatnonzero(model.parent < 0):
         name = model.joint_names[k]
-        if model.joints[k].kind != JointKind.FREE:
+        if model.joints[k].nv < 6:
             return f"joint {name!r} is fixed to the world"
         if forces.joints.get(name, JointProperties()) != JointProperties():
             return f"joint {name!r} to the world has forces of its own"
