@@ -12,7 +12,7 @@ one version to the next, wherever the things they stand for move inside the pack
 | `load_rows`, `parameter`, `fma`, `select`, `sqrt`, `sincos`, … | its arithmetic, in lanes |
 | `add_torque`, `add_force`, `numbers3`, `point_motion` | what it adds to, and where points are |
 | `Channel`, `DataSet`, `Rows`, `Curves`, `Family` | a channel that is more than a function |
-| `SameRule`, `OffsetRule`, `CosineSineRule` | how other libraries write the coordinates of a joint |
+| `SameRule`, `OffsetRule`, `CosineSineRule` | how other libraries write its coordinates |
 | `Method`, `Setting`, `explicit_method` | an integrator |
 | `Importer` | a format of model files |
 """
