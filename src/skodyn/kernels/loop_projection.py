@@ -1,4 +1,8 @@
-"""Onto the manifold of closed loops: positions by Newton's method, then velocities.
+"""Onto the manifold of closed loops: quaternions of unit length, positions by Newton's method, then
+velocities.
+
+A quaternion that is turned step by step loses its length by roundings, 1e-13 in a million steps. In
+a rotation matrix that looks like loops that come open, however well they are closed.
 
 Both take the smallest change of coordinates, Δ = −G⁺g and −G⁺Gv with metres and radians made
 comparable: one smooth map, which does not depend on how the rows were pivoted. (A map that moved
@@ -12,7 +16,6 @@ from __future__ import annotations
 from skodyn.jit import helper, routine
 from skodyn.kernels.joint_motion import FREE, SPHERICAL
 from skodyn.kernels.kinematics import scatter_poses
-from skodyn.kernels.loop_factor import reflect_side
 from skodyn.kernels.loop_groups import (
     RATED,
     TRUSTED,
@@ -21,11 +24,9 @@ from skodyn.kernels.loop_groups import (
     is_thorough,
     least_change,
     make_gram,
-    particular_solution,
-    take_along_x_away,
 )
-from skodyn.kernels.loop_range import in_range_space, smallest_solution, take_effect_away
-from skodyn.kernels.loop_rows import COLUMNS, GAPS, RATES
+from skodyn.kernels.loop_range import in_range_space
+from skodyn.kernels.loop_rows import COLUMNS, GAPS
 from skodyn.kernels.loop_table import (
     dof_place,
     dof_scale,
@@ -36,11 +37,10 @@ from skodyn.kernels.loop_table import (
     loop_lane,
     member_body,
     member_dof,
-    scaled_rate,
     stage_at,
 )
 from skodyn.kernels.status import LOOP_OPEN, OK, failure
-from skodyn.kernels.workspace import entry, row3, row4, store_row3
+from skodyn.kernels.workspace import body_count, entry, row3, row4, store_row3
 from skodyn.lanes import (
     absolute,
     all_lanes,
@@ -52,7 +52,7 @@ from skodyn.lanes import (
     store,
     store_rows,
 )
-from skodyn.model.layout import KIND, N_DOF, NQ, Q_START
+from skodyn.model.layout import KIND, N_DOF, NQ, NV, Q_START
 from skodyn.model.loop_layout import (
     DOFS,
     FACTORED_LANE,
@@ -67,6 +67,7 @@ from skodyn.model.loop_layout import (
     VALUE_LANE,
 )
 from skodyn.model.manifold import integrate_free, integrate_spherical
+from skodyn.spatial.rotations import quaternion_norm_squared
 
 CLOSED = 4.0 * 2.0**-52
 """Gaps below this part of the group's length are rounding."""
@@ -74,6 +75,8 @@ NEARLY = 1e-12
 """Gaps below this, too, if another step makes them no smaller: long loops round more."""
 ROUNDING = 2.0**-50
 """And what the coordinates themselves round: a crank that has turned a thousand times does."""
+UNIT = 2.0**-50
+"""Squares of lengths of quaternions that differ from one by less are rounding, too."""
 STEPS = 12
 _INFINITY = float("inf")
 FRESH = 4
@@ -236,8 +239,23 @@ def close_group_positions(work, model, group, q, v, step):
 
 
 @routine
+def make_unit_quaternions(work, model, q):
+    """Give every quaternion its length back; one that has it keeps its bits."""
+    if model.tree[NQ] == model.tree[NV]:  # there is none
+        return
+    for k in range(body_count(model)):
+        if entry(model, k, KIND) in (SPHERICAL, FREE):
+            at = entry(model, k, Q_START)
+            off = quaternion_norm_squared(row4(work, q, at)) - 1.0
+            factor = select(absolute(off) <= UNIT, splat(work, 1.0), 1.0 - 0.5 * off)
+            for i in range(4):
+                store_rows(work, q, at + i, load_rows(work, q, at + i) * factor)
+
+
+@routine
 def close_positions(work, model, q, v):
     """Move q onto the manifold; its poses are in the workspace then. OK, or LOOP_OPEN."""
+    make_unit_quaternions(work, model, q)
     status = scatter_poses(work, model, q)
     for step in range(STEPS):
         done = STOOD
@@ -281,43 +299,19 @@ def close_velocities(work, model, q, v):
 
 
 @routine
-def _store_changes(work, model, group, out):
-    """The values of a group as changes of velocity, or of the way."""
-    for i in range(model.tree[group + DOFS]):
-        x = load(work, loop_lane(model, group + VALUE_LANE) + i)
-        place = dof_place(model, group, i)
-        store_rows(work, out, place, x * dof_scale(work, model, group, i))
-
-
-@routine
-def _renewed_change(work, model, group, known):
-    """A change made known ← that in the range of the rows which has its effect and meets −SIDE."""
-    values, n = loop_lane(model, group + VALUE_LANE), model.tree[group + DOFS]
-    if in_range_space(model, group):
-        reflect_side(work, model, stage_at(model, group, 0))
-        take_effect_away(work, model, group, known)
-        smallest_solution(work, model, group)
-    else:
-        particular_solution(work, model, group)
-        for i in range(n):
-            x = scaled_rate(work, model, group, known, i)
-            store(work, values + i, load(work, values + i) + x)
-        take_along_x_away(work, model, group)
-    _store_changes(work, model, group, known)
-
-
-@routine
-def renew_changes(work, model, state, changes):
-    """What closes q and v, along the rows of another state: the one that was factored last.
-
-    This state has the changes so far; its poses and rates are in the workspace.
-    """
+def newton_changes(work, model, q, v, changes):
+    """What would close q, by one Newton step; nothing in lanes that are closed to rounding."""
+    status = scatter_poses(work, model, q)
     for g in range(group_count(model)):
         group = group_at(model, g)
-        fill_group(work, model, group, state.q, state.y, RATES)
-        _renewed_change(work, model, group, changes.y)
+        factor_to_project(work, model, group, q, v, TRUSTED)
+        still = largest_gap(work, model, group) <= CLOSED
         _gaps_to_side(work, model, group)
-        _renewed_change(work, model, group, changes.q)
+        least_change(work, model, group)
+        for i in range(model.tree[group + DOFS]):
+            place = dof_place(model, group, i)
+            store_rows(work, changes, place, _change(work, model, group, i, still))
+    return status
 
 
 @helper

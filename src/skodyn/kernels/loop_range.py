@@ -24,7 +24,6 @@ from skodyn.kernels.loop_table import (
     loop_lane,
     member_body,
     member_dof,
-    scaled_rate,
     stage_at,
 )
 from skodyn.kernels.residuals import add_scaled_spatial, answer_acceleration
@@ -127,18 +126,6 @@ def smallest_solution(work, model, group):
         for i in range(rank):
             total = fma(-load(work, rows + k * rank + i), load(work, side + i), total)
         store(work, loop_lane(model, group + VALUE_LANE) + k, total)
-
-
-@routine
-def take_effect_away(work, model, group, known):
-    """SIDE ← SIDE − W*x for a change x that has been made; `reflect_side` has run."""
-    stage, rows = stage_at(model, group, 0), loop_lane(model, group + X_LANE)
-    rank, side = model.tree[stage + RANK], loop_lane(model, stage + SIDE_LANE)
-    for k in range(model.tree[group + DOFS]):
-        x = scaled_rate(work, model, group, known, k)
-        for i in range(rank):
-            rest = fma(-load(work, rows + k * rank + i), x, load(work, side + i))
-            store(work, side + i, rest)
 
 
 # ---- tips to base ------------------------------------------------------------------------------

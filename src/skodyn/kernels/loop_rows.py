@@ -90,9 +90,8 @@ from skodyn.spatial.linear3 import (
 )
 from skodyn.spatial.motion import dot_spatial, shift_force, shift_motion
 
-GAPS, COLUMNS, ACCELERATIONS, RATES, GAMMAS = range(5)
-"""What to compute: g alone; g and G; g, G and γ; g and ġ, or g and γ, without touching the matrix.
-"""
+GAPS, COLUMNS, ACCELERATIONS, GAMMAS = range(4)
+"""What to compute: g alone; g and G; g, G and γ; g and γ, without touching the matrix."""
 
 
 class Filling(NamedTuple):
@@ -188,10 +187,9 @@ def _joint_velocity(work, model, k, place, v):
 
 
 class RowOf(NamedTuple):
-    """A row: gap, its rate, γ, and the forces at both ends that its multiplier stands for."""
+    """A row: gap, γ, and the forces at both ends that its multiplier stands for."""
 
     gap: Any
-    rate: Any
     gamma: Any
     force_a: Any
     force_b: Any
@@ -205,8 +203,7 @@ def _dot_row(work, a, b, u, w, c):
     gamma = dot(n, subtract(a.turning, b.turning))
     gamma = gamma + dot(cross(a.spin, carried_u), w) + dot(u, cross(b.spin, carried_w))
     gamma = gamma + 2.0 * dot(carried_u, carried_w)
-    rate = dot(carried_u, w) + dot(u, carried_w)
-    return RowOf(dot(u, w) - c, rate, gamma, (n, none), (negate(n), none))
+    return RowOf(dot(u, w) - c, gamma, (n, none), (negate(n), none))
 
 
 @helper
@@ -217,8 +214,7 @@ def _along_row(work, a, b, d, u):
     moved = subtract(b.velocity, a.velocity)
     gamma = dot(turned, d) + 2.0 * dot(carried, moved)
     gamma = gamma + dot(u, subtract(b.acceleration, a.acceleration))
-    rate = dot(carried, d) + dot(u, moved)
-    return RowOf(dot(u, d), rate, gamma, (cross(u, d), negate(u)), (zero3(work), u))
+    return RowOf(dot(u, d), gamma, (cross(u, d), negate(u)), (zero3(work), u))
 
 
 @helper
@@ -231,7 +227,7 @@ def _length_row(work, a, b, d, c):
     along = dot(e, rate)
     gamma = dot(e, subtract(b.acceleration, a.acceleration))
     gamma = gamma + (dot(rate, rate) - along * along) * inverse
-    return RowOf(size - c, along, gamma, (none, negate(e)), (none, e))
+    return RowOf(size - c, gamma, (none, negate(e)), (none, e))
 
 
 @helper
@@ -243,10 +239,9 @@ def _helix_row(work, ends, d, u, w, e, pitch):
     sine, cosine = dot(cross(u, e), w), dot(e, w)
     gap = pitch * (sine * c - cosine * s)
     gamma = pitch * dot(u, subtract(b.turning, a.turning)) - slide.gamma
-    rate = pitch * dot(u, subtract(b.spin, a.spin)) - slide.rate
     turn = (pitch * u[0], pitch * u[1], pitch * u[2])
     force_a = negate(add(turn, slide.force_a[0])), negate(slide.force_a[1])
-    return RowOf(gap, rate, gamma, force_a, (turn, negate(slide.force_b[1])))
+    return RowOf(gap, gamma, force_a, (turn, negate(slide.force_b[1])))
 
 
 # ---- into the matrix of a stage ----------------------------------------------------------------
@@ -281,8 +276,6 @@ def _store_row(work, model, filling, c, row, scale, ends, found):
     """A row of a loop, multiplied by `scale`."""
     stage, tree = filling.stage, model.tree
     store(work, loop_lane(model, stage + GAP_LANE) + row, scale * found.gap)
-    if filling.what == RATES:
-        store(work, loop_lane(model, stage + SIDE_LANE) + row, scale * found.rate)
     if accelerates(filling):
         store(work, loop_lane(model, stage + SIDE_LANE) + row, scale * found.gamma)
     if not fills_columns(filling):
@@ -333,8 +326,6 @@ def _fill_point(work, model, filling, c, row, ends, body):
     side = loop_lane(model, stage + SIDE_LANE) + row
     gap = subtract(b.place, a.place)
     _store_vector(work, model, loop_lane(model, stage + GAP_LANE) + row, 1, gap, body)
-    if filling.what == RATES:
-        _store_vector(work, model, side, 1, subtract(b.velocity, a.velocity), body)
     if accelerates(filling):
         _store_vector(work, model, side, 1, subtract(b.acceleration, a.acceleration), body)
     if fills_columns(filling):
@@ -353,7 +344,6 @@ def _fill_loop(work, model, filling, c, row):
     """The rows of a loop, from `row` on."""
     tree, numbers = model.tree, model.tree[c + PARAMETERS_AT]
     moving = (1 + tree[c + NEEDS_RATE]) if accelerates(filling) else 0
-    moving = 2 if filling.what == RATES else moving
     path_a, path_b = _paths(tree, c)
     a = _end(work, model, tree[c + BODY_A], numbers + ORIGIN_A, path_a, filling.v, moving)
     b = _end(work, model, tree[c + BODY_B], numbers + ORIGIN_B, path_b, filling.v, moving)
@@ -411,10 +401,6 @@ def _fill_polynomial(work, model, filling, c, row):
     scale = _coupling_scale(work, model, filling.group, c)
     gap = load_rows(work, filling.q, entry(model, follower, Q_START)) - value
     store(work, loop_lane(model, filling.stage + GAP_LANE) + row, scale * gap)
-    if filling.what == RATES:
-        rate = load_rows(work, filling.v, entry(model, source, V_START))
-        opening = fma(-slope, rate, load_rows(work, filling.v, entry(model, follower, V_START)))
-        store(work, loop_lane(model, filling.stage + SIDE_LANE) + row, scale * opening)
     if accelerates(filling):
         rate = load_rows(work, filling.v, entry(model, source, V_START))
         gamma = -(2.0 * bend * rate * rate)
@@ -430,18 +416,16 @@ def _fill_linear(work, model, filling, c, row):
     path, numbers = _paths(model.tree, c)[0], model.tree[c + PARAMETERS_AT]
     scale = _coupling_scale(work, model, filling.group, c)
     one = splat(work, 1.0)
-    gap, rate = -(one * parameter(work, model.parameters, numbers)), splat(work, 0.0)
+    gap = -(one * parameter(work, model.parameters, numbers))
     for i in range(path.length):
         factor = one * parameter(work, model.parameters, numbers + 1 + i)
         k = _path_cell(model, path, i * PATH_CELLS + PATH_BODY)
         gap = fma(factor, load_rows(work, filling.q, entry(model, k, Q_START)), gap)
-        if filling.what == RATES:
-            rate = fma(factor, load_rows(work, filling.v, entry(model, k, V_START)), rate)
         if fills_columns(filling):
             _store_coupled(work, model, filling, path, row, i, scale * factor)
     store(work, loop_lane(model, filling.stage + GAP_LANE) + row, scale * gap)
-    if accelerates(filling) or filling.what == RATES:  # γ is zero
-        store(work, loop_lane(model, filling.stage + SIDE_LANE) + row, scale * rate)
+    if accelerates(filling):  # γ is zero
+        store(work, loop_lane(model, filling.stage + SIDE_LANE) + row, splat(work, 0.0))
 
 
 @helper

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 from skodyn.jit import RESULT, Group, helper, kernel
 from skodyn.kernels.embedded_dynamics import accelerate_embedded
 from skodyn.kernels.entries import Given
-from skodyn.kernels.kinematics import scatter_rates
 from skodyn.kernels.loop_projection import (
     close_state,
+    newton_changes,
     remember_factored,
-    renew_changes,
     was_factored,
 )
 from skodyn.kernels.loop_rows import ACCELERATIONS, GAMMAS
@@ -32,7 +31,7 @@ from skodyn.simulation.structures import (
 )
 from skodyn.simulation.system import (
     LOOPS_READY,
-    RENEW,
+    NEWTON,
     TAU,
     act,
     close,
@@ -44,33 +43,25 @@ from skodyn.simulation.system import (
 def evaluate_looped(work, system, t, state, rates):
     """rates = ẏ at time t, of a state whose loops are closed."""
     act(work, system, t, state, rates)
-    return accelerate_looped(work, system, system.model, state, rates)
-
-
-@helper
-def accelerate_looped(work, system, model, state, rates):
-    """v̇ under the forces in TAU and F_EXT; the model has the system's tree."""
     given = Given(state.q, state.y, table(system, TAU), forces_on_bodies(system))
     ready = start_of(table(system, LOOPS_READY))
-    known = ready[0] == 1.0 and was_factored(work, model, state.q)
+    known = ready[0] == 1.0 and was_factored(work, system.model, state.q)
     what = GAMMAS if known else ACCELERATIONS
     ready[0] = 0.0
-    return accelerate_embedded(work, model, given, rates, what, False)
+    return accelerate_embedded(work, system.model, given, rates, what, False)
 
 
 @helper
 def close_loops(work, system, state, changes, what):
-    """Move a state onto the manifold; or renew the changes that would, along other rows.
+    """Move a state onto the manifold; or find changes of its coordinates that would.
 
-    what: CLOSE, or RENEW; one part for both is compiled in half the time. Groups stay factored: the
-    next evaluation, if it is that of the same coordinates, has poses and factors ready.
+    what: CLOSE, or NEWTON; one part for both is compiled in half the time. Groups stay factored:
+    the next evaluation, if it is that of the same coordinates, has poses and factors ready.
     """
     ready = start_of(table(system, LOOPS_READY))
     ready[0] = 0.0
-    if what == RENEW:
-        status = scatter_rates(work, system.model, state.q, state.y)
-        renew_changes(work, system.model, state, changes)
-        return status
+    if what == NEWTON:
+        return newton_changes(work, system.model, state.q, state.y, changes.q)
     status = close_state(work, system.model, state.q, state.y)
     remember_factored(work, system.model, state.q)
     ready[0] = 1.0 if status == OK else 0.0

@@ -113,7 +113,7 @@ def addresses(
         tree[LOOPS] > 0,
         tree[LOOPS] > 0,
         tree[LOOPS] > 0 and method_named(settings.method).closes_loops,
-        settings.implicit_springs,
+        settings.implicit_springs and tree[LOOPS] == 0,
         codes[f.MOTIONS] > 0 and not tree[FULL] > 0,
         codes[f.MOTIONS] > 0,
         tree[FULL] > 0 and width.own_parameters,  # metrics of runs side by side look at all joints

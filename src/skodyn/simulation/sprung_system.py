@@ -7,7 +7,8 @@ degree of freedom change their force by −S per unit of a, S = dt²·k/4 + dt·
 
 is Newton's for them and has the solution of the plain one, 𝓜a = f(a), whatever S is: steps may be
 long beside the periods of springs. S enters as a rotor does. Parameters of a model with such rotors
-lie behind the model's own (`with_springs`), and recursions are given the one or the other.
+lie behind the model's own (`with_springs`), and recursions are given the one or the other. Models
+with loops have such an iteration of their own (steppers/looped_midpoint.py).
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from skodyn.jit import helper
-from skodyn.kernels.loop_table import has_loops
 from skodyn.kernels.mimics import full_model, has_mimics
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import PackedModel, velocity_count
@@ -34,7 +34,6 @@ from skodyn.model.layout import (
 from skodyn.simulation.coupled_system import accelerate_coupled, act_coupled
 from skodyn.simulation.flexible_system import mode_springs
 from skodyn.simulation.forces import DAMPING, PASSIVE_RECORD, STIFFNESS
-from skodyn.simulation.looped_system import accelerate_looped
 from skodyn.simulation.steppers.implicit_midpoint import HALF_STEP, SPRUNG_MODEL
 from skodyn.simulation.structures import table
 from skodyn.simulation.system import (
@@ -79,8 +78,6 @@ def evaluate_sprung(work, system, t, state, rates):
     placed = act(work, system, t, state, rates)
     tau = table(system, TAU)
     hold_springs(work, system, sprung, rates, tau)
-    if has_loops(system.model):
-        return accelerate_looped(work, system, sprung, state, rates)
     status = accelerate(work, sprung, state, tau, forces_on_bodies(system), rates)
     return placed if placed != OK else status
 

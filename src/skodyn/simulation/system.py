@@ -54,7 +54,7 @@ from skodyn.simulation.structures import (
 )
 from skodyn.spatial.motion import dot_spatial
 
-CLOSE, RENEW = range(2)
+CLOSE, NEWTON = range(2)
 """What is asked of the part that closes loops: looped_system.py."""
 
 SYSTEM_MEMORY = Sections(

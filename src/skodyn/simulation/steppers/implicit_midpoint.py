@@ -34,15 +34,15 @@ MEMORY = Sections(
     MIDDLE_Y=(1, "y", "ȳ"),
     RATES=(1, "y", "ẏ in the middle"),
     MOVED=(1, "one", "how far the last iteration moved ȳ, one number per lane"),
-    CLOSED_Y=(1, "loop y", "ȳ with loops closed, which is evaluated: looped_midpoint.py"),
-    WAY=(1, "loop y", "the way to the middle"),
-    SHIFT_Q=(1, "loop y", "C, what closes the coordinates"),
-    SHIFT_Y=(1, "loop y", "D, what closes the velocities"),
-    LEAST_Q=(1, "loop y", "C anew"),
-    LEAST_Y=(1, "loop y", "D anew"),
+    START_P=(1, "loop y", "momenta at the start of the step: looped_midpoint.py, as the others"),
+    EVEN_P=(1, "loop y", "momenta, even part: half the sum of those at both ends"),
+    ODD_P=(1, "loop y", "momenta, odd part: half their difference"),
+    REST=(1, "loop y", "of the equation for the start"),
+    CHANGE=(1, "loop y", "of the mean velocity, and of the middle of integrals"),
+    SHIFT=(1, "loop y", "what closes the coordinates at the end"),
 )
 MIDDLE_Q, MIDDLE_Y, RATES, MOVED = MEMORY.indices[:4]
-CLOSED_Y, WAY, SHIFT_Q, SHIFT_Y, LEAST_Q, LEAST_Y = MEMORY.indices[4:]
+START_P, EVEN_P, ODD_P, REST, CHANGE, SHIFT = MEMORY.indices[4:]
 
 # of `method`; SPRUNG_MODEL: how far behind the parameters those of the sprung model lie, or 0
 TOLERANCE, HALF_STEP, SPRUNG_MODEL = range(3)

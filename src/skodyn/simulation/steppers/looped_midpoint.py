@@ -1,136 +1,201 @@
-"""The implicit midpoint rule on the manifold of closed loops, by a symmetric projection.
+"""The implicit midpoint rule on the manifold of closed loops, as a variational integrator.
 
-A step that is projected at its end only is not its own reverse any more, and energy drifts. Here
-half of what closes the loops is added before the step and half behind it, along the rows of the
-middle, which both directions of time share (after E. Hairer, BIT 40, 2000):
+The midpoint rule of velocities, projected, is its own reverse but not symplectic, and a crank that
+goes round gains energy. So the action is made stationary instead: dt·L(q̄, v̄) with q̄ = q₀ ⊞ dt/2·v̄
+and q₁ = q₀ ⊞ dt·v̄, among ways whose ends are closed (J. E. Marsden, M. West, Acta Numerica 10,
+2001; P. Betsch, S. Leyendecker, Int. J. Numer. Meth. Engng. 67, 2006, for X in place of
+multipliers). With momenta e ± o at the ends (kernels/discrete_momenta.py) and 𝓜₀v₀ at the start,
 
-    q̄ = q₀ ⊞ (C + dt·v̄)/2,   q₁ = q₀ ⊞ (C + dt·v̄),   ȳ = y₀ + (D + dt·ẏ)/2,   y₁ = y₀ + D + dt·ẏ
+    X₀*(e − o − 𝓜₀v₀) = 0,   g(q₁) = 0          give v̄, and then
+    X₁*(𝓜₁v₁ − e − o) = 0,   G₁v₁ = 0           v₁.
 
-with C and D in the range of Ḡ* so that g(q₁) = 0 and G(q₁)v₁ = 0; ẏ is taken where the middle is
-moved onto the manifold. All of them are found in one fixed-point iteration, each lane for itself.
+It is symplectic, symmetric and of second order. Forces act in the middle, at q̄ and v̄, which is off
+the manifold by less than dt². v̄ is found by v̄ ← v̄ − X₀(X₀*𝓜₀X₀)⁻¹X₀*(e − o − 𝓜₀v₀) and a Newton
+step for q₁, in turns, each lane for itself until it is at rest.
 """
 
 from __future__ import annotations
 
 from skodyn.jit import call_part, helper
+from skodyn.kernels.discrete_momenta import add_loads, momenta, momenta_at_ends
+from skodyn.kernels.embedded_solve import prepare_solve, solve_embedded
 from skodyn.kernels.status import NOT_CONVERGED, OK
 from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import fma, states
 from skodyn.simulation.lie import move_coordinates
+from skodyn.simulation.sprung_system import sprung_model
 from skodyn.simulation.steppers.implicit_midpoint import (
-    CLOSED_Y,
-    LEAST_Q,
-    LEAST_Y,
+    CHANGE,
+    EVEN_P,
     MAX_ITERATIONS,
     MIDDLE_Q,
     MIDDLE_Y,
     MOVED,
+    ODD_P,
     RATES,
-    SHIFT_Q,
-    SHIFT_Y,
+    REST,
+    SHIFT,
+    SPRUNG_MODEL,
     STAGNANT,
+    START_P,
     TOLERANCE,
-    WAY,
-    evaluate_middle,
-    forget_rates,
 )
 from skodyn.simulation.steppers.tables import clear, copy
 from skodyn.simulation.structures import CLOSING, State, size_of, start_of, table
-from skodyn.simulation.system import RENEW, close
+from skodyn.simulation.system import NEWTON, TAU, act, close, forces_on_bodies
+
+ACROSS = 1e-12
+"""Newton steps below this part of the largest coordinate are nothing to wait for. A gap is known to
+roundings, and a small pivot multiplies them; but they point across the manifold, and closing the
+end takes them away."""
 
 
 @helper
-def set_way(work, system, dt):
-    """(C + dt·v̄)/2."""
-    way, y = start_of(table(system, WAY)), start_of(table(system, MIDDLE_Y))
-    shift = start_of(table(system, SHIFT_Q))
-    for i in range(size_of(work, table(system, WAY))):
-        way[i] = 0.5 * fma(dt, y[i], shift[i])
+def solve_at(work, model, q, right, out):
+    """X(X*𝓜X)⁻¹X*·right, of a model at q."""
+    status = prepare_solve(work, model, q)
+    return status if status != OK else solve_embedded(work, model, right, out)
 
 
 @helper
-def set_end(work, system, state, new):
-    """q₁ and y₁ as they follow from ȳ, C and D."""
-    move_coordinates(work, system.model, state.q, table(system, WAY), 2.0, new.q)
-    end, half, start = start_of(new.y), start_of(table(system, MIDDLE_Y)), start_of(state.y)
-    for i in range(size_of(work, state.y)):
-        end[i] = 2.0 * half[i] - start[i]
+def momenta_of_step(work, system, t, dt, state):
+    """e and o of the step with the mean velocity in MIDDLE_Y, and its rest."""
+    middle, even, odd = _middle(system), table(system, EVEN_P), table(system, ODD_P)
+    move_coordinates(work, system.model, state.q, middle.y, 0.5 * dt, middle.q)
+    placed = act(work, system, t + 0.5 * dt, middle, table(system, RATES))
+    status = momenta(work, system.model, middle.q, middle.y, even, odd)
+    add_loads(work, system.model, table(system, TAU), forces_on_bodies(system), odd)
+    momenta_at_ends(work, system.model, dt, middle.y, even, odd)
+    rest, start = start_of(table(system, REST)), start_of(table(system, START_P))
+    for i in range(size_of(work, even)):
+        rest[i] = start_of(even)[i] - start_of(odd)[i] - start[i]
+    return placed if placed != OK else status
 
 
 @helper
-def correct_middle(work, system, dt, state):
-    """ȳ ← y₀ + (D + dt·ẏ)/2 of every lane that still moves; how far, into CLOSED_Y."""
-    ny, moved = state.y.stride, start_of(table(system, MOVED))
+def _middle(system):
+    return State(table(system, MIDDLE_Q), table(system, MIDDLE_Y))
+
+
+@helper
+def change_velocity(work, system, state):
+    """X₀(X₀*𝓜₀X₀)⁻¹X₀*·rest, into CHANGE; with implicit springs, 𝓜 and what they add to it."""
+    rest, change = table(system, REST), table(system, CHANGE)
+    model = system.model
+    if system.method[SPRUNG_MODEL] > 0.0:
+        model = sprung_model(system)
+    return solve_at(work, model, state.q, rest, change)
+
+
+@helper
+def change_integrals(work, system, dt, state):
+    """How far the middle of each integral is from where the rates would have it, into CHANGE."""
+    ny, nv = state.y.stride, velocity_count(system.model)
     start, middle = start_of(state.y), start_of(table(system, MIDDLE_Y))
-    rate, shift = start_of(table(system, RATES)), start_of(table(system, SHIFT_Y))
-    change = start_of(table(system, CLOSED_Y))  # not needed any more
+    rate, change = start_of(table(system, RATES)), start_of(table(system, CHANGE))
     for lane in range(states(work)):
-        for i in range(lane * ny, (lane + 1) * ny):
-            change[i] = 0.0
-            if not moved[lane] < 0.0:
-                better = start[i] + 0.5 * fma(dt, rate[i], shift[i])
-                change[i] = abs(better - middle[i])
-                middle[i] = better
+        for i in range(lane * ny + nv, (lane + 1) * ny):
+            change[i] = middle[i] - fma(0.5 * dt, rate[i], start[i])
+
+
+@helper
+def largest_coordinate(state, lane):
+    """Of a lane, and at least one: what its roundings are measured by."""
+    q, nq, largest = start_of(state.q), state.q.stride, 1.0
+    for i in range(lane * nq, (lane + 1) * nq):
+        largest = max(largest, abs(q[i]))
+    return largest
 
 
 @helper
 def settle_lane(work, system, dt, state, lane):
-    """Take the renewed C and D; how far a lane has moved, or −1 at rest."""
-    ny, nv = table(system, MIDDLE_Y).stride, velocity_count(system.model)
-    before, size, farthest = start_of(table(system, MOVED))[lane], 0.0, 0.0
-    middle, change = start_of(table(system, MIDDLE_Y)), start_of(table(system, CLOSED_Y))
-    shift_q, shift_y = start_of(table(system, SHIFT_Q)), start_of(table(system, SHIFT_Y))
-    least_q, least_y = start_of(table(system, LEAST_Q)), start_of(table(system, LEAST_Y))
+    """How far a lane wants to move, or −1 at rest."""
+    ny, nv = state.y.stride, velocity_count(system.model)
+    before, size, speed, way = start_of(table(system, MOVED))[lane], 0.0, 0.0, 0.0
+    middle, change = start_of(table(system, MIDDLE_Y)), start_of(table(system, CHANGE))
+    shift = start_of(table(system, SHIFT))
     for i in range(lane * ny, (lane + 1) * ny - 1):  # the work done, last, follows from the rest
         size = max(size, abs(middle[i]))
-        farthest = max(farthest, change[i])
+        speed = max(speed, abs(change[i]))
         if i < lane * ny + nv:
-            way, rate = least_q[i] - shift_q[i], least_y[i] - shift_y[i]
-            farthest = max(farthest, abs(rate), abs(way) / dt)
-            shift_q[i], shift_y[i] = least_q[i], least_y[i]
-    settled = farthest <= system.method[TOLERANCE] * size
-    rounding, q, nq = 0.0, start_of(state.q), state.q.stride
-    for i in range(lane * nq, (lane + 1) * nq):
-        rounding = max(rounding, abs(q[i]) * 2.0**-50 / dt)
-    stuck = farthest >= before and farthest <= STAGNANT * size + rounding
-    return -1.0 if settled or stuck or farthest == 0.0 else farthest
+            way = max(way, abs(shift[i]))
+    largest = largest_coordinate(state, lane)
+    farthest = max(speed, way / dt) if way > ACROSS * largest else speed
+    still = STAGNANT * size + 2.0**-50 * largest / dt
+    stuck = farthest >= before and speed <= still and way <= STAGNANT * largest
+    return -1.0 if farthest <= system.method[TOLERANCE] * size or stuck else farthest
+
+
+@helper
+def move_lanes(work, system, dt, state):
+    """v̄ and the middle of integrals ← less CHANGE, in lanes that are not at rest; how many."""
+    ny, moved, waiting = state.y.stride, start_of(table(system, MOVED)), 0
+    middle, change = start_of(table(system, MIDDLE_Y)), start_of(table(system, CHANGE))
+    for lane in range(states(work)):
+        if not moved[lane] < 0.0:
+            moved[lane] = settle_lane(work, system, dt, state, lane)
+        if not moved[lane] < 0.0:
+            waiting += 1
+            for i in range(lane * ny, (lane + 1) * ny):
+                middle[i] = middle[i] - change[i]
+    return waiting
+
+
+@helper
+def close_end(work, system, dt, state, new):
+    """A Newton step for q₁, and v̄ that leads there, in lanes that are not at rest."""
+    ny, nv = state.y.stride, velocity_count(system.model)
+    middle, moved = table(system, MIDDLE_Y), start_of(table(system, MOVED))
+    move_coordinates(work, system.model, state.q, middle, dt, new.q)
+    changes = State(table(system, SHIFT), table(system, SHIFT))
+    clear(size_of(work, changes.q), start_of(changes.q))
+    status = call_part(system.parts[CLOSING], work, system, State(new.q, middle), changes, NEWTON)
+    mean, shift = start_of(middle), start_of(table(system, SHIFT))
+    for lane in range(states(work)):
+        for i in range(lane * ny, lane * ny + nv):
+            if not moved[lane] < 0.0:
+                mean[i] = mean[i] + shift[i] / dt
+    return status
+
+
+@helper
+def end_step(work, system, dt, state, new):
+    """q₁, v₁ and integrals of a step whose v̄ is known."""
+    ny, nv = state.y.stride, velocity_count(system.model)
+    middle, even, odd = table(system, MIDDLE_Y), table(system, EVEN_P), table(system, ODD_P)
+    move_coordinates(work, system.model, state.q, middle, dt, new.q)
+    p, o = start_of(even), start_of(odd)
+    for i in range(size_of(work, even)):
+        p[i] = p[i] + o[i]
+    status = solve_at(work, system.model, new.q, even, new.y)
+    end, half, start = start_of(new.y), start_of(middle), start_of(state.y)
+    for lane in range(states(work)):
+        for i in range(lane * ny + nv, (lane + 1) * ny):
+            end[i] = 2.0 * half[i] - start[i]
+    return status if status != OK else close(work, system, new)
 
 
 @helper
 def step_looped(work, system, t, dt, state, new):
     """The state at t + dt."""
-    middle, rates = State(table(system, MIDDLE_Q), table(system, MIDDLE_Y)), table(system, RATES)
-    closed = State(middle.q, table(system, CLOSED_Y))
-    count, moved = size_of(work, state.y), start_of(table(system, MOVED))
-    copy(count, start_of(middle.y), start_of(state.y))
-    clear(count, start_of(table(system, SHIFT_Q)))
-    clear(count, start_of(table(system, SHIFT_Y)))
-    forget_rates(work, system)
+    moved, shift = start_of(table(system, MOVED)), table(system, SHIFT)
+    copy(size_of(work, state.y), start_of(table(system, MIDDLE_Y)), start_of(state.y))
     for lane in range(states(work)):
         moved[lane] = float("inf")
+    for i in range(size_of(work, shift)):
+        start_of(shift)[i] = float("inf")
+    status = momenta(
+        work, system.model, state.q, state.y, table(system, START_P), table(system, REST)
+    )
     for _ in range(MAX_ITERATIONS):
-        set_way(work, system, dt)
-        move_coordinates(work, system.model, state.q, table(system, WAY), 1.0, middle.q)
-        copy(count, start_of(closed.y), start_of(middle.y))
-        status = close(work, system, closed)
         if status == OK:
-            status = evaluate_middle(work, system, t + 0.5 * dt, closed, rates)
+            status = momenta_of_step(work, system, t, dt, state)
+        if status == OK:
+            status = change_velocity(work, system, state)
         if status != OK:
             return status
-        correct_middle(work, system, dt, state)
-        set_way(work, system, dt)
-        set_end(work, system, state, new)
-        copy(count, start_of(table(system, LEAST_Q)), start_of(table(system, SHIFT_Q)))
-        copy(count, start_of(table(system, LEAST_Y)), start_of(table(system, SHIFT_Y)))
-        anew = State(table(system, LEAST_Q), table(system, LEAST_Y))
-        call_part(system.parts[CLOSING], work, system, new, anew, RENEW)
-        waiting = 0
-        for lane in range(states(work)):
-            if not moved[lane] < 0.0:
-                moved[lane] = settle_lane(work, system, dt, state, lane)
-                waiting += 0 if moved[lane] < 0.0 else 1
-        if waiting == 0:
-            set_way(work, system, dt)
-            set_end(work, system, state, new)
-            return close(work, system, new)  # roundings, no more
+        change_integrals(work, system, dt, state)
+        if move_lanes(work, system, dt, state) == 0:
+            return end_step(work, system, dt, state, new)
+        status = close_end(work, system, dt, state, new)
     return NOT_CONVERGED
