@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import skodyn as sk
-from loop_references import reference
-from skodyn.simulation.methods import METHODS
+from loop_references import METHODS, reference
 
 HINGE = sk.Revolute(axis=(0, -1, 0))
 ROD = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (1e-4, 1 / 12, 1 / 12)}

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import skodyn as sk
-from loop_references import Mechanism, ladder, n_four_bar, pin, reference, rod
+from loop_references import METHODS, Mechanism, ladder, n_four_bar, pin, reference, rod
 from skodyn.simulation import session
 from skodyn.simulation.elements import Forces, JointProperties
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.force_tables import pack_forces
-from skodyn.simulation.methods import METHODS
 from skodyn.simulation.session import Plan
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.sweeps.lane_batch import LaneBatch, PackedRuns

@@ -7,6 +7,7 @@ import pytest
 
 import skodyn as sk
 from loop_references import (
+    METHODS,
     Mechanism,
     five_bar,
     four_bar_cut,
@@ -16,7 +17,6 @@ from loop_references import (
     rsur,
 )
 from skodyn.simulation.engine import Engine
-from skodyn.simulation.methods import METHODS
 from skodyn.simulation.settings import IntegratorSettings
 
 MOVING = (
