@@ -6,7 +6,9 @@
 The laws differ, so states cannot agree: before anything is timed both must stand, with contact
 forces that sum to the weight. One core, warm, turns taken alternately, best of several. Sweeps are
 RK4 runs in lanes beside `mujoco.rollout` (Euler, and RK4), one run is RK4 beside `mj_step` (Euler);
-all per run and step.
+all per run and step. Last, the quadruped trots on the spot: `implicit_contact` beside
+`mujoco.rollout` and `mj_step` with implicitfast, elliptic cones and impratio 10, all with steps of
+2 ms; and chains that lie on the floor show how a step grows with bodies and contacts.
 """
 
 import argparse
@@ -175,6 +177,88 @@ def measure(make, runs, steps, turns):
         "rollout RK4": (lambda: rolled(rk4), runs * steps), "one run": (one, 20 * steps),
         "mj_step": (stepped, 20 * steps),
     }  # fmt: skip
+    return best_of(calls, turns)
+
+
+TROT = {"thigh": 0.25, "knee": -0.5}  # amplitudes, rad; diagonal legs together
+TROT_RATE, KP = 2.0, 80.0  # Hz, N·m/rad
+
+
+def trot_phase(leg):
+    return 0.0 if leg in ("fl", "hr") else np.pi
+
+
+def trotting(forces):
+    """Servos whose targets swing: the same torques as a sinusoid beside the servo."""
+    swings = tuple(
+        sk.Sinusoid(f"{leg}_{j}", amplitude=KP * size, frequency=TROT_RATE, phase=trot_phase(leg))
+        for leg in LEGS for j, size in TROT.items()
+    )  # fmt: skip
+    return Forces(elements=(*forces.elements, *swings), contacts=forces.contacts)
+
+
+def trot_controls(q, steps):
+    """Targets of position actuators, (steps, 12)."""
+    t = DT_THEIRS * np.arange(steps)
+    columns = [
+        q[7 + 3 * i + k] + TROT.get(j, 0.0) * np.sin(2 * np.pi * TROT_RATE * t + trot_phase(leg))
+        for i, leg in enumerate(LEGS) for k, j in enumerate(POSTURE)
+    ]  # fmt: skip
+    return np.stack(columns, axis=1)
+
+
+def measure_trot(runs, steps, turns):
+    """µs per run and step with steps of 2 ms: lanes, rollout, one run, mj_step."""
+    model, standing, q, text = quadruped()
+    engine = settled(model, standing, q)
+    forces, settings = trotting(standing), IntegratorSettings("implicit_contact", dt=DT_THEIRS)
+    text = text.replace("<worldbody>", '<option cone="elliptic" impratio="10"/><worldbody>')
+    theirs = theirs_settled(text, q, mujoco.mjtIntegrator.mjINT_IMPLICITFAST)
+    tables, rng = pack_forces(model, forces), np.random.default_rng(0)
+    v = np.tile(engine.v, (runs, 1)) + 1e-3 * rng.normal(size=(runs, model.nv))
+    packed_runs = PackedRuns(
+        model.kernel_tree, tables.codes, np.tile(model.parameters, (runs, 1)),
+        np.tile(tables.numbers, (runs, 1)), np.tile(engine.q, (runs, 1)), v, tables.n_integrals,
+        model.n_bodies, settings, steps, steps, tables.parts,
+    )  # fmt: skip
+    start = np.zeros(mujoco.mj_stateSize(theirs[0], mujoco.mjtState.mjSTATE_FULLPHYSICS))
+    mujoco.mj_getState(*theirs, start, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    starts, swing = np.tile(start, (runs, 1)), trot_controls(q, steps)
+    controls = np.tile(swing, (runs, 1, 1))
+    none, last = pack_metrics({}, model, Path()), {}
+
+    def lanes():
+        last["ours"] = LaneBatch(packed_runs, none)
+        last["ours"].run()
+
+    def one():
+        many = 10 * steps
+        again = Engine(model, engine.q, engine.v, many * DT_THEIRS, settings, forces, every=many)
+        began = time.perf_counter()
+        while not again.finished:
+            assert again.advance(10**6).status == 0
+        return time.perf_counter() - began
+
+    def rolled():
+        last["theirs"] = rollout.rollout(*theirs, starts, controls, nstep=steps)[0]
+
+    def stepped():
+        for i in range(10 * steps):
+            theirs[1].ctrl[:] = swing[i % steps]
+            mujoco.mj_step(*theirs)
+
+    calls = {
+        "lanes": (lanes, runs * steps), "rollout": (rolled, runs * steps),
+        "one run": (one, 10 * steps), "mj_step": (stepped, 10 * steps),
+    }  # fmt: skip
+    best = best_of(calls, turns)
+    heights = last["ours"].out_q[:, 6], last["theirs"][:, -1, 3]
+    assert all((one > 0.25).all() and (one < 0.45).all() for one in heights), heights  # upright
+    return best
+
+
+def best_of(calls, turns):
+    """Best µs per unit of each call, turns taken alternately."""
     best = dict.fromkeys(calls, np.inf)
     for _ in range(turns):
         for name, (call, count) in calls.items():
@@ -183,6 +267,35 @@ def measure(make, runs, steps, turns):
             seconds = own if own is not None else time.perf_counter() - began
             best[name] = min(best[name], 1e6 * seconds / count)
     return best
+
+
+def sticks(count):
+    """A chain that lies on the floor, a sphere at each of its bodies."""
+    b = sk.ModelBuilder()
+    for k in range(count):
+        joint = sk.Free(name="root") if k == 0 else sk.Revolute((0, 1, 0))
+        b.add_body(f"s{k}", f"s{k - 1}" if k else "world", joint, mass=0.1, com=(0.05, 0, 0),
+                   inertia=(1e-4, 1e-4, 1e-4), translation=(0.1 if k else 0.0, 0, 0))  # fmt: skip
+        b.add_collision(f"s{k}", sk.Sphere(0.02), translation=(0.05, 0, 0))
+    model = with_ground(b.build(), [sk.HalfSpace()])
+    law = sk.Contact("s*", "floor", stiffness=1e4, dissipation=5.0, friction=0.5)
+    q = model.neutral()
+    q[6] = 0.02
+    return model, Forces(contacts=(law,)), q
+
+
+def measure_growth(turns):
+    """µs per step and body while chains of 10, 100 and 1,000 lie on the floor."""
+    found = {}
+    for count in (10, 100, 1000):
+        model, forces, q = sticks(count)
+        settings = IntegratorSettings("implicit_contact", dt=2e-3)
+        engine = Engine(model, q, np.zeros(model.nv), 1e3, settings, forces, every=10**6)
+        assert engine.advance(500).status == 0
+        steps = 20000 // count
+        calls = {count: (lambda engine=engine, steps=steps: engine.advance(steps) and None, steps)}
+        found[count] = best_of(calls, turns)[count] / count
+    return found
 
 
 def main():
@@ -196,6 +309,13 @@ def main():
         print(f"  lanes over rollout {t['rollout'] / t['lanes']:.1f} (RK4: "
               f"{t['rollout RK4'] / t['lanes']:.1f}), one run over mj_step "
               f"{t['mj_step'] / t['one run']:.2f}")  # fmt: skip
+    t = measure_trot(runs, steps, turns)
+    print("quadruped trotting: " + ", ".join(f"{k} {v:.2f} µs" for k, v in t.items()))
+    print(f"  lanes over rollout {t['rollout'] / t['lanes']:.1f}, one run over mj_step "
+          f"{t['mj_step'] / t['one run']:.2f}")  # fmt: skip
+    growth = measure_growth(turns)
+    print("chain on the floor, µs per step and body: "
+          + ", ".join(f"{n} bodies {x:.3f}" for n, x in growth.items()))  # fmt: skip
 
 
 if __name__ == "__main__":

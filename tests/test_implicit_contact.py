@@ -82,7 +82,7 @@ class Scene:
     Everything the twin needs comes from tests/naive.py.
     """
 
-    def __init__(self, seed, n=7, touching=True):
+    def __init__(self, seed, n=7, touching=True, pairs=0):
         rng = self.rng = np.random.default_rng(seed)
         self.h = float(rng.choice([2e-3, 1e-2, 3e-2]))
         self.bodies = naive.random_bodies(rng, n, branching=0.6, rotors=0.4)
@@ -97,6 +97,18 @@ class Scene:
             centre = rotations[k].T @ (x - places[k])
             self.balls.append((k, centre, x))
             made.add_collision(f"b{k}", sk.Sphere(0.4), translation=centre)
+            self.laws.append(self.law(rng))
+        self.between = []
+        for number in range(pairs):
+            a, b = (int(x) for x in rng.choice(n, 2, replace=False))
+            x = rng.normal(size=3) + 50.0 * self.normal  # far above the floor
+            y = x - naive.random_unit(rng) * (0.8 + rng.uniform(-0.15, 0.05))
+            for k, place, side in ((a, x, "a"), (b, y, "b")):
+                centre = rotations[k].T @ (place - places[k])
+                made.add_collision(
+                    f"b{k}", sk.Sphere(0.4), translation=centre, name=f"{side}{number}"
+                )
+            self.between.append((a, b, x, y))
             self.laws.append(self.law(rng))
         self.model = with_ground(made.build(), [sk.HalfSpace(normal=self.normal)])
         self.slices = naive.offsets(self.bodies)[1]
@@ -114,17 +126,23 @@ class Scene:
             law |= {"mu_s": 1.5 * law["mu"], "slip_speed": 0.3}
         return law
 
-    def contact(self, k, law):
-        more = {}
+    def names(self):
+        """(a, b) of every contact."""
+        floor = [(f"b{k}/sphere", "floor") for k, _, _ in self.balls]
+        both = [(f"b{a}/a{i}", f"b{b}/b{i}") for i, (a, b, _, _) in enumerate(self.between)]
+        return floor + both
+
+    def contact(self, names, law):
+        more = {"adjacent": True} if names[1] != "floor" else {}
         if law["mu"]:
-            more = {"friction": law["mu"], "tangential_stiffness": law["kt"],
+            more |= {"friction": law["mu"], "tangential_stiffness": law["kt"],
                     "tangential_damping": law["d"]}  # fmt: skip
             for word, key in (("torsional_friction", "torsion"), ("rolling_friction", "rolling")):
                 if law.get(key):
                     more[word] = law[key] * law["mu"]
             if "mu_s" in law:
                 more |= {"static_friction": law["mu_s"], "slip_speed": law["slip_speed"]}
-        return sk.Contact(f"b{k}", "floor", stiffness=law["k"], dissipation=law["c"],
+        return sk.Contact(*names, stiffness=law["k"], dissipation=law["c"],
                           exponent=law["p"], **more)  # fmt: skip
 
     def forces_of_joints(self, rng):
@@ -164,15 +182,30 @@ class Scene:
         return x
 
     def points(self, bristles):
-        found = []
-        for (k, _, x), law, (s, zeta) in zip(self.balls, self.laws, bristles, strict=True):
+        found, laws = [], iter(zip(self.laws, bristles, strict=True))
+        for k, _, x in self.balls:
+            law, (s, zeta) = next(laws)
             gap = self.normal @ x - 0.4
             place = x - self.normal * (0.4 + 0.5 * gap)
-            rotations, places = naive.forward_kinematics(self.bodies, self.q)
-            rows = naive.jacobian(self.bodies, self.q, k, rotations[k].T @ (place - places[k]))
+            rows = self.rows_at(k, place)
             found.append(twin.Point(law, gap, self.normal, rows[3:], rows[:3], s, zeta,
                                     np.zeros(3)))  # fmt: skip
+        for a, b, x, y in self.between:
+            law, (s, zeta) = next(laws)
+            distance = np.linalg.norm(x - y)
+            n, gap = (x - y) / distance, distance - 0.8
+            place = x - n * (0.4 + 0.5 * gap)
+            rows = self.rows_at(a, place) - self.rows_at(b, place)
+            rate = (self.rows_at(a, x)[3:] - self.rows_at(b, y)[3:]) @ self.v
+            spin = (self.rows_at(a, x)[:3] + self.rows_at(b, y)[:3]) @ self.v
+            turn = np.cross(n, rate) / distance + 0.5 * (n @ spin) * n
+            found.append(twin.Point(law, gap, n, rows[3:], rows[:3], s, zeta, self.h * turn))
         return found
+
+    def rows_at(self, k, place):
+        """Rows of [ω; v] of body k at a point of the world."""
+        rotations, places = naive.forward_kinematics(self.bodies, self.q)
+        return naive.jacobian(self.bodies, self.q, k, rotations[k].T @ (place - places[k]))
 
 
 def solve(scene, points):
@@ -206,7 +239,7 @@ def at_the_end(scene, v):
 
 def run_of(scene, bristles, **settings):
     contacts = tuple(
-        scene.contact(k, law) for (k, _, _), law in zip(scene.balls, scene.laws, strict=True)
+        scene.contact(names, law) for names, law in zip(scene.names(), scene.laws, strict=True)
     )
     forces = Forces(scene.properties, scene.servos, contacts=contacts)
     q = adapters.to_packed_q(scene.model, scene.bodies, scene.q)
@@ -225,7 +258,16 @@ def run_of(scene, bristles, **settings):
 @pytest.mark.parametrize("seed", range(30))
 def test_a_step_is_that_of_the_twin(seed):
     """Random trees, every joint, rotors, springs, stops, servos, and contacts of every law."""
-    scene = Scene(seed)
+    compare(Scene(seed))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_contacts_between_two_bodies_are_those_of_the_twin(seed):
+    """Beside contacts with the ground, and alone."""
+    compare(Scene(200 + seed, pairs=1 + seed % 4, touching=seed % 3 > 0))
+
+
+def compare(scene):
     rng = scene.rng
     bristles = [(1e-3 * rng.normal(size=3), 1e-3 * rng.normal(size=3)) for _ in scene.laws]
     for pair, law in zip(bristles, scene.laws, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +11,13 @@ import pytest
 import skodyn as sk
 from skodyn.dynamics.contact_functions import with_ground
 from skodyn.errors import StateError
+from skodyn.jit import JIT_DISABLED
 from skodyn.simulation.elements import Forces, Servo
 from skodyn.simulation.engine import Engine
+from skodyn.simulation.force_tables import pack_forces
 from skodyn.simulation.settings import IntegratorSettings
+from skodyn.sweeps.lane_batch import LaneBatch, PackedRuns
+from skodyn.sweeps.metrics import pack_metrics
 
 LEGS = {"fl": (0.2, 0.1), "fr": (0.2, -0.1), "hl": (-0.2, 0.1), "hr": (-0.2, -0.1)}
 POSTURE = {"hip": 0.0, "thigh": 0.6, "knee": -1.2}
@@ -178,6 +183,113 @@ def rolling():
     b.add_body("ball", joint=sk.Free(), mass=1.0, inertia=(0.004, 0.004, 0.004))
     b.add_collision("ball", sk.Sphere(0.1))
     return b.build()
+
+
+# ---- contacts between two bodies ----------------------------------------------------------------
+
+
+def test_two_bodies_that_collide_and_rub_keep_their_momentum():
+    b = sk.ModelBuilder(gravity=(0, 0, 0))
+    for name in "ab":
+        b.add_body(name, joint=sk.Free(name=name), mass=1.0 if name == "a" else 2.5,
+                   inertia=(0.01, 0.01, 0.01))  # fmt: skip
+        b.add_collision(name, sk.Sphere(0.2))
+    model = b.build()
+    law = sk.Contact("a", "b", stiffness=1e5, dissipation=1.0, friction=0.5)
+    q = [1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0.45, 0.1, 0.05]
+    v = np.array([1.0, 2.0, 3.0, 2.0, 0.0, 0.0, -4.0, 1.0, 0.0, 0.0, 0.1, 0.0])
+    run = sk.simulate(model, q, v, duration=0.2, dt=2e-3, integrator="implicit_contact",
+                      contacts=[law])  # fmt: skip
+    assert run.summary["contact_loss"] > 0.1
+    assert run.summary["linear_momentum_imbalance"] < 1e-14
+    assert run.summary["angular_momentum_imbalance"] < 1e-14
+
+
+def gripper():
+    """(model, forces, q): two fingers on sliders hold a ball against gravity."""
+    b = sk.ModelBuilder()
+    for name, x, axis in (("left", -0.16, (1, 0, 0)), ("right", 0.16, (-1, 0, 0))):
+        b.add_body(name, joint=sk.Prismatic(axis, name=name), mass=0.1, translation=(x, 0, 0),
+                   inertia=(1e-4, 1e-4, 1e-4))  # fmt: skip
+        b.add_collision(name, sk.Sphere(0.06))
+    b.add_body("ball", joint=sk.Free(name="ball"), mass=0.2, inertia=(8e-4, 8e-4, 8e-4))
+    b.add_collision("ball", sk.Sphere(0.1))
+    law = sk.Contact(["left", "right"], "ball", stiffness=1e5, dissipation=2.0, friction=0.8,
+                     torsional_friction=1e-3)  # fmt: skip
+    servos = tuple(Servo(name, kp=1000.0, kd=20.0, target=0.01) for name in ("left", "right"))
+    return b.build(), Forces(elements=servos, contacts=(law,)), np.array([0, 0, 1.0, *[0] * 6])
+
+
+@pytest.mark.parametrize("dt", [1e-3, 5e-3])
+def test_a_gripper_holds_a_ball_without_creep(dt):
+    model, forces, q = gripper()
+    run = engine(model, q, np.zeros(8), forces, dt, 12.0)
+    while run.t < 2.0 - dt / 2:
+        assert run.advance(round((2.0 - run.t) / dt)).status == 0
+    held = run.q.copy()
+    while not run.finished:
+        assert run.advance(1000).status == 0
+    assert np.abs(run.q - held).max() < 1e-8
+    assert held[8] > -1e-3
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="lanes need the compiler")
+def test_runs_side_by_side_have_the_bits_they_have_alone():
+    """Pairs and ground, open and closed in one register, with other frictions and speeds."""
+    b = sk.ModelBuilder()
+    for name in "abc":
+        b.add_body(name, joint=sk.Free(name=name), mass=1.0, inertia=(0.01, 0.02, 0.015))
+        b.add_collision(name, sk.Sphere(0.1))
+    model = with_ground(b.build(), [sk.HalfSpace(normal=(0.1, 0, 1))])
+    laws = (
+        sk.Contact(
+            "*", "floor", stiffness=2e4, dissipation=0.5, friction=0.5, rolling_friction=0.01
+        ),
+        sk.Contact("a", "b", stiffness=1e4, friction=0.3),
+        sk.Contact("b", "c", stiffness=1e4, dissipation=1.0, friction=0.3, torsional_friction=0.01),
+    )
+    forces, rng = Forces(contacts=laws), np.random.default_rng(2)
+    tables, runs, steps = pack_forces(model, forces), 13, 120
+    settings = IntegratorSettings("implicit_contact", dt=4e-3)
+    q = np.tile([1, 0, 0, 0, 0, 0, 0.12, 1, 0, 0, 0, 0.19, 0, 0.14, 1, 0, 0, 0, 0.2, 0.05, 0.36],
+                (runs, 1)).astype(float)  # fmt: skip
+    v = rng.normal(size=(runs, model.nv))
+    numbers = np.tile(tables.numbers, (runs, 1))
+    friction = np.flatnonzero(tables.numbers == 0.3)
+    assert friction.size
+    numbers[:, friction] *= rng.uniform(0.1, 3.0, (runs, 1))
+    found = []
+    for order in (np.arange(runs), rng.permutation(runs)):
+        packed = PackedRuns(
+            model.kernel_tree, tables.codes, np.tile(model.parameters, (runs, 1)), numbers[order],
+            q[order], v[order], tables.n_integrals, model.n_bodies, settings, steps, steps,
+            tables.parts,
+        )  # fmt: skip
+        batch = LaneBatch(packed, pack_metrics({}, model, Path()))
+        batch.run()
+        assert (batch.status == 0).all()
+        back = np.argsort(order)
+        found.append((batch.out_q[back], batch.out_v[back]))
+    assert (found[0][0] == found[1][0]).all()
+    assert (found[0][1] == found[1][1]).all()
+    for i in range(0, runs, 4):
+        alone = Engine(model, q[i], v[i], steps * 4e-3, settings, forces, every=steps)
+        alone._system.numbers[:] = numbers[i]
+        assert alone.advance(steps).status == 0
+        assert (alone.q == found[0][0][i]).all()
+        assert (alone.v == found[0][1][i]).all()
+
+
+def test_more_than_eight_points_between_bodies_are_refused():
+    b = sk.ModelBuilder()
+    for name in "ab":
+        b.add_body(name, joint=sk.Free(name=name), mass=1.0, inertia=(1, 1, 1))
+        b.add_collision(name, sk.Box((0.1, 0.1, 0.1)))
+    q = [1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0]
+    law = sk.Contact("a", "b", stiffness=1e4)
+    message = refused((b.build(), q, np.zeros(12)), contacts=[law])
+    assert "8 points of contact between two bodies, and there are 16" in message
+    assert "rk4" in message
 
 
 def refused(build, **more):

@@ -82,10 +82,12 @@ IMPLICIT_POINT = Record(
     ACROSS=(1, "Gt without its direction"),
     SLIPS=(1, "1 where ŵŵᵀ is taken off"),
     WAY=(6, "ŵ of rotation, then of shift"),
+    LOAD=(6, "between two bodies: an impulse to answer"),
+    RESPONSE=(6, "and the answer"),
 )
 (
     NORMAL, ARMS, DEPTH, START, MOTION, NEXT, BENT, HELD, LIMIT, IMPULSE, EXPECTED, ALONG, ACROSS,
-    SLIPS, WAY,
+    SLIPS, WAY, LOAD, RESPONSE,
 ) = IMPLICIT_POINT.offsets  # fmt: skip
 
 

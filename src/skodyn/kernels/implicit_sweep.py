@@ -64,7 +64,7 @@ from skodyn.kernels.workspace import (
 )
 from skodyn.lanes import absolute, all_lanes, any_lane, fma, load, select, splat, store
 from skodyn.model.contact_layout import CONTACT_HEADER, CONTACT_RECORD
-from skodyn.model.implicit_layout import SIDES
+from skodyn.model.implicit_layout import PAIR, SECOND_SIDE, TOUCH_CODES
 from skodyn.model.layout import KIND, N_DOF, PARENT, V_START
 from skodyn.spatial.articulated import (
     add_articulated,
@@ -109,7 +109,10 @@ class Places(NamedTuple):
     servos: Any
     points: Any
     contacts: Any  # packed
-    touched: Any  # starts, one per body and one more, then 2·point + side
+    touched: Any  # starts, one per body and one more, then codes: implicit_layout.py
+    pairs: Any  # numbers of points between two bodies
+    n_pairs: Any
+    matrix: Any  # where lanes for them begin
 
 
 @helper
@@ -185,11 +188,33 @@ def choose_articulated(mask, p, q):
 
 
 @helper
-def bear_point(work, places, p, side, big_p, f):
-    """P + BGB* and f − B(γ + G·(v − v₀)) of a point that touches one body and the ground.
+def point_of(code):
+    return code // TOUCH_CODES
 
-    Lanes in which it resists nothing are left alone, to the sign of a zero.
+
+@helper
+def side_of(code):
+    return code % 2
+
+
+@helper
+def is_pair(code):
+    return (code // PAIR) % 2 == 1
+
+
+@helper
+def is_second(code):
+    return (code // SECOND_SIDE) % 2 == 1
+
+
+@helper
+def bear_point(work, places, code, big_p, f):
+    """P + BGB* and f − B(γ + G·(v − v₀)) of a point that touches the body.
+
+    Lanes in which it resists nothing are left alone, to the sign of a zero. What points between two
+    bodies add to P is left to implicit_pairs.py.
     """
+    p, side = point_of(code), side_of(code)
     slot, at = point_slot(places, p), point_record(p)
     stiff = is_stiff(work, slot)
     if not any_lane(stiff):
@@ -200,9 +225,11 @@ def bear_point(work, places, p, side, big_p, f):
     if side == 1:
         pushed = negate(pushed[0]), negate(pushed[1])
     arm = load3(work, slot + ARMS + 3 * side)
+    less = choose6(stiff, subtract_spatial(f, shift_force(arm, pushed)), f)
+    if is_pair(code):
+        return big_p, less
     more = add_articulated(big_p, shift_articulated(g, arm))
-    less = subtract_spatial(f, shift_force(arm, pushed))
-    return choose_articulated(stiff, more, big_p), choose6(stiff, less, f)
+    return choose_articulated(stiff, more, big_p), less
 
 
 @helper
@@ -241,7 +268,7 @@ def gather_impulses(work, model, places):
         f = subtract_spatial(passed_force(work, model, k), load6(work, places.loads + 6 * k))
         for i in range(places.touched[k], places.touched[k + 1]):
             code = places.touched[n + 1 + i]
-            big_p, f = bear_point(work, places, code // SIDES, code % SIDES, big_p, f)
+            big_p, f = bear_point(work, places, code, big_p, f)
         p_plus, z_plus, sound = yield_resisted(work, model, places, k, r, big_p, f)
         pass_inertia_inward(work, model, k, p_plus, False)
         pass_force_inward(work, model, k, z_plus, False)
@@ -271,18 +298,19 @@ def scatter_changes(work, model, places):
         store6(work, slot + MOTION, change)
         for i in range(places.touched[k], places.touched[k + 1]):
             code = places.touched[n + 1 + i]
-            move_point(work, places, code // SIDES, code % SIDES, change)
+            move_point(work, places, code, change)
     return status
 
 
 @helper
-def move_point(work, places, p, side, change):
-    """NEXT of a point that touches one body and the ground."""
-    slot = point_slot(places, p)
+def move_point(work, places, code, change):
+    """NEXT of a point; of one between two bodies, what the body adds to it."""
+    slot, side = point_slot(places, point_of(code)), side_of(code)
     moved = shift_motion(load3(work, slot + ARMS + 3 * side), change)
     if side == 1:
         moved = negate(moved[0]), negate(moved[1])
-    store6(work, slot + POINT_NEXT, add_spatial(load6(work, slot + START), moved))
+    before = load6(work, slot + (POINT_NEXT if is_second(code) else START))
+    store6(work, slot + POINT_NEXT, add_spatial(before, moved))
 
 
 @helper

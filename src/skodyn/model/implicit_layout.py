@@ -16,5 +16,6 @@ PAIRS, PAIRS_AT = 6, 7  # points between two bodies, and their numbers
 PUSHED = 8  # 1 if other elements push bodies
 IMPLICIT_HEADER = 9
 
-# an entry of the list of touched bodies is 2·point + side; side 1: the body is b
-SIDES = 2
+# an entry of the list of touched bodies is 8·point + 4·second + 2·pair + side.
+# side: the body is b; pair: the other is no ground; second: the other comes first in the tree
+SIDE, PAIR, SECOND_SIDE, TOUCH_CODES = 1, 2, 4, 8

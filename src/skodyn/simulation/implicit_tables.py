@@ -15,12 +15,15 @@ from skodyn.model.implicit_layout import (
     CONTACTS_FROM_CODES,
     EXPLICIT,
     IMPLICIT_HEADER,
+    PAIR,
     PAIRS,
     PAIRS_AT,
     PUSHED,
+    SECOND_SIDE,
     SERVOS,
     SERVOS_AT,
-    SIDES,
+    SIDE,
+    TOUCH_CODES,
     TOUCHED_AT,
 )
 from skodyn.model.layout import FULL, LOOPS, N_BODIES, NV
@@ -49,6 +52,8 @@ def _points(codes: Any) -> Any:
     return codes[first : first + count * c.CONTACT_RECORD].reshape(-1, c.CONTACT_RECORD)
 
 
+MOST_PAIRS = 8
+"""Points between two bodies: each takes some four sweeps a Newton step (implicit_pairs.py)."""
 PUSH_BODIES = (f.WRENCH_WORLD, f.WRENCH_BODY, f.POINT_SPRING, f.OWN_PART)
 """Elements that may push bodies."""
 
@@ -75,25 +80,32 @@ def with_implicit_codes(tree: Any, codes: Any) -> NDArray[np.int64]:
 
 
 def _touched(n_bodies: int, points: Any) -> tuple[Any, Any]:
-    """Which points each body shares with the ground, and the points between two bodies."""
+    """Which points each body has, and the points between two bodies."""
     lists: list[list[int]] = [[] for _ in range(n_bodies)]
     pairs = []
     for number, (a, b) in enumerate(points[:, [c.BODY_A, c.BODY_B]]):
-        if a >= 0 and b >= 0:
-            pairs.append(number)
-        elif a >= 0:
-            lists[a].append(SIDES * number)
-        elif b >= 0:
-            lists[b].append(SIDES * number + 1)
+        both = PAIR if a >= 0 and b >= 0 else 0
+        pairs += [number] if both else []
+        for body, other, side in ((a, b, 0), (b, a, SIDE)):
+            if body >= 0:
+                second = SECOND_SIDE if both and other < body else 0
+                lists[body].append(TOUCH_CODES * number + second + both + side)
     starts = np.cumsum([0, *(len(one) for one in lists)])
     flat = [code for one in lists for code in one]
     return np.array([*starts, *flat], dtype=np.int64), np.array(pairs, dtype=np.int64)
 
 
+def _pairs(codes: Any) -> Any:
+    """The records of points between two bodies."""
+    points = _points(codes)
+    return points[(points[:, c.BODY_A] >= 0) & (points[:, c.BODY_B] >= 0)]
+
+
 def implicit_lanes(tree: Any, codes: Any) -> int:
     """Lanes of the workspace that an implicit step needs besides those of the recursions."""
     servos = int((_records(codes)[:, f.CODE] == f.SERVO).sum())
-    return lanes_of(int(tree[N_BODIES]), int(tree[NV]), servos, len(_points(codes)))
+    columns = int((4 + 3 * _pairs(codes)[:, c.TURNS]).sum())
+    return lanes_of(int(tree[N_BODIES]), int(tree[NV]), servos, len(_points(codes)), columns)
 
 
 def refuse_implicit(tree: Any, codes: Any) -> None:
@@ -107,11 +119,10 @@ def refuse_implicit(tree: Any, codes: Any) -> None:
         if found:
             problem = f"implicit_contact does not take models with {what}"
             faults.append(Fault(problem, "choose rk4 or implicit_midpoint, with a smaller dt."))
-    points = _points(codes)
-    pairs = int(((points[:, c.BODY_A] >= 0) & (points[:, c.BODY_B] >= 0)).sum())
-    if pairs:
-        problem = f"implicit_contact takes contacts with the ground, and {pairs} points of contact"
-        problem += " are between two bodies"
-        faults.append(Fault(problem, "choose rk4, with a smaller dt."))
+    pairs = len(_pairs(codes))
+    if pairs > MOST_PAIRS:
+        problem = f"implicit_contact takes {MOST_PAIRS} points of contact between two bodies, and "
+        problem += f"there are {pairs}"
+        faults.append(Fault(problem, "let fewer shapes touch, or choose rk4 with a smaller dt."))
     if faults:
         raise StateError(faults)

@@ -19,11 +19,12 @@ import numpy as np
 
 from skodyn.jit import call_part, helper
 from skodyn.kernels.forward_kinematics import scatter_velocities
-from skodyn.kernels.implicit_law import IMPLICIT_POINT
+from skodyn.kernels.implicit_pairs import correct_for_pairs
 from skodyn.kernels.implicit_sweep import (
     COORDINATE,
     GIVEN,
     IMPLICIT_DOF,
+    POINT_LANES,
     PUSH,
     SPEED,
     START_SPEED,
@@ -64,11 +65,13 @@ from skodyn.lanes import (
     store,
     store_rows,
 )
-from skodyn.model.contact_layout import BRISTLES, PackedContacts
+from skodyn.model.contact_layout import BRISTLES, POINTS, PackedContacts
 from skodyn.model.implicit_layout import (
     BRISTLE_INTEGRAL,
     CONTACTS_FROM_CODES,
     EXPLICIT,
+    PAIRS,
+    PAIRS_AT,
     PUSHED,
     SERVOS,
     TOUCHED_AT,
@@ -164,16 +167,30 @@ def places_of(system, implicit):
     points = servos + implicit[SERVOS]
     first = implicit[CONTACTS_FROM_CODES]
     contacts = PackedContacts(shift_pointer(system.codes, first), system.numbers)
-    touched = shift_pointer(implicit, implicit[TOUCHED_AT])
-    return Places(dofs, loads, servos, points if first > 0 else -1, contacts, touched)
+    count = contacts.codes[POINTS] if first > 0 else 0
+    return Places(
+        dofs,
+        loads,
+        servos,
+        points if first > 0 else -1,
+        contacts,
+        shift_pointer(implicit, implicit[TOUCHED_AT]),
+        shift_pointer(implicit, implicit[PAIRS_AT]),
+        implicit[PAIRS],
+        points + POINT_LANES * count,
+    )
 
 
 IMPLICIT_DOF_LANES = IMPLICIT_DOF.size
 
 
-def lanes_of(n_bodies: int, nv: int, servos: int, points: int) -> int:
-    """How many lanes `places_of` lays out behind those of the recursions."""
-    return IMPLICIT_DOF.size * nv + 6 * n_bodies + servos + IMPLICIT_POINT.size * points
+def lanes_of(n_bodies: int, nv: int, servos: int, points: int, columns: int) -> int:
+    """How many lanes `places_of` lays out behind those of the recursions.
+
+    columns: of the points between two bodies (implicit_pairs.py).
+    """
+    joints = IMPLICIT_DOF.size * nv + 6 * n_bodies + servos
+    return joints + POINT_LANES * points + (columns + 1) * columns
 
 
 # ---- the start of a step ------------------------------------------------------------------------
@@ -296,6 +313,8 @@ def descend(work, system, implicit, places, h, done, weight):
     second = scatter_changes(work, system.model, places)
     if status != OK or second != OK:
         return status if status != OK else second, done, weight
+    if places.n_pairs > 0:
+        correct_for_pairs(work, system.model, places)
     bound = advance_points(work, places, done) + advance_joints(work, system, places, done)
     respond_all(work, system, implicit, places, h)
     slope, along, worst = measure(work, system, implicit, places, h, weight)
