@@ -53,6 +53,29 @@ def polymer(n: int = 200) -> str:
     return "\n".join(lines) + "\n"
 
 
+def falling_chain(n: int = 50) -> str:
+    """n beads of 10 g on rods of 2 cm, jointed freely below the first, which floats."""
+    lines = [
+        f"# {n} beads on rods of 2 cm, which can touch. Written by make_models.py.",
+        "",
+        f'name = "falling chain of {n} beads"',
+        "",
+        "[bodies]",
+    ]
+    bead = 'collisions.ball = { type = "sphere", radius = 0.008'
+    for k in range(n):
+        place = f"translation = [0, 0, {-0.02 if k > 1 else 0}], "
+        parent = f"bead{k - 1:02}" if k else "world"
+        joint = '{ type = "spherical" }' if k else '{ type = "free" }'
+        at = -0.02 if k else 0
+        lines.append(
+            f'bead{k:02} = {{ parent = "{parent}", joint = {joint}, {place if k else ""}'
+            f"mass = 0.01, com = [0, 0, {at}], inertia = [4e-7, 4e-7, 4e-7], "
+            f"{bead}, translation = [0, 0, {at}] }} }}"
+        )
+    return "\n".join(lines) + "\n"
+
+
 def ten_beads(n: int = 10) -> str:
     """n beads of 1 kg on rods of 1 m; the first is a point, the others sit at the rods' ends."""
     lines = [
@@ -130,6 +153,7 @@ _TURNS = (math.cos, math.sin)
 
 FILES = {
     "chain_1000.toml": chain,
+    "chain_50.toml": falling_chain,
     "polymer_200.toml": polymer,
     "ten_beads.toml": ten_beads,
     "stewart.toml": stewart,

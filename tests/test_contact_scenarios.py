@@ -173,10 +173,22 @@ def test_a_sweep_over_friction_and_the_slope_is_each_run_alone(tmp_path):
         "ground.floor.normal.x": [0.0, 0.2],
         "bodies.ball.collisions.skin.radius": [0.08, 0.1],
     }
-    metrics = {"x": {"of": "position.ball.x", "kind": "final"}}
+    metrics = {
+        "x": {"of": "position.ball.x", "kind": "final"},
+        "lost": {"of": "contact_loss", "kind": "final"},
+    }
     done = sk.sweep(scenario, grid, out=tmp_path / "s.h5", metrics=metrics, engine="in-process")
     assert done.counts()["finished"] == 24
     assert len(np.unique(done.metric("x"))) == 24
     for run in (0, 7, 23):
         alone = run_scenario(parse_scenario(done.scenario_text(run), FOLDER), None)
         assert alone.q[-1, 4] == done.metric("x")[run]
+        assert alone.summary["contact_loss"] == done.metric("lost")[run] > 0.0
+
+
+def test_what_contacts_lose_is_a_quantity_of_runs_with_contacts_alone(tmp_path):
+    text = BALL[: BALL.index("[contacts.skin]")] + BALL[BALL.index("[integrator]") :]
+    with pytest.raises(sk.ScenarioError, match="'contact_loss'"):
+        sk.sweep(parse_scenario(text, FOLDER), {"bodies.ball.mass": [1.0, 2.0]},
+                 out=tmp_path / "s.h5", metrics={"lost": {"of": "contact_loss", "kind": "final"}},
+                 engine="in-process")  # fmt: skip

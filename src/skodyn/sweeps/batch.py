@@ -67,7 +67,9 @@ class Worker:
         self.packer = Packer(study)
         model = self.packer.base.model
         self.nq, self.nv = model.nq, model.nv
-        self.metrics: PackedMetrics = pack_metrics(study.metrics, model, study.folder)
+        self.metrics: PackedMetrics = pack_metrics(
+            study.metrics, model, study.folder, self.packer.base.forces
+        )
 
 
 @lru_cache(maxsize=4)

@@ -6,9 +6,10 @@
     reach = { of = "metrics.py:reach", kind = "rms" }
 
 `of` names a quantity: q.NAME and v.NAME by the names of the log's columns, energy (total), kinetic,
-potential, work (of all forces but gravity), momentum.angular.x …, com.x …, position.BODY.x …, or a
-function f(t, q, v) of a Python file. Quantities are looked at every `sample_every` steps. Of a
-model with mimic joints they are those of all its joints; a function is given the state.
+potential, work (of all forces but gravity), contact_loss, momentum.angular.x …, com.x …,
+position.BODY.x …, or a function f(t, q, v) of a Python file. Quantities are looked at every
+`sample_every` steps. Of a model with mimic joints they are those of all its joints; a function is
+given the state.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from skodyn.io.schema import Names
 from skodyn.model.columns import LARGEST, Floats, as_floats, shown
 from skodyn.model.model import Model
 from skodyn.simulation import sampling as s
+from skodyn.simulation.elements import Forces
+from skodyn.simulation.force_tables import pack_forces
 from skodyn.sweeps.functions import compile_functions, of_state
 from skodyn.topology.wording import Spelling
 
@@ -172,9 +175,11 @@ def _check(label: Subject, metric: Metric, faults: list[Fault]) -> None:
 # ---- packing ------------------------------------------------------------------------------------
 
 
-def check_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> list[Fault]:
+def check_metrics(
+    metrics: dict[str, Metric], model: Model, folder: Path, forces: Forces | None = None
+) -> list[Fault]:
     """What is wrong with the quantities of metrics; no file of functions is run to find out."""
-    quantities = _quantities(model.uncoupled)
+    quantities = _quantities(model, forces)
     spelling = Spelling(quantities)
     faults = []
     for name, metric in metrics.items():
@@ -196,11 +201,13 @@ def names_function(metric: Metric) -> bool:
     return files.names_function(metric.of)
 
 
-def pack_metrics(metrics: dict[str, Metric], model: Model, folder: Path) -> PackedMetrics:
+def pack_metrics(
+    metrics: dict[str, Metric], model: Model, folder: Path, forces: Forces | None = None
+) -> PackedMetrics:
     """The tables, with functions loaded from their files; raises ScenarioError with every fault."""
-    quantities = _quantities(model.uncoupled)
+    quantities = _quantities(model, forces)
     functions: list[Callable[..., float]] = []
-    faults = check_metrics(metrics, model, folder)
+    faults = check_metrics(metrics, model, folder, forces)
     if faults:
         raise ScenarioError(faults)
     records: list[int] = []
@@ -248,8 +255,9 @@ def _function(metric: Metric, folder: Path) -> Callable[..., float] | None:
     return found
 
 
-def _quantities(model: Model) -> dict[str, tuple[int, int]]:
+def _quantities(given: Model, forces: Forces | None) -> dict[str, tuple[int, int]]:
     """Every quantity by name: its source and its place there."""
+    model = given.uncoupled
     names = Names.of(model)
     found = {"energy": (s.TOTAL_ENERGY, 0), "work": (s.WORK, 0)}
     sums = ["kinetic", "potential"]
@@ -260,4 +268,7 @@ def _quantities(model: Model) -> dict[str, tuple[int, int]]:
     found |= {f"v.{name}": (s.VELOCITY, i) for i, name in enumerate(names.labels["v_name"])}
     for k, body in enumerate(model.body_names):
         found |= {f"position.{body}.{a}": (s.PLACE, 3 * k + i) for i, a in enumerate(_AXES)}
+    if forces is not None and forces.contacts:  # behind the velocities, before the work of all
+        integrals = pack_forces(given, forces).n_integrals
+        found["contact_loss"] = (s.VELOCITY, model.nv + integrals - 2)
     return found

@@ -101,7 +101,7 @@ def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> Plan:
     known = places(scenario, data)
     design = _design(table, scenario, data, folder, faults)
     metrics = read_metrics(table.get("metrics", {}), faults)
-    faults += check_metrics(metrics, scenario.model, folder)
+    faults += check_metrics(metrics, scenario.model, folder, scenario.forces)
     logs = _logs(table.get("logs", "none"), design, faults)
     every = table.get("sample_every", 1)
     if STEPS.read(every) is None:
