@@ -28,7 +28,9 @@ from skodyn.io import log_layout
 from skodyn.io.log import LogWriter
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.jit import JIT_DISABLED
-from skodyn.simulation import engine, loop, session
+from skodyn.simulation import control_tables, loop, session
+from skodyn.simulation.controllers import prepare_law
+from skodyn.simulation.elements import Controller
 from skodyn.simulation.methods import METHODS
 from skodyn.simulation.session import Plan
 from skodyn.simulation.settings import IntegratorSettings
@@ -37,7 +39,7 @@ from skodyn.sweeps import index as sweep_index
 from skodyn.sweeps import running as sweep_running
 from test_contact_bits import plan as hopping
 from test_log import EXTRA, MODEL, block
-from test_session import assert_same_rows, blow_up
+from test_session import assert_same_rows, blow_up, controlled
 from test_steppers import FORCES, flier, start
 
 FEW = 12  # moments of each session in the daily tests
@@ -196,7 +198,7 @@ def plan_of(method: str) -> Plan:
     model = flier()
     q, v = start(model)
     settings = IntegratorSettings(method, dt=5e-3, max_step=0.01)
-    forces = FORCES if JIT_DISABLED else replace(FORCES, controller=push)
+    forces = FORCES if JIT_DISABLED else controlled(FORCES, push)
     thermostat = None if settings.adaptive else AndersenThermostat(300.0, 20.0, 3)
     return Plan(
         model, q, v, 0.1, settings, forces, 2, ("energy", "tau", "poses"), seed=4,
@@ -207,7 +209,8 @@ def plan_of(method: str) -> Plan:
 @pytest.fixture(autouse=True, scope="module")
 def the_controller_is_compiled_once():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "prepare_controller", functools.cache(engine.prepare_controller))
+        made = functools.cache(lambda function: prepare_law(Controller(function), None))
+        patch.setattr(control_tables, "prepare_law", lambda one, model: made(one.function))
         yield
 
 

@@ -19,6 +19,7 @@ import skodyn as sk
 from skodyn.model.drawing import describe
 from skodyn.simulation import session
 from skodyn.simulation.elements import (
+    Controller,
     Forces,
     JointProperties,
     PointSpring,
@@ -541,9 +542,8 @@ FORCES = Forces(
         Sinusoid("finger2", amplitude=0.3, frequency=2.0),
         Wrench("nail", force=(1.0, 2.0, 3.0), point=(0.1, 0, 0)),
         PointSpring("nail", "lamp", stiffness=5.0, damping=0.1, length=0.2),
+        Controller(push, (0.02,)),
     ),
-    controller=push,
-    controller_parameters=(0.02,),
 )
 
 

@@ -74,13 +74,17 @@ def test_a_wrench_in_world_axes_is_an_impulse_and_ends_the_angular_account():
     assert note == "a wrench acts on body 'arm'"
 
 
+def idle(t, q, v, p, tau):
+    tau[0] += 0.0
+
+
 @pytest.mark.parametrize(
     ("words", "acting"),
     [
         ("'base' is fixed to the world", {"model": floater(base=sk.Spherical())}),
         ("'base' to the world has a rotor", {"model": floater(base=sk.Free(armature=0.1))}),
         ("'base' to the world has forces", {"joints": {"base": JointProperties(damping=0.1)}}),
-        ("a controller may push", {"controller": lambda t, q, v, p, tau: None}),
+        ("a controller may push", {"controller": idle}),
         ("a spring is tied to the world", {"elements": [PointSpring("arm", "world", 1.0)]}),
         ("turns with body 'fin'", {"elements": [Wrench("fin", force=(0, 0, 1), frame="body")]}),
     ],

@@ -23,7 +23,7 @@ from skodyn.jit import JIT_DISABLED
 from skodyn.scenario.running import resume_log
 from skodyn.simulation import loop, session, simulate
 from skodyn.simulation.controllers import SlowControllerWarning
-from skodyn.simulation.elements import Forces, JointProperties, PointSpring, TorqueTable
+from skodyn.simulation.elements import Controller, Forces, JointProperties, PointSpring, TorqueTable
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.methods import METHODS
 from skodyn.simulation.session import Plan, checkpoint_path
@@ -237,15 +237,19 @@ def push(t, q, v, p, tau):
     tau[-1] -= 0.1 * v[-1]
 
 
+def controlled(forces, law, params=()):
+    return replace(forces, elements=(*forces.elements, Controller(law, params)))
+
+
 CHANGES = {
-    "controller": lambda p: {"forces": replace(p.forces, controller=push)},
+    "controller 'push'": lambda p: {"forces": controlled(p.forces, push)},
     "model": lambda p: {"model": _other_model()},
     "initial state": lambda p: {"v0": p.v0 * 1.5},
     "settings": lambda p: {"settings": p.settings.changed(dt=p.settings.dt / 2)},
     "settings ": lambda p: {"duration": 2.0},
     "settings  ": lambda p: {"every": 4},
     "forces": lambda p: {"forces": _stiffer()},
-    "forces ": lambda p: {"forces": replace(p.forces, controller_parameters=(1.0,))},
+    "forces ": lambda p: {"forces": replace(p.forces, elements=())},
 }
 
 
@@ -279,17 +283,17 @@ def test_a_controller_that_was_edited_is_noticed_and_recorded_if_forced(tmp_path
 
     log = tmp_path / "run.h5"
     plan, same, edited = (
-        plan_for(forces=replace(FORCES, controller=made(gain))) for gain in (0.3, 0.3, 0.4)
+        plan_for(forces=controlled(FORCES, made(gain))) for gain in (0.3, 0.3, 0.4)
     )
     whole = session.run(plan)
     assert session.run(plan, log, chunk=5, progress=interrupt_at(60)).status == "interrupted"
-    with pytest.raises(sk.StateError, match="its controller changed"):
+    with pytest.raises(sk.StateError, match="its controller 'law' changed"):
         session.resume(edited, log)
     shutil.copytree(tmp_path, tmp_path / "copy")
     run = session.resume(same, log)
     assert_same_rows(run.trajectory, whole.trajectory)
     forced = session.resume(edited, tmp_path / "copy" / "run.h5", force=True)
-    assert forced.trajectory.provenance["resumed"][0]["changed"] == ["controller"]
+    assert forced.trajectory.provenance["resumed"][0]["changed"] == ["controller 'law'"]
     assert np.array_equal(forced.q[:30], whole.q[:30])
     assert not np.array_equal(forced.q[-1], whole.q[-1])
 
@@ -304,11 +308,11 @@ def test_a_controller_that_remembers_is_judged_by_what_it_was_at_the_start(tmp_p
             self.calls += 1
 
     log = tmp_path / "run.h5"
-    first, fresh = (plan_for(forces=replace(FORCES, controller=Counts())) for _ in range(2))
+    first, fresh = (plan_for(forces=controlled(FORCES, Counts())) for _ in range(2))
     with pytest.warns(SlowControllerWarning):
         run = session.run(first, log, chunk=5, progress=interrupt_at(60))
     assert run.status == "interrupted"
-    with pytest.raises(sk.StateError, match="its controller changed"):
+    with pytest.raises(sk.StateError, match="its controller 'Counts' changed"):
         session.resume(first, log)  # it has counted, and no checkpoint knows how far
     with pytest.warns(SlowControllerWarning):
         assert session.resume(fresh, log).status == "finished"

@@ -12,6 +12,7 @@ import pytest
 import skodyn as sk
 from skodyn.scenario import parse_scenario, read_scenario
 from skodyn.scenario.running import plan_of
+from skodyn.simulation import Controller
 from skodyn.sweeps.designs import Listed, Product, Sampled, Span, Together
 from skodyn.sweeps.packing import Packer, Refused, Variant
 from skodyn.sweeps.paths import places
@@ -354,6 +355,6 @@ def test_a_scenario_with_a_sweep_is_no_single_run(tmp_path):
 
 def test_a_controller_written_in_python_is_refused():
     scenario = parse_scenario(TEXT, ROOT)
-    forces = replace(scenario.forces, controller=lambda t, q, v, p, tau: None)
-    with pytest.raises(sk.ScenarioError, match="controller written in Python"):
+    forces = replace(scenario.forces, elements=(Controller(lambda t, q, v, p, tau: None),))
+    with pytest.raises(sk.ScenarioError, match="function of this process"):
         make_plan(replace(scenario, forces=forces), {"grid": {"bodies.arm.mass": [1.0, 2.0]}})

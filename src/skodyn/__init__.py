@@ -137,6 +137,7 @@ if TYPE_CHECKING:
     from skodyn.scenario.running import resume, run
     from skodyn.simulation import (
         AndersenThermostat,
+        Controller,
         FixmanForce,
         JointProperties,
         MotionFunction,
@@ -323,6 +324,7 @@ _HOME = {
     ),
     "skodyn.simulation": (
         "AndersenThermostat",
+        "Controller",
         "FixmanForce",
         "JointProperties",
         "MotionFunction",
@@ -406,6 +408,7 @@ __all__ = [
     "Contact",
     "ContactForces",
     "ContactGaps",
+    "Controller",
     "ControllerError",
     "Cylinder",
     "Cylindrical",

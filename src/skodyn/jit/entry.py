@@ -28,7 +28,7 @@ from skodyn.jit.flags import COMPILE_FLAGS
 from skodyn.jit.functions import Kernel
 from skodyn.jit.lean import module_of, optimise, passes, reached
 
-__all__ = ["Emitted", "emit", "machine_for", "symbol_of"]
+__all__ = ["Emitted", "SlotReader", "emit", "machine_for", "symbol_of"]
 
 _LETTERS = {types.int64: "i", types.float64: "d", types.boolean: "b"}
 
@@ -130,7 +130,7 @@ def _entry(made: Any, symbol: str) -> Any:
     function = ir.Function(module, form, symbol)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     slots, results = function.args
-    reader = _Slots(context, builder, slots)
+    reader = SlotReader(context, builder, slots)
     arguments = [reader.argument(argument) for argument in made.signature.args]
     called = context.declare_function(module, made.fndesc)
     _, result = context.call_conv.call_function(
@@ -142,7 +142,7 @@ def _entry(made: Any, symbol: str) -> Any:
     return module
 
 
-class _Slots:
+class SlotReader:
     """Reads arguments, one after the other."""
 
     def __init__(self, context: Any, builder: Any, slots: Any) -> None:

@@ -5,35 +5,65 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from skodyn.channels.files import absolute, problem_of
 from skodyn.errors import ModelError
 from skodyn.faults import Subject, dotted
 from skodyn.model.columns import shown
-from skodyn.model.keys import BODY, BODY_OR_WORLD, JOINT, MOVING_JOINT, keys_of
+from skodyn.model.keys import (
+    BODY,
+    BODY_OR_WORLD,
+    JOINT,
+    MOVING_JOINT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    keys_of,
+)
 from skodyn.model.property_checks import quaternion_faults, stops_fault
 from skodyn.scenario.names import Names
 from skodyn.scenario.schema import element_types
 from skodyn.scenario.tables import At, Tables, Values
+from skodyn.simulation.control_tables import timing_fault
 from skodyn.simulation.element import ELEMENTS, Element
+from skodyn.simulation.element_kinds.controller import FRAMES, FUNCTION
 from skodyn.simulation.elements import Forces, JointProperties
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat, rate_fault
 from skodyn.topology.wording import Spelling
 
-__all__ = ["read_forces", "read_thermostat"]
+__all__ = ["check_sampling", "read_forces", "read_thermostat"]
 
 
-def read_forces(tables: Tables, top: dict[str, Any], names: Names | None) -> Forces:
-    """What acts; to be used only if no fault was found."""
+def read_forces(
+    tables: Tables, top: dict[str, Any], names: Names | None, folder: Path, seed: int
+) -> Forces:
+    """What acts; to be used only if no fault was found.
+
+    folder: where files of control laws are looked for; they are not run.
+    """
     joints = _joints(tables, top, names)
     elements = (
-        *_elements(tables, top, "controllers", names),
-        *_elements(tables, top, "forces", names),
+        *_elements(tables, top, "controllers", names, folder),
+        *_elements(tables, top, "forces", names, folder),
     )
-    motions = tuple(_elements(tables, top, "motions", names))
+    motions = tuple(_elements(tables, top, "motions", names, folder))
     _check_motions(tables, names, motions)
-    return Forces(joints, elements, motions=motions)
+    return Forces(joints, elements, motions=motions, seed=seed)
+
+
+def check_sampling(tables: Tables, top: dict[str, Any], integrator: IntegratorSettings) -> None:
+    """Samples that do not go with the steps of the method."""
+    tables_of = top.get("controllers")
+    for name, table in tables_of.items() if isinstance(tables_of, dict) else ():
+        if not isinstance(table, dict):
+            continue  # told already
+        given = {key: table.get(key, 0.0) for key in ("sample_time", "delay")}
+        if POSITIVE.read(given["sample_time"]) and NOT_NEGATIVE.read(given["delay"]) is not None:
+            at = ("controllers", name)
+            if found := timing_fault(given["sample_time"], given["delay"], integrator):
+                tables.fault((*at, found[0]), f"{dotted(*at)} {found[1]}", found[2])
 
 
 def _check_motions(tables: Tables, names: Names | None, motions: Sequence[Any]) -> None:
@@ -132,6 +162,7 @@ def _elements(
     top: dict[str, Any],
     group: str,
     names: Names | None,
+    folder: Path,
 ) -> Iterator[Any]:
     for name, table in tables.named(top, group):
         at = (group, name)
@@ -142,6 +173,7 @@ def _elements(
         values = tables.values(cls, table, at, ("type",))
         if names:
             _check_names(names, cls, values, at)
+        _find_functions(tables, cls, values, at, folder)
         _check(tables, cls, values, at)
         if len(tables.faults) == before:
             yield cls(**values)
@@ -169,6 +201,17 @@ def _check(tables: Tables, kind: type[Element], values: Values, at: At) -> None:
         tables.fault(where, f"{dotted(*at)} {what}", remedy)
 
 
+def _find_functions(
+    tables: Tables, kind: type[Element], values: Values, at: At, folder: Path
+) -> None:
+    """Functions of files, wherever they are seen from; whether they exist, their text tells."""
+    for name in (name for name, key in keys_of(kind).items() if key.kind is FUNCTION):
+        if name in values:
+            if wrong := problem_of(values[name], folder):
+                tables.fault((*at, name), f"{dotted(*at, name)} is {wrong[0]}", wrong[1])
+            values[name] = absolute(values[name], folder)
+
+
 def _check_names(names: Names, kind: type[Element], values: Values, at: At) -> None:
     """Joints and bodies that there are none of."""
     for name, key in keys_of(kind).items():
@@ -178,3 +221,6 @@ def _check_names(names: Names, kind: type[Element], values: Values, at: At) -> N
             names.moving((*at, name), values[name])
         elif name in values and key.kind in (BODY, BODY_OR_WORLD):
             names.body((*at, name), values[name], ground=key.kind is BODY_OR_WORLD)
+        elif name in values and key.kind is FRAMES:
+            for frame in values[name]:
+                names.body((*at, name), frame, ground=False)

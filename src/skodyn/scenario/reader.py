@@ -9,7 +9,7 @@ from pathlib import Path
 from skodyn.errors import ScenarioError
 from skodyn.faults import in_file
 from skodyn.io.toml_source import TomlSource
-from skodyn.scenario.acting import read_forces, read_thermostat
+from skodyn.scenario.acting import check_sampling, read_forces, read_thermostat
 from skodyn.scenario.description import Bounds, RunSettings, Scenario
 from skodyn.scenario.model_table import read_model
 from skodyn.scenario.names import Names
@@ -91,13 +91,15 @@ def _scenario(
     duration = run.get("duration")
     model = read_shapes(tables, top, read_model(tables, top, folder))
     names = Names(model, tables) if model else None
-    forces = replace(read_forces(tables, top, names), contacts=read_contacts(tables, top, model))
-    start = read_start(tables, top, names, run.get("seed", 0), folder, forces.motions)
+    seed = run.get("seed", 0)
+    forces = read_forces(tables, top, names, folder, seed)
+    forces = replace(forces, contacts=read_contacts(tables, top, model))
+    start = read_start(tables, top, names, seed, folder, forces.motions)
     bounds = Bounds(**tables.values(Bounds, tables.table(top, "bounds"), ("bounds",)))
     integrator, output = read_timing(tables, top, duration)
     touching = bool(top.get("contacts"))
     check_channels(tables, output.channels, model, folder, touching)
-    seed = run.get("seed", 0)
+    check_sampling(tables, top, integrator)
     thermostat = read_thermostat(tables, top, seed, integrator)
     if tables.faults:
         raise ScenarioError(in_file(source.path, tables.faults))

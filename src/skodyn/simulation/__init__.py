@@ -16,6 +16,7 @@ from skodyn.model.keywords import keywords_checked
 from skodyn.model.model import Model
 from skodyn.simulation.elements import (
     Contact,
+    Controller,
     FixmanForce,
     Forces,
     JointProperties,
@@ -41,6 +42,7 @@ from skodyn.typing import IntegratorName
 __all__ = [
     "AndersenThermostat",
     "Contact",
+    "Controller",
     "FixmanForce",
     "Forces",
     "JointProperties",
@@ -76,6 +78,7 @@ def simulate(
     controller_parameters: Iterable[float] = (),
     thermostat: AndersenThermostat | None = None,
     motions: Iterable[Any] = (),
+    seed: int = 0,
     every: int = 1,
     channels: Iterable[Any] = (),
     overwrite: bool = False,
@@ -108,14 +111,15 @@ def simulate(
         Springs, damping, friction and stops by joint name; those that the model's file gives act on
         the other joints.
     elements : iterable
-        Servo, Sinusoid, TorqueTable, Wrench, PointSpring, FixmanForce, or elements of your own.
+        Servo, Controller, Sinusoid, TorqueTable, Wrench, PointSpring, FixmanForce, or elements of
+        your own.
     ground : list of shapes, or dict of str to shape
         Shapes of the world that others can touch; the first half space of a list is "floor".
     contacts : iterable of Contact
         Which shapes touch, and by what law.
     controller : callable, optional
-        ``f(t, q, v, params, tau)``, compiled if numba can; it adds its torques to tau and returns
-        nothing.
+        ``f(t, q, v, params, tau)``, compiled if numba can; it writes its torques to tau and returns
+        nothing. Short for the element ``Controller(f, controller_parameters)``, which can more.
     controller_parameters : iterable of float
         What the controller gets as params.
     thermostat : AndersenThermostat, optional
@@ -124,6 +128,8 @@ def simulate(
         SteadyMotion, SineMotion, MotionTable or MotionFunction: joints that follow them whatever
         force it takes. Their q0 and v0 are those of the motion, or NaN. The channel "drive" has the
         forces.
+    seed : int
+        Of the noise of sensors (`Controller`); that of a thermostat is its own.
     every : int
         A row after this many steps.
     channels : iterable
@@ -173,12 +179,14 @@ def simulate(
         )
     passive = {**model.joint_properties, **(joints or {})}
     model = with_ground(model, ground)
-    acting = (passive, tuple(elements), controller, tuple(controller_parameters))
-    forces = Forces(*acting, tuple(contacts), tuple(motions))
+    acting = tuple(elements)
+    if controller is not None:
+        acting += (Controller(controller, tuple(controller_parameters)),)
+    forces = Forces(passive, acting, tuple(contacts), tuple(motions), seed)
     plan = Plan(
         model, np.asarray(q0, dtype=np.float64), np.asarray(v0, dtype=np.float64), duration,
         IntegratorSettings(method=integrator, dt=dt, **settings), forces, every, tuple(channels),
-        thermostat=thermostat,
+        seed=seed, thermostat=thermostat,
     )  # fmt: skip
     if resume and log is not None and Path(log).exists():
         with shown_run(Path(log).name, progress) as show:

@@ -14,6 +14,7 @@ from skodyn.jit import COUNT, NUMBER, RESULT, Group, helper, kernel
 from skodyn.kernels.entries import named_like
 from skodyn.kernels.status import LOOP_OPEN, NOT_FINITE, OK, STEP_TOO_SMALL, code_of
 from skodyn.lanes import WIDTH_1, Rows, pointer
+from skodyn.simulation.control_records import CONTROL_RECORD, SAMPLE_STEPS, TIMING_AT, UNIT
 from skodyn.simulation.fixed_step import (
     LOG_ROWS,
     STATE_ARRAYS,
@@ -21,9 +22,10 @@ from skodyn.simulation.fixed_step import (
     copy_state,
     states_of,
 )
+from skodyn.simulation.forces import CONTROLLERS, CONTROLLERS_AT, SAMPLED
 from skodyn.simulation.steppers import explicit
 from skodyn.simulation.structures import SYSTEM_ARRAYS, State, opened
-from skodyn.simulation.system import close, follow
+from skodyn.simulation.system import close, follow, take_samples
 
 TIME, STEP_LENGTH, PREVIOUS_ERROR, STEPS, REJECTED, ROWS = range(6)
 CLOCK = 6
@@ -45,9 +47,22 @@ SCHEDULE = Group(AdaptiveSchedule, (COUNT, *[NUMBER] * 6))
 
 
 @helper
-def length_of_step(clock, schedule, capacity):
+def end_of_step(system, schedule, time):
+    """Where the next step must not go beyond: the end, or the next sample of a controller."""
+    codes, end = system.codes, schedule.end
+    if codes[SAMPLED] > 0:
+        for c in range(codes[CONTROLLERS]):
+            at = codes[CONTROLLERS_AT] + CONTROL_RECORD * c
+            if codes[at + SAMPLE_STEPS] > 0:
+                unit = system.numbers[codes[at + TIMING_AT] + UNIT]
+                end = min(end, (int(time / unit + 1e-9) + 1) * unit)
+    return end
+
+
+@helper
+def length_of_step(clock, schedule, end, capacity):
     """What the next attempt takes; a chunk has room for every row of its longest step."""
-    left = schedule.end - clock[TIME]
+    left = end - clock[TIME]
     dt = min(clock[STEP_LENGTH], schedule.max_step, (capacity - 4) * schedule.interval)
     return left if left <= dt * (1.0 + 1e-6) else dt  # leave nothing that time cannot resolve
 
@@ -73,6 +88,7 @@ def write_rows(dense_output, work, system, clock, dt, state, new, log):
         out = State(Rows(log.q, row * nq, nq), Rows(log.y, row * ny, ny))
         dense_output(work, system, part, dt, state, new, out)
         follow(work, system, (clock[ROWS] + 1) * interval, out)
+        take_samples(work, system, (clock[ROWS] + 1) * interval, out)
         close(work, system, out)  # the row, not the state: the interpolant leaves the manifold
         row += 1
         clock[ROWS] += 1
@@ -92,16 +108,17 @@ def adaptive_steps(
     def entry(arrays, states, clock, schedule, log):
         work, system = opened(WIDTH_1, arrays)
         state, new = states_of(system, states, 0)
-        capacity, end = log.q.size // max(state.q.stride, 1), schedule.end
+        capacity = log.q.size // max(state.q.stride, 1)
         row, trouble = 0, OK
         for tried in range(schedule.attempts):
             time = clock[TIME]
-            if time >= end:
+            if time >= schedule.end:
                 return tried, row, OK
-            dt = length_of_step(clock, schedule, capacity)
+            end = end_of_step(system, schedule, time)
+            dt = length_of_step(clock, schedule, end, capacity)
             if row + int(dt / schedule.interval) + 2 > capacity:
                 return tried, row, OK
-            if time + 1e-3 * dt == time or dt < 1e-18 * end:  # the second is for time 0
+            if time + 1e-3 * dt == time or dt < 1e-18 * schedule.end:  # the second is for time 0
                 return tried, row, STEP_TOO_SMALL if trouble == OK else trouble
             status = explicit.step(work, system, time, dt, state, new)
             if status != OK and code_of(status) not in (NOT_FINITE, LOOP_OPEN):
@@ -120,6 +137,7 @@ def adaptive_steps(
                 return tried, row, status
             rows = RowsOfStep(pointer(log.q), pointer(log.y), row, after, schedule.interval)
             row += write_rows(dense_output, work, system, clock, dt, state, new, rows)
+            take_samples(work, system, after, new)
             copy_state(work, state, new)
             clock[TIME] = after
             clock[STEPS] += 1

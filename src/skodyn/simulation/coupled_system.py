@@ -84,7 +84,7 @@ def act_coupled(work, system, t, state, rates):
     fold_forces(work, model, full_tau)
     pick_rates(work, model, full_tau, tau)
     take_integrals(work, model, rates, full, full_rates)
-    control(work, system, t, state, tau)
+    control(work, system, t, state, rates, tau)
     work_done = rates.stride - 1
     store_rows(work, rates, work_done, power(work, model, state.y, tau, f_ext))
     spread_forces(work, model, tau, full_tau)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 
-from skodyn.jit import helper
+from skodyn.jit import call_part, helper
 from skodyn.kernels.joint_motion import FREE, SPHERICAL
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import entry, store_row3
 from skodyn.lanes import fma, parameter, shift_pointer, sincos, splat, store_rows
 from skodyn.model.layout import KIND, N_DOF, Q_START, V_START
 from skodyn.model.manifold import integrate_free, integrate_spherical
-from skodyn.simulation.controller_call import call_controller
+from skodyn.simulation.control_records import Dynamics, Law
 from skodyn.simulation.element_kinds.torque_table import table_time
 from skodyn.simulation.element_tools import numbers3
 from skodyn.simulation.forces import (
@@ -82,8 +82,10 @@ def call_motion(system, at, t, count):
     """What a function says: so many numbers. One state alone: such runs go one by one."""
     out = start_of(table(system, FOUND))
     settings = shift_pointer(system.numbers, system.codes[at + OFFSET])
-    part = system.parts[system.codes[at + INTEGRAL]]
-    call_controller(part, t, out, out, settings, out, 0, count, system.codes[at + COUNT])
+    none = Dynamics(system.model.tree, settings, out, out, system.parts, out, out)
+    given = system.codes[at + COUNT]
+    law = Law(t, out, out, settings, out, out, out, out, 0, count, given, 0, 0, none)
+    call_part(system.parts[system.codes[at + INTEGRAL]], law)
     return out
 
 

@@ -7,14 +7,13 @@ in a file of `element_kinds/`, or outside of the package.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from skodyn.model.contacts import Contact
 from skodyn.model.properties import JointProperties
 from skodyn.simulation.element import Element
 from skodyn.simulation.element import Element as OwnElement
+from skodyn.simulation.element_kinds.controller import Controller
 from skodyn.simulation.element_kinds.fixman import FixmanForce
 from skodyn.simulation.element_kinds.motions import (
     Motion,
@@ -31,6 +30,7 @@ from skodyn.simulation.element_kinds.wrench import Wrench
 
 __all__ = [
     "Contact",
+    "Controller",
     "Element",
     "FixmanForce",
     "Forces",
@@ -55,7 +55,11 @@ class Forces:
 
     joints: dict[str, JointProperties] = field(default_factory=dict)
     elements: tuple[Element, ...] = ()
-    controller: Any = None
-    controller_parameters: Sequence[float] = ()
     contacts: tuple[Contact, ...] = ()
     motions: tuple[Motion, ...] = ()
+    seed: int = 0  # of the noise of sensors
+
+    @property
+    def controllers(self) -> tuple[Controller, ...]:
+        """Control laws of a person's own."""
+        return tuple(one for one in self.elements if isinstance(one, Controller))

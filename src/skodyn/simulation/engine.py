@@ -20,7 +20,9 @@ from skodyn.model.model import Model
 from skodyn.simulation import adaptive_step
 from skodyn.simulation.adaptive_step import AdaptiveSchedule
 from skodyn.simulation.contact_events import ContactEvents, Events
-from skodyn.simulation.controllers import prepare_controller
+from skodyn.simulation.control import sample_start
+from skodyn.simulation.control_methods import explain_trouble
+from skodyn.simulation.controllers import ControllerError
 from skodyn.simulation.driven_system import follow_start
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.evaluate_rows import RateRows, StateRows, evaluate_rows
@@ -32,6 +34,7 @@ from skodyn.simulation.looped_system import OneState, close_start
 from skodyn.simulation.methods import method_named
 from skodyn.simulation.prepare import system_arrays
 from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.system import CONTROL
 from skodyn.simulation.thermostat import AndersenThermostat, Collisions
 
 if TYPE_CHECKING:
@@ -95,11 +98,10 @@ class Engine:
         self.model = model
         self.settings = settings
         self.forces = described
-        self.tables = pack_forces(model, described)
+        self.tables = pack_forces(model, described, settings)
         self.duration = duration
         self.every = every
-        self.controller = prepare_controller(described.controller)
-        self.parameters = np.array(described.controller_parameters, dtype=np.float64)
+        self.laws = self.tables.control.laws(model)
         self.q, self.y = line_zeros(len(q)), line_zeros(len(v) + self.tables.n_integrals)
         self.q[:], self.y[: len(v)] = q, v
         self.step = 0
@@ -117,6 +119,8 @@ class Engine:
             close_start.ready(self._system, OneState(self.q, self.y))
         if self.tables.flags is not None:
             follow_start.ready(self._system, OneState(self.q, self.y))
+        if self.tables.control.sampled:
+            sample_start.ready(self._system, OneState(self.q, self.y))
         if self.contacts is not None:
             self.contacts.check_start(self.q, self.y)
         self._events: ContactEvents | None = None
@@ -128,10 +132,7 @@ class Engine:
         self._state = StateArrays(self.q, self.y, line_zeros(nq), line_zeros(ny))
         self._log = LogRows(line_zeros(ROWS * nq), line_zeros(ROWS * ny))
         self._rates = line_zeros(ny)
-        self._system = system_arrays(
-            self.model, self.tables, self.settings, WIDTH_1, self.controller.address,
-            self.parameters,
-        )  # fmt: skip
+        self._system = system_arrays(self.model, self.tables, self.settings, WIDTH_1, self.laws)
 
     @property
     def t(self) -> float:
@@ -213,9 +214,15 @@ class Engine:
         return Block(step, np.array([self.t]), self.q[None].copy(), self.y[None].copy(), 0)
 
     def take_controller_error(self) -> BaseException | None:
-        """What a controller in Python raised during the last chunk; compiled ones cannot."""
-        errors = (one.take_error() for one in (self.controller, *self.tables.functions))
-        return next((error for error in errors if error is not None), None)
+        """What a controller in Python raised during the last chunk, or what a compiled one has
+        called `dynamics` with that does not fit."""
+        errors = (one.take_error() for one in (*self.laws, *self.tables.functions))
+        raised = next((error for error in errors if error is not None), None)
+        if raised is None and self.laws:
+            trouble = self._system.memory[self._system.places[2 * CONTROL]]
+            said = explain_trouble(float(trouble), self.model)
+            return ControllerError(said) if said else None
+        return raised
 
     def rates(self, block: Block) -> tuple[Floats, Floats]:
         """(v̇, applied generalised forces) of every row of a block."""

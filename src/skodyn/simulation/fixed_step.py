@@ -18,7 +18,7 @@ from skodyn.model.layout import NQ
 from skodyn.simulation.forces import INTEGRALS
 from skodyn.simulation.steppers.tables import copy
 from skodyn.simulation.structures import SYSTEM_ARRAYS, State, opened, size_of, start_of
-from skodyn.simulation.system import follow
+from skodyn.simulation.system import follow, take_samples
 
 
 class StateArrays(NamedTuple):
@@ -98,6 +98,7 @@ def run(step, look, work, system, schedule, state, new, seen):
         status = step(work, system, t, schedule.dt, state, new)
         follow(work, system, (schedule.first + done + 1) * schedule.dt, new)
         if status == OK:
+            take_samples(work, system, (schedule.first + done + 1) * schedule.dt, new)
             status = check_velocities(work, system, new.y, schedule.max_speed)
         if status != OK:
             return done, looks, status

@@ -64,7 +64,7 @@ def act_bent(work, system, t, state, rates):
     clear(size_of(work, tau), start_of(tau))  # joints do not speak of modes
     effects = Effects(tau, rates, table(system, GRAVITY), f_ext)
     placed = apply_forces(work, system, t, state, effects)
-    control(work, system, t, state, tau)
+    control(work, system, t, state, rates, tau)
     done = power(work, model, state.y, tau, f_ext) + damped_power(work, model, state.y)
     store_rows(work, rates, rates.stride - 1, done)
     return placed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,13 @@ from skodyn.model.prescription import flagged_tree
 from skodyn.model.property_checks import field_faults, property_faults
 from skodyn.simulation import forces as f
 from skodyn.simulation.contacts import CONTACTS
-from skodyn.simulation.controllers import NoController
+from skodyn.simulation.control_records import CONTROL_RECORD, LAW_PART
+from skodyn.simulation.control_tables import ControlTables, pack_controllers
+from skodyn.simulation.controllers import ReadyLaw
 from skodyn.simulation.element import ELEMENTS, Element, Packed
-from skodyn.simulation.elements import FixmanForce, Forces, JointProperties, Motion
+from skodyn.simulation.elements import Controller, FixmanForce, Forces, JointProperties, Motion
 from skodyn.simulation.motion_tables import pack_motions
+from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.structures import OWN_PARTS
 
 __all__ = ["ForceTables", "pack_forces"]
@@ -40,8 +43,10 @@ class ForceTables:
     parts: tuple[PartAtWidths, ...] = ()  # that elements bring along
     contacts: ContactTables | None = None
     contact_integral: int = 0  # behind the velocities: where bristles begin
-    functions: tuple[NoController, ...] = ()  # of prescribed motions
+    functions: tuple[ReadyLaw, ...] = ()  # of prescribed motions
     flags: NDArray[np.int64] | None = None  # of bodies whose joints are driven; None if none are
+
+    control: ControlTables = field(default_factory=ControlTables)
 
     def tree_of(self, model: Model) -> NDArray[np.int64]:
         """The packed tree, which knows driven joints."""
@@ -63,6 +68,7 @@ class _Packer:
         self.on_bodies = False
         self.fixman_at = 0
         self.parts: list[PartAtWidths] = []
+        self.controllers: list[tuple[Controller, str]] = []
 
     def add(self, element: Element, label: str) -> None:
         before = len(self.faults)
@@ -72,6 +78,9 @@ class _Packer:
         offset = len(self.numbers) + f.PASSIVE_RECORD * self.model.nv
         if isinstance(element, FixmanForce):
             self._fixman(element, offset)
+            return
+        if isinstance(element, Controller):
+            self.controllers.append((element, label))
             return
         try:
             self.records.append(self._record(element, offset))
@@ -131,6 +140,17 @@ class _Packer:
                 "let a servo there compensate gravity.",
             )
 
+    def add_controllers(
+        self, model: Model, seed: int, settings: IntegratorSettings | None
+    ) -> ControlTables:
+        """Control laws, which act upon the joints of the state."""
+        first = len(self.numbers) + f.PASSIVE_RECORD * self.model.nv, self.integrals
+        made = pack_controllers(model, self.controllers, settings, seed, first)
+        self.numbers += made.numbers
+        self.integrals += made.integrals
+        self.faults += made.faults
+        return made
+
     def add_contacts(self, model: Model, contacts: Sequence[Contact]) -> ContactTables | None:
         """All contacts as one element, whose integers lie behind the records of all elements."""
         offset = len(self.numbers) + f.PASSIVE_RECORD * self.model.nv
@@ -186,8 +206,13 @@ def _passive_row(given: JointProperties) -> list[float]:
     ]
 
 
-def pack_forces(model: Model, forces: Forces) -> ForceTables:
-    """The tables, or a ModelError that lists every fault."""
+def pack_forces(
+    model: Model, forces: Forces, settings: IntegratorSettings | None = None
+) -> ForceTables:
+    """The tables, or a ModelError that lists every fault.
+
+    settings: those of the run, which decide when controllers take their samples.
+    """
     if any(isinstance(element, FixmanForce) for element in forces.elements):
         model.refuse_mimics("the Fixman force")
         model.refuse_loops("the Fixman force")
@@ -195,6 +220,7 @@ def pack_forces(model: Model, forces: Forces) -> ForceTables:
     passive = packer.passive(dict(forces.joints))
     for number, element in enumerate(forces.elements, start=1):
         packer.add(element, f"{type(element).__name__} number {number}")
+    control = packer.add_controllers(model, forces.seed, settings)
     tables = packer.add_contacts(model, forces.contacts) if forces.contacts else None
     behind = f.PASSIVE_RECORD * packer.model.nv + len(packer.numbers)
     driven = pack_motions(model, forces.motions, behind, OWN_PARTS + len(packer.parts))
@@ -210,19 +236,29 @@ def pack_forces(model: Model, forces: Forces) -> ForceTables:
     header[f.ACCOUNTS] = accounts
     header[f.INTEGRALS] = packer.integrals + accounts
     header[f.FIXMAN] = packer.fixman_at
-    header[f.CONTROLLED] = int(forces.controller is not None)
+    header[f.CONTROLLERS], header[f.SAMPLED] = len(control.records), control.sampled
+    header[f.N_PARAMETERS], header[f.CONTROL_WORK] = model.parameters.size, control.workspace
     codes = np.array(header + [x for record in packer.records for x in record], dtype=np.int64)
-    n_integrals, first = packer.integrals + accounts, 0
-    numbers = np.concatenate(
-        (passive.reshape(-1), np.array([*packer.numbers, *driven.numbers], dtype=np.float64))
-    )
+    n_integrals, bristles = packer.integrals + accounts, 0
+    listed = [*packer.numbers, *driven.numbers]
+    numbers = np.concatenate((passive.reshape(-1), np.array(listed, dtype=np.float64)))
+    codes[f.N_NUMBERS] = numbers.size
     if tables is not None:
         codes = np.concatenate((codes, tables.codes))
-        first = packer.integrals - tables.n_bristles
+        bristles = packer.integrals - tables.n_bristles
         tables = replace(tables, numbers=numbers)  # where its offsets point
     codes[f.MOTIONS], codes[f.MOTIONS_AT] = len(driven.records), codes.size
     codes = np.concatenate((codes, np.array(driven.records, dtype=np.int64).reshape(-1)))
+    laws = _records_of_laws(control, OWN_PARTS + len(packer.parts) + len(driven.functions))
+    codes[f.CONTROLLERS_AT] = codes.size
     return ForceTables(
-        codes, numbers, n_integrals, tuple(packer.parts), tables, first, tuple(driven.functions),
-        driven.flags,
+        np.concatenate((codes, laws)), numbers, n_integrals, tuple(packer.parts), tables, bristles,
+        tuple(driven.functions), driven.flags, control,
     )  # fmt: skip
+
+
+def _records_of_laws(control: ControlTables, first_part: int) -> NDArray[np.int64]:
+    """Records of controllers, which say which of the system's parts their law is."""
+    records = np.array(control.records, dtype=np.int64).reshape(-1, CONTROL_RECORD)
+    records[:, LAW_PART] += first_part
+    return records.reshape(-1)

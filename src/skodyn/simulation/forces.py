@@ -16,17 +16,20 @@ from skodyn.lanes import fma, load_rows, parameter, select, sqrt, store_rows
 from skodyn.model.layout import KIND, N_DOF, Q_START, V_START
 
 # header of `codes`
-ELEMENTS, PASSIVE, ON_BODIES, GRAVITY_COMPENSATED, INTEGRALS, CONTROLLED, FIXMAN, ACCOUNTS = range(
+ELEMENTS, PASSIVE, ON_BODIES, GRAVITY_COMPENSATED, INTEGRALS, CONTROLLERS, FIXMAN, ACCOUNTS = range(
     8
 )
 MOTIONS, MOTIONS_AT = 8, 9  # how many joints are driven, and where their records begin
-CODES_HEADER = 10
+CONTROLLERS_AT, SAMPLED = 10, 11  # records of controllers; how many of them take samples
+N_PARAMETERS, N_NUMBERS = 12, 13  # of one run: constants of the model, numbers of its forces
+CONTROL_WORK = 14  # where the workspace of their dynamics begins in the table CONTROL
+CODES_HEADER = 15
 
 # a record of `codes`: what it is, which bodies or degrees of freedom, where its numbers begin
 CODE, FIRST, SECOND, OFFSET, COUNT, INTEGRAL = range(6)
 CODES_RECORD = 6
 
-SERVO, SINUSOID, TORQUE_TABLE, WRENCH_WORLD, WRENCH_BODY, POINT_SPRING, OWN_PART = range(1, 8)
+SERVO, SINUSOID, TORQUE_TABLE, WRENCH_WORLD, WRENCH_BODY, POINT_SPRING, OWN_PART, LAW = range(1, 9)
 # of OWN_PART, SECOND says which of the system's parts it is
 
 # of prescribed motions, behind everything else: FIRST and SECOND are the degree of freedom and the

@@ -65,7 +65,7 @@ def with_implicit_codes(tree: Any, codes: Any) -> NDArray[np.int64]:
     servos = others[others[:, f.CODE] == f.SERVO]
     explicit = others[others[:, f.CODE] != f.SERVO]
     header = codes[: f.CODES_HEADER].copy()
-    header[[f.PASSIVE, f.GRAVITY_COMPENSATED, f.MOTIONS]] = 0
+    header[[f.PASSIVE, f.GRAVITY_COMPENSATED, f.MOTIONS, f.CONTROLLERS, f.SAMPLED]] = 0
     header[f.ELEMENTS], header[f.ON_BODIES] = len(explicit), 1
     touched, pairs = _touched(int(tree[N_BODIES]), _points(codes))
     n_bristles = int(codes[at + c.BRISTLES]) if at else 0

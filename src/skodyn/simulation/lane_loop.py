@@ -88,7 +88,7 @@ def run_groups(step, work, system, sweep, shifts, place, states, metrics):
     left = sweep.budget
     while left > 0 and place[GROUP] < sweep.groups:
         g = place[GROUP]
-        mine = of_group(system, g * shifts[0], g * shifts[1])
+        mine = of_group(system, g * shifts[0], g * shifts[1], g * LANES)
         kept = shift_pointer(metrics.kept, g * shifts[2])
         seen = Metrics(
             metrics.codes, metrics.levels, metrics.function, metrics.values, kept,

@@ -93,8 +93,6 @@ def momentum_obstacle(model: Model, forces: Forces, contacts: ContactTables | No
             return f"joint {name!r} to the world has forces of its own"
         if model.joints[k].armature > 0.0:
             return f"joint {name!r} to the world has a rotor, whose momentum is not counted"
-    if forces.controller is not None:
-        return "a controller may push from outside"
     held = (_held(model, element).momentum_obstacle() for element in forces.elements)
     return next(filter(None, held), "")
 

@@ -12,7 +12,7 @@ from skodyn.faults import Fault, Subject
 from skodyn.model.columns import Floats
 from skodyn.model.keys import key_faults
 from skodyn.model.model import Model
-from skodyn.simulation.controllers import NoController, prepare_motion
+from skodyn.simulation.controllers import ReadyLaw, prepare_motion
 from skodyn.simulation.element import Packed
 from skodyn.simulation.element_kinds.motions import Motion, MotionFunction
 
@@ -25,7 +25,7 @@ class MotionTables:
 
     records: list[list[int]] = field(default_factory=list)
     numbers: list[float] = field(default_factory=list)
-    functions: list[NoController] = field(default_factory=list)
+    functions: list[ReadyLaw] = field(default_factory=list)
     flags: NDArray[np.int64] | None = None  # of every body; None if nothing is driven
     faults: list[Fault] = field(default_factory=list)
 

@@ -15,10 +15,12 @@ import numpy as np
 from skodyn.errors import StateError
 from skodyn.jit import COUNT, JIT_DISABLED, NUMBER
 from skodyn.kernels.flexible_table import is_bent
-from skodyn.lanes import PartAtWidths, Width, parts_of
+from skodyn.lanes import WIDTH_1, PartAtWidths, Width, parts_of
 from skodyn.model.layout import FULL, LOOPS
 from skodyn.simulation import forces as f
-from skodyn.simulation.controllers import NoController
+from skodyn.simulation.control import control_lanes, sample_lanes
+from skodyn.simulation.control_dynamics import DYNAMICS_PARTS
+from skodyn.simulation.controllers import ReadyLaw
 from skodyn.simulation.coupled_system import evaluate_coupled, expand_state
 from skodyn.simulation.driven_coupled import evaluate_driven_coupled
 from skodyn.simulation.driven_motions import follow_motions
@@ -67,6 +69,8 @@ OWN = (
     parts_of(follow_motions, SYSTEM, NUMBER, STATE),
     parts_of(expand_state, SYSTEM, STATE),
     parts_of(evaluate_driven_coupled, SYSTEM, NUMBER, STATE, ROWS),
+    parts_of(control_lanes, SYSTEM, NUMBER, STATE, ROWS, ROWS),
+    parts_of(sample_lanes, SYSTEM, NUMBER, STATE),
 )
 """In the order of structures.py."""
 
@@ -83,11 +87,11 @@ def element_part(function: Any) -> PartAtWidths:
 class AtAnyWidth:
     """A function that is called for one state at a time, in the place of a part."""
 
-    def __init__(self, controller: NoController) -> None:
-        self._controller = controller
+    def __init__(self, law: ReadyLaw) -> None:
+        self.law = law
 
     def address(self, _width: Width) -> Any:
-        return self._controller.address
+        return self.law.address
 
 
 def addresses(
@@ -99,7 +103,8 @@ def addresses(
 ) -> Any:
     """The address of every part that a system needs, 0 for the others; compiles them if need be.
 
-    tree, codes: of the packed model and its forces. brought: parts that elements bring along.
+    tree, codes: of the packed model and its forces. brought: parts that elements bring along, and
+    functions of motions and controllers.
     """
     if settings.implicit_springs and codes[f.MOTIONS] > 0:
         raise StateError(
@@ -118,9 +123,19 @@ def addresses(
         codes[f.MOTIONS] > 0,
         tree[FULL] > 0 and width.own_parameters,  # metrics of runs side by side look at all joints
         codes[f.MOTIONS] > 0 and tree[FULL] > 0,
+        codes[f.CONTROLLERS] > 0,
+        codes[f.SAMPLED] > 0,
     )
     own = [BENT.get(i, part) if is_bent(tree) else part for i, part in enumerate(OWN)]
-    found = [part.address(width) if used else 0 for part, used in zip(own, needed, strict=True)] + [
-        part.address(width) for part in brought
+    asked = frozenset().union(*(one.law.asks for one in brought if isinstance(one, AtAnyWidth)))
+    if asked and is_bent(tree):
+        raise StateError(
+            "A control law asks for dynamics, which models with flexible bodies do not tell it",
+            "take dynamics out of its parameters.",
+        )
+    found = [
+        *(part.address(width) if used else 0 for part, used in zip(own, needed, strict=True)),
+        *(part.address(WIDTH_1) if i in asked else 0 for i, part in enumerate(DYNAMICS_PARTS)),
+        *(part.address(width) for part in brought),
     ]
     return np.array(found, dtype=object if JIT_DISABLED else np.int64)

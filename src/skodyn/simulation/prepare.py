@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from skodyn.model.layout import FULL, INDEX_COLUMNS, LOOPS, N_BODIES, N_DOF, NQ,
 from skodyn.model.loop_tables import lanes_of_loops
 from skodyn.model.model import Model
 from skodyn.model.prescribed_layout import PRESCRIBED
+from skodyn.simulation.control_dynamics import numbers_of_every_joint
+from skodyn.simulation.controllers import ReadyLaw
 from skodyn.simulation.force_tables import ForceTables
 from skodyn.simulation.implicit_tables import (
     implicit_lanes,
@@ -40,15 +43,19 @@ __all__ = [
 NOTHING = np.zeros(0)
 
 
-def tree_sizes(tree: Any, n_integrals: int, driven: bool = False) -> dict[str, int]:
+def tree_sizes(
+    tree: Any, n_integrals: int, driven: bool = False, control: int = 0
+) -> dict[str, int]:
     """How long the rows of a run's tables are; those for mimic joints and loops are empty without
-    any. driven: joints have motions, and room for what a function says of one."""
+    any. driven: joints have motions, and room for what a function says of one. control: numbers
+    that controllers need."""
     n_bodies, nq, nv = (int(tree[i]) for i in (N_BODIES, NQ, NV))
     y = nv + n_integrals
     sizes = {"one": 1, "q": nq, "v": nv, "y": y, "forces": 6 * n_bodies, "full v": nv}
     sizes |= {"driven q": nq * driven, "driven y": y * driven, "driven v": nv * driven}
     sizes |= {"driven pair": max(2 * nv, 19) * driven, "loop y": y * bool(tree[LOOPS])}
     full = int(tree[FULL])
+    sizes |= {"control": control, "more": numbers_of_every_joint(tree) if control else 0}
     if not full:
         return sizes | dict.fromkeys(("mimic q", "mimic v", "mimic y"), 0)
     every_q, every_v = int(tree[full + NQ]), int(tree[full + NV])
@@ -79,25 +86,29 @@ def system_arrays(
     tables: ForceTables,
     settings: IntegratorSettings,
     width: Width,
-    controller: Any = 0,
-    controller_parameters: Any = NOTHING,
+    laws: Sequence[ReadyLaw] = (),
 ) -> SystemArrays:
-    """A system ready for the loops of a width; its parts are compiled if they have not been."""
+    """A system ready for the loops of a width; its parts are compiled if they have not been.
+
+    laws: of its controllers.
+    """
     codes, more = codes_and_lanes(model.kernel_tree, tables.codes, settings)
     tree, driven = tables.tree_of(model), tables.flags is not None
-    functions = [AtAnyWidth(function) for function in tables.functions]
+    functions = [AtAnyWidth(function) for function in (*tables.functions, *laws)]
     brought: list[PartAtWidths | AtAnyWidth] = [*tables.parts, *functions]
     return SystemArrays(
         tree,
         constants_of_runs(model.kernel_tree, model.parameters, tables.numbers, settings),
         codes,
         tables.numbers,
-        controller,
-        controller_parameters,
         method_numbers(settings, model.parameters.size, width),
         addresses(tree, tables.codes, brought, width, settings),
-        *memory_of(settings, tree_sizes(tree, tables.n_integrals, driven), width),
+        *memory_of(
+            settings, tree_sizes(tree, tables.n_integrals, driven, tables.control.size), width
+        ),
         line_zeros(_states(width) * (lanes_of(tree) + more), poison=True),
+        model.parameters,
+        tables.numbers,
     )
 
 
@@ -108,20 +119,22 @@ def lane_arrays(
     settings: IntegratorSettings,
     sizes: dict[str, int],
     width: Width,
+    laws: Sequence[ReadyLaw] = (),
 ) -> SystemArrays:
-    """The same for runs that share a tree, with constants of their own."""
+    """The same for runs that share a tree, with constants of their own; those that controllers
+    read are set by the caller."""
     codes, more = codes_and_lanes(tree, tables.codes, settings)
     return SystemArrays(
         tree,
         parameters,
         codes,
         tables.numbers,
-        0,
-        NOTHING,
         method_numbers(settings, sizes["parameters"], width),
-        addresses(tree, tables.codes, tables.parts, width, settings),
+        addresses(tree, tables.codes, [*tables.parts, *map(AtAnyWidth, laws)], width, settings),
         *memory_of(settings, sizes, width),
         line_zeros(_states(width) * (lanes_of(tree) + more), poison=True),
+        NOTHING,
+        NOTHING,
     )
 
 

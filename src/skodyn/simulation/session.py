@@ -20,11 +20,12 @@ from skodyn.model.contact_tables import pack_contacts
 from skodyn.model.keys import POSITIVE, STEPS, remedy_for
 from skodyn.model.model import Model
 from skodyn.simulation.channels import channel_rows, prepare_channels
+from skodyn.simulation.controllers import law_function
 from skodyn.simulation.duration import division_fault, every_fault
-from skodyn.simulation.elements import Forces
+from skodyn.simulation.elements import Controller, Forces
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.fingerprint import fingerprint
-from skodyn.simulation.identity import channel_identity, own_code, run_code
+from skodyn.simulation.identity import channel_identity, code_identity, own_code, run_code
 from skodyn.simulation.loop import Outcome, Progress, drive
 from skodyn.simulation.loop_start import start_fault
 from skodyn.simulation.methods import METHODS, fixed_step_methods
@@ -159,11 +160,13 @@ class Plan:
         method = METHODS[self.settings.method]
         used = np.asarray(method.numbers(self.settings)).tolist()
         numbers = repr((self.settings, used, self.duration, self.every))
+        others = [e for e in self.forces.elements if not isinstance(e, Controller)]
         acting = repr((
             sorted((name, asdict(given)) for name, given in self.forces.joints.items()),
-            [(type(e).__name__, _exact(asdict(e))) for e in self.forces.elements],
+            [(type(e).__name__, _exact(asdict(e))) for e in others],
+            [_exact(controller.params) for controller in self.forces.controllers],
             own_code(type(element) for element in self.forces.elements),
-            _exact(self.forces.controller_parameters),
+            *([self.forces.seed] if any(map(_is_noisy, self.forces.elements)) else []),
             *([repr(self.thermostat)] if self.thermostat else []),
             *(repr(contact) for contact in self.forces.contacts),
             *[(type(m).__name__, _identity_of_motion(m)) for m in self.forces.motions],
@@ -173,7 +176,7 @@ class Plan:
             "initial state": state.hexdigest(),
             "settings": hashlib.sha256(numbers.encode()).hexdigest(),
             "forces": hashlib.sha256(acting.encode()).hexdigest(),
-            "controller": fingerprint(self.forces.controller),
+            **_identity_of_laws(self.forces.controllers),
             "channels": channel_identity(self.entries, self.model),
             "code": run_code(method),
         }
@@ -241,6 +244,27 @@ class Run:
     def __repr__(self) -> str:
         where = f", {self.log}" if self.log else ""
         return f"<Run {self.status}: {self.summary['steps']} steps{where}>"
+
+
+def _identity_of_laws(controllers: tuple[Controller, ...]) -> dict[str, str]:
+    """The code of each controller, by its name; "none" stands for no controller."""
+    if not controllers:
+        return {"controller": fingerprint(None)}
+    found: dict[str, str] = {}
+    for controller in controllers:
+        function = law_function(controller)
+        name = f"controller {controller.label!r}"
+        given = {f.name: getattr(controller, f.name) for f in fields(controller)}
+        for apart in ("function", "params"):
+            del given[apart]
+        code = code_identity(function, getattr(function, "py_func", function))
+        identity = f"{code}-{hashlib.sha256(repr(_exact(given)).encode()).hexdigest()[:16]}"
+        found[name] = found[name] + identity if name in found else identity
+    return found
+
+
+def _is_noisy(element: Any) -> bool:
+    return bool(getattr(element, "q_noise", 0.0) or getattr(element, "v_noise", 0.0))
 
 
 def _identity_of_motion(motion: Any) -> Any:

@@ -21,12 +21,13 @@ from skodyn.jit import (
 from skodyn.kernels.workspace import PackedModel
 from skodyn.lanes import Rows, Work, pointer, shift_pointer, states
 
-ADDRESS = COUNT  # of a controller; 0 for none
+ADDRESS = COUNT  # of a function; 0 for none
 
 # which address of `parts` is whose
 COUPLED, ELEMENTS_PART, GRAVITY_PART, FIXMAN_PART, LOOPED, CLOSING, MIDPOINT, SPRUNG = range(8)
-DRIVEN, FOLLOWING, EXPANDING, DRIVEN_COUPLED = range(8, 12)
-OWN_PARTS = 12  # what elements bring along follows
+DRIVEN, FOLLOWING, EXPANDING, DRIVEN_COUPLED, CONTROLLING, SAMPLING = range(8, 14)
+DYNAMICS_AT = 14  # what controllers can ask for: control_dynamics.py
+OWN_PARTS = 21  # what elements bring along follows
 
 
 class SystemArrays(NamedTuple):
@@ -36,13 +37,13 @@ class SystemArrays(NamedTuple):
     parameters: Any
     codes: Any  # of forces
     numbers: Any  # of forces
-    controller: Any  # address
-    settings: Any  # parameters of the controller
     method: Any  # numbers of the integration method: a tableau, a tolerance
     parts: Any  # addresses
     memory: Any  # tables of the system and of the method
     places: Any  # where they lie: memory.py
     lanes: Any  # workspace of the recursions
+    plain_parameters: Any  # those of run after run, which controllers read
+    plain_numbers: Any
 
 
 class System(NamedTuple):
@@ -51,13 +52,13 @@ class System(NamedTuple):
     model: PackedModel
     codes: Any
     numbers: Any
-    controller: Any
-    settings: Any
-    n_settings: int
     method: Any
     parts: Any
     memory: Any
     places: Any
+    plain_parameters: Any
+    plain_numbers: Any
+    first_run: int  # of those side by side
 
 
 class State(NamedTuple):
@@ -78,7 +79,7 @@ class Effects(NamedTuple):
 
 SYSTEM_ARRAYS = Group(
     SystemArrays,
-    (INTS, FLOATS, INTS, FLOATS, ADDRESS, FLOATS, FLOATS, INTS, RESULT, INTS, RESULT),
+    (INTS, FLOATS, INTS, FLOATS, FLOATS, INTS, RESULT, INTS, RESULT, FLOATS, FLOATS),
 )
 ROWS = Group(Rows, (FLOAT_POINTER, COUNT, COUNT))
 SYSTEM = Group(
@@ -87,13 +88,13 @@ SYSTEM = Group(
         Group(PackedModel, (INT_POINTER, FLOAT_POINTER)),
         INT_POINTER,
         FLOAT_POINTER,
-        ADDRESS,
+        FLOAT_POINTER,
+        INT_POINTER,
+        FLOAT_POINTER,
+        INT_POINTER,
+        FLOAT_POINTER,
         FLOAT_POINTER,
         COUNT,
-        FLOAT_POINTER,
-        INT_POINTER,
-        FLOAT_POINTER,
-        INT_POINTER,
     ),
 )
 STATE = Group(State, (ROWS, ROWS))
@@ -107,31 +108,31 @@ def opened(width, arrays):
         PackedModel(pointer(arrays.tree), pointer(arrays.parameters)),
         pointer(arrays.codes),
         pointer(arrays.numbers),
-        arrays.controller,
-        pointer(arrays.settings),
-        arrays.settings.size,
         pointer(arrays.method),
         pointer(arrays.parts),
         pointer(arrays.memory),
         pointer(arrays.places),
+        pointer(arrays.plain_parameters),
+        pointer(arrays.plain_numbers),
+        0,
     )
 
 
 @helper
-def of_group(system, parameter_shift, number_shift):
+def of_group(system, parameter_shift, number_shift, first_run):
     """The system of other lanes, whose constants lie so much further on."""
     model = PackedModel(system.model.tree, shift_pointer(system.model.parameters, parameter_shift))
     return System(
         model,
         system.codes,
         shift_pointer(system.numbers, number_shift),
-        system.controller,
-        system.settings,
-        system.n_settings,
         system.method,
         system.parts,
         system.memory,
         system.places,
+        system.plain_parameters,
+        system.plain_numbers,
+        first_run,
     )
 
 

@@ -1,6 +1,6 @@
 """The right-hand side of the equations of motion: forces, then forward dynamics.
 
-A state is q (nq) and y = [v; z] (ny), where z are integrals: those of PID controllers, and last the
+A state is q (nq) and y = [v; z] (ny), where z are integrals: those of controllers, and last the
 work that all forces but gravity have done, so that energy can be balanced. Tables hold one row per
 lane.
 
@@ -24,22 +24,22 @@ from skodyn.kernels.workspace import (
     row6,
     velocity_count,
 )
-from skodyn.lanes import Rows, fma, load_rows, shift_pointer, splat, states, store_rows
-from skodyn.model.layout import NQ
-from skodyn.simulation.controller_call import call_controller
+from skodyn.lanes import Rows, fma, load_rows, splat, store_rows
 from skodyn.simulation.forces import (
-    CONTROLLED,
+    CONTROLLERS,
     ELEMENTS,
     FIXMAN,
     MOTIONS,
     ON_BODIES,
     PASSIVE,
+    SAMPLED,
     passive_torques,
 )
 from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.tables import clear
 from skodyn.simulation.structures import (
     CLOSING,
+    CONTROLLING,
     COUPLED,
     DRIVEN,
     DRIVEN_COUPLED,
@@ -47,6 +47,7 @@ from skodyn.simulation.structures import (
     FIXMAN_PART,
     FOLLOWING,
     LOOPED,
+    SAMPLING,
     Effects,
     size_of,
     start_of,
@@ -71,9 +72,11 @@ SYSTEM_MEMORY = Sections(
     GIVEN=(1, "driven v", "v̇ of driven joints, forces of the others"),
     FOUND=(1, "driven pair", "v̇ and forces of all joints"),
     DRIVE=(1, "driven v", "what drives add to the forces"),
+    CONTROL=(1, "control", "what a controller says, and its workspace: control_records.py"),
+    MORE=(1, "more", "rows of every joint for the dynamics that it asks for"),
 )
 TAU, GRAVITY, F_EXT, FULL_Q, FULL_Y, FULL_TAU, FULL_RATES, LOOPS_READY = SYSTEM_MEMORY.indices[:8]
-DRIVEN_Q, DRIVEN_Y, GIVEN, FOUND, DRIVE = SYSTEM_MEMORY.indices[8:]
+DRIVEN_Q, DRIVEN_Y, GIVEN, FOUND, DRIVE, CONTROL, MORE = SYSTEM_MEMORY.indices[8:]
 
 
 @helper
@@ -101,23 +104,10 @@ def apply_forces(work, system, t, state, effects):
 
 
 @helper
-def control(work, system, t, state, tau):
-    """Let the controller add its torques, lane by lane."""
-    if system.codes[CONTROLLED] > 0:
-        nq, nv = system.model.tree[NQ], velocity_count(system.model)
-        q, y, torques = start_of(state.q), start_of(state.y), start_of(tau)
-        for lane in range(states(work)):
-            call_controller(
-                system.controller,
-                t,
-                shift_pointer(q, lane * nq),
-                shift_pointer(y, lane * state.y.stride),
-                system.settings,
-                shift_pointer(torques, lane * nv),
-                nq,
-                nv,
-                system.n_settings,
-            )
+def control(work, system, t, state, rates, tau):
+    """Let controllers add their torques, and say the rates of their integrals."""
+    if system.codes[CONTROLLERS] > 0:
+        call_part(system.parts[CONTROLLING], work, system, t, state, rates, tau)
 
 
 @helper
@@ -148,7 +138,7 @@ def act(work, system, t, state, rates):
     tau, f_ext = table(system, TAU), forces_on_bodies(system)
     effects = Effects(tau, rates, table(system, GRAVITY), f_ext)
     placed = apply_forces(work, system, t, state, effects)
-    control(work, system, t, state, tau)
+    control(work, system, t, state, rates, tau)
     work_done = rates.stride - 1
     store_rows(work, rates, work_done, power(work, system.model, state.y, tau, f_ext))
     return placed
@@ -175,6 +165,13 @@ def follow(work, system, t, state):
     """Put joints whose motion is prescribed where they are at time t, if there are any."""
     if system.codes[MOTIONS] > 0:
         call_part(system.parts[FOLLOWING], work, system, t, state)
+
+
+@helper
+def take_samples(work, system, t, state):
+    """Let controllers that take samples look at the state at time t, if there are any."""
+    if system.codes[SAMPLED] > 0:
+        call_part(system.parts[SAMPLING], work, system, t, state)
 
 
 @helper

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.columns import Floats
 from skodyn.model.layout import LOOPS
 from skodyn.simulation import sampling
+from skodyn.simulation.control import sample_start
+from skodyn.simulation.control_tables import ControlTables
 from skodyn.simulation.driven_system import follow_start
 from skodyn.simulation.fixed_step import LogRows, Schedule, StateArrays
 from skodyn.simulation.force_tables import ForceTables
@@ -57,6 +59,7 @@ class PackedRuns:
     steps: int
     sample_every: int
     parts: tuple[PartAtWidths, ...] = ()  # that elements bring along
+    control: ControlTables = field(default_factory=ControlTables)
 
     def __len__(self) -> int:
         return len(self.q)
@@ -104,6 +107,8 @@ class LaneBatch:
             self._prepare_starts(close_start)
         if runs.codes[MOTIONS]:
             self._prepare_starts(follow_start)
+        if runs.control.sampled:
+            self._prepare_starts(sample_start)
         self.kernel = method_named(runs.settings.method).lane_loop.ready
 
     def _interleaved(self, table: Floats) -> Floats:
@@ -115,14 +120,22 @@ class LaneBatch:
 
     def _allocate(self) -> None:
         runs, m = self.runs, self.metrics
-        sizes = tree_sizes(runs.tree, runs.n_integrals, bool(runs.codes[MOTIONS]))
+        control = runs.control
+        sizes = tree_sizes(runs.tree, runs.n_integrals, bool(runs.codes[MOTIONS]), control.size)
         sizes["parameters"] = runs.parameters.shape[1]
+        laws = control.laws(None)
+        rows = self.rows if laws else self.rows[:0]  # nobody else reads them
+        self.plain_p, self.plain_numbers = runs.parameters[rows], runs.numbers[rows]
 
         def arrays(parameters: Floats, numbers: Floats, width: Width) -> SystemArrays:
             tables = ForceTables(runs.codes, numbers, runs.n_integrals, runs.parts)
-            return lane_arrays(runs.tree, parameters, tables, runs.settings, sizes, width)
+            return lane_arrays(runs.tree, parameters, tables, runs.settings, sizes, width, laws)
 
-        self.system = arrays(self.p, self.numbers, WIDTH_N_OWN_PARAMETERS)
+        self._laws = laws  # live as long as their addresses are used
+        self.system = arrays(self.p, self.numbers, WIDTH_N_OWN_PARAMETERS)._replace(
+            plain_parameters=self.plain_p.reshape(-1),
+            plain_numbers=self.plain_numbers.reshape(-1),
+        )
         self.alone = arrays(np.zeros(0), np.zeros(0), WIDTH_1)
         new_q, new_y = line_zeros(LANES * self.nq), line_zeros(LANES * self.ny)
         self.states = StateArrays(self.q, self.y, new_q, new_y)
@@ -202,7 +215,10 @@ class LaneBatch:
         group, lane = divmod(row, LANES)
         p = np.ascontiguousarray(self.p.reshape(self.groups, -1, LANES)[group, :, lane])
         numbers = np.ascontiguousarray(self.numbers.reshape(self.groups, -1, LANES)[group, :, lane])
-        return self.alone._replace(parameters=p, numbers=numbers)
+        own = {}
+        if len(self.plain_p):
+            own = {"plain_parameters": self.plain_p[row], "plain_numbers": numbers}
+        return self.alone._replace(parameters=p, numbers=numbers, **own)
 
     def _alone(self, row: int) -> int:
         """The status of the next step of one run at width 1."""
@@ -222,6 +238,9 @@ class LaneBatch:
         for table in (self.p, self.numbers):
             values = table.reshape(self.groups, -1, LANES)[group]
             values[:, lane] = values[:, other % LANES]
+        for plain in (self.plain_p, self.plain_numbers):
+            if len(plain):
+                plain[row] = plain[other]
         for flat, width in ((self.q, self.nq), (self.y, self.ny)):
             states = flat.reshape(-1, width)
             states[row] = states[other]

@@ -71,7 +71,9 @@ class Variant:
         self.data = data
         whole = data if noisy else {**data, "initial": quiet}
         self.scenario: Scenario = read_data(whole)
-        self.tables: ForceTables = pack_forces(self.scenario.model, self.scenario.forces)
+        self.tables: ForceTables = pack_forces(
+            self.scenario.model, self.scenario.forces, self.scenario.integrator
+        )
 
     @property
     def parameters(self) -> Floats:
@@ -120,6 +122,7 @@ class Variant:
             self.tables.tree_of(s.model).tobytes(),
             self.tables.codes.tobytes(),
             repr(given).encode(),
+            *(c.digest.encode() for c in self.scenario.forces.controllers),
         )
         return hashlib.sha256(b"\0".join(parts)).digest()
 
@@ -277,7 +280,7 @@ class Packer:
         return PackedRuns(
             tree, variant.tables.codes, tables["parameters"], tables["numbers"],
             tables["q"], tables["v"], variant.tables.n_integrals, s.model.n_bodies, s.integrator,
-            variant.steps, self.study.sample_every, variant.tables.parts,
+            variant.steps, self.study.sample_every, variant.tables.parts, variant.tables.control,
         )  # fmt: skip
 
     def body_column(self, model: Model, body: str, key: str, rows: Floats) -> Floats:
@@ -309,6 +312,8 @@ class Packer:
     def _add_noise(self, variant: Variant, rows: Floats, tables: dict[str, Floats]) -> None:
         """The random parts of the start, as scenario/start.py adds them."""
         seeds = self._column("seed", variant.seed, rows).astype(np.int64)
+        for at in variant.tables.control.seeds:  # of the noise of sensors
+            tables["numbers"][:, at], tables["numbers"][:, at + 1] = np.divmod(seeds, 2**32)
         q_noise = self._column("initial.q_noise", variant.noise[0], rows)
         v_noise = self._column("initial.v_noise", variant.noise[1], rows)
         if not (q_noise.any() or v_noise.any()):

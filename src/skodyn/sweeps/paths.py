@@ -13,7 +13,7 @@ A path that ends at a vector or a word (`bodies.upper.com`, `integrator.method`)
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,12 +21,13 @@ from skodyn.faults import Fault
 from skodyn.io.schema import Names
 from skodyn.model import places as model_paths
 from skodyn.model.contacts import Contact
-from skodyn.model.keys import NUMBERS, SOME, VECTOR, keys_of
+from skodyn.model.keys import VECTOR, keys_of
 from skodyn.model.places import Places, model_places, place_vector, set_places
 from skodyn.scenario import Scenario
 from skodyn.scenario.description import Bounds, RunSettings
 from skodyn.scenario.schema import SCHEMA, TABLES
 from skodyn.simulation.element import ELEMENTS
+from skodyn.simulation.element_kinds.controller import FUNCTION
 from skodyn.simulation.elements import JointProperties
 from skodyn.simulation.methods import METHODS
 from skodyn.simulation.thermostat import AndersenThermostat
@@ -80,14 +81,24 @@ def _acting(scenario: Scenario, data: Data) -> Iterator[tuple[Any, ...]]:
         for name, table in data.get(group, {}).items():
             for key, entry in keys_of(ELEMENTS[table["type"]]).items():
                 path, at = f"{group}.{name}.{key}", (group, name, key)
+                if entry.kind is FUNCTION:
+                    continue  # code is not a value
                 if entry.kind is VECTOR and key in table:
                     yield from place_vector(path, at)
                     continue
                 yield path, at
-                given = table.get(key)
-                if entry.kind in (NUMBERS, SOME) and isinstance(given, list | tuple):
-                    for i in range(len(given)):
-                        yield f"{path}.{i}", (*at, i)
+                yield from _inside(path, at, table.get(key))
+
+
+def _inside(path: str, at: tuple[Any, ...], value: Any) -> Iterator[tuple[Any, ...]]:
+    """Numbers of a list, and entries of a table by their names."""
+    if isinstance(value, Mapping):
+        for name, entry in value.items():
+            yield f"{path}.{name}", (*at, name)
+            yield from _inside(f"{path}.{name}", (*at, name), entry)
+    elif isinstance(value, list | tuple):
+        for i in range(len(value)):
+            yield f"{path}.{i}", (*at, i)
 
 
 def _touching(data: Data) -> Iterator[tuple[Any, ...]]:

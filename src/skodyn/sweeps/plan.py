@@ -34,8 +34,8 @@ KEYS = ("grid", "designs", "metrics", "replicas", "logs", "sample_every")
 MOST_RUNS = 10**9
 SWEEP = Subject(("sweep",))
 _NO_CONTROLLER = Fault(
-    "The scenario has a controller written in Python, which sweeps do not take",
-    "use servos, sinusoids or tables, or run the scenarios one by one.",
+    "The scenario has a controller that is a function of this process, which sweeps do not take",
+    'name it in the scenario, function = "FILE.py:FUNCTION".',
 )
 
 
@@ -94,7 +94,7 @@ def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> Plan:
     for key in (key for key in table if key not in KEYS):
         remedy = Spelling(KEYS).remedy(key, f"use one of {', '.join(KEYS)}")
         faults.append(SWEEP.fault(f"Unknown key {key!r} in sweep", remedy, key))
-    if scenario.forces.controller is not None:
+    if any(callable(one.function) for one in scenario.forces.controllers):
         raise ScenarioError([*faults, _NO_CONTROLLER])
     folder = (scenario.path or Path("x")).parent.resolve()
     data = normal_form(scenario)

@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from skodyn.channels.files import absolute, names_function
+from skodyn.model.keys import keys_of
 from skodyn.model.plain import Data, model_data
 from skodyn.scenario import Scenario, parse_scenario
 from skodyn.scenario.schema import TABLES
 from skodyn.simulation.element import ELEMENTS
+from skodyn.simulation.element_kinds.controller import FUNCTION
 from skodyn.simulation.elements import JointProperties
 
 __all__ = ["Data", "model_data", "normal_form", "read_data", "to_toml"]
@@ -50,7 +52,10 @@ def normal_form(scenario: Scenario) -> Data:
         ]
     for group in TABLES:
         for table in data.get(group, {}).values():
-            _fill_vectors(table, ELEMENTS[table["type"]])
+            kind = ELEMENTS[table["type"]]
+            _fill_vectors(table, kind)
+            for name in (name for name, key in keys_of(kind).items() if key.kind is FUNCTION):
+                table[name] = absolute(table[name], folder)
     return data
 
 
@@ -97,7 +102,7 @@ def _passive(properties: JointProperties) -> Data:
 
 def _fill_vectors(table: Data, cls: type) -> None:
     for f in fields(cls):
-        if isinstance(f.default, tuple):
+        if isinstance(f.default, tuple) and not isinstance(table.get(f.name), Mapping):
             table[f.name] = list(table.get(f.name, f.default))
 
 

@@ -22,7 +22,7 @@ from skodyn.sources import dependency_hash
 from skodyn.sweeps.index import Index
 from skodyn.sweeps.metrics import Metric
 from skodyn.sweeps.plan import Plan
-from skodyn.sweeps.scenario_data import to_toml
+from skodyn.sweeps.scenario_data import Data, to_toml
 from skodyn.sweeps.study import Study
 
 __all__ = ["changed_code", "record_of", "stored_model", "stored_study"]
@@ -47,8 +47,15 @@ def _code_of_others(study: Study) -> list[Any]:
     return [
         *own_code(ELEMENTS[name] for name in given),
         *own_code(CATALOGUE[name] for name in joints),
+        *_laws(data),
         *(np.asarray(one.numbers(IntegratorSettings(one.name))).tolist() for one in others),
     ]
+
+
+def _laws(data: Data) -> list[str]:
+    """Of the control laws that a scenario names, the texts of their files."""
+    files = [t["function"] for t in data.get("controllers", {}).values() if "function" in t]
+    return [hashlib.sha256(Path(f.rpartition(":")[0]).read_bytes()).hexdigest() for f in files]
 
 
 def record_of(plan: Plan) -> dict[str, Any]:

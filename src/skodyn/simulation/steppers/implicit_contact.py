@@ -79,14 +79,14 @@ from skodyn.model.implicit_layout import (
 from skodyn.model.keys import SMALL, STEPS
 from skodyn.model.layout import KIND, N_DOF, Q_START, V_START
 from skodyn.registry import register
+from skodyn.simulation.control_records import CONTROL_RECORD
 from skodyn.simulation.element_forces import place_bodies
 from skodyn.simulation.fixed_step import fixed_steps
 from skodyn.simulation.forces import (
-    CODES_RECORD,
+    CONTROLLERS,
+    CONTROLLERS_AT,
     ELEMENTS,
     GRAVITY_COMPENSATED,
-    MOTIONS,
-    MOTIONS_AT,
 )
 from skodyn.simulation.implicit_joints import (
     advance_joints,
@@ -138,7 +138,7 @@ STAGNANT = 1e-6
 def implicit_codes(system):
     """Behind the codes of all forces."""
     codes = system.codes
-    return shift_pointer(codes, codes[MOTIONS_AT] + CODES_RECORD * codes[MOTIONS])
+    return shift_pointer(codes, codes[CONTROLLERS_AT] + CONTROL_RECORD * codes[CONTROLLERS])
 
 
 @helper
@@ -148,13 +148,13 @@ def explicit_system(system, implicit):
         system.model,
         shift_pointer(implicit, implicit[EXPLICIT]),
         system.numbers,
-        system.controller,
-        system.settings,
-        system.n_settings,
         system.method,
         system.parts,
         system.memory,
         system.places,
+        system.plain_parameters,
+        system.plain_numbers,
+        system.first_run,
     )
 
 
@@ -203,7 +203,7 @@ def act_explicitly(work, system, implicit, t, state, effects):
         call_part(system.parts[GRAVITY_PART], work, system, state.q, effects.gravity)
     explicit = explicit_system(system, implicit)
     placed = apply_forces(work, explicit, t, state, effects)
-    control(work, explicit, t, state, effects.tau)
+    control(work, system, t, state, effects.rates, effects.tau)
     if explicit.codes[ELEMENTS] == 0:
         placed = place_bodies(work, system.model, state, effects.f_ext)
     return placed
