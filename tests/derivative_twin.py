@@ -32,7 +32,7 @@ def by_entry(function, x):
 def own_accelerations(bodies, q, v):
     """The rate of each joint's own columns, times v, in joint-frame axes, (n, 6).
 
-    Only two joints have any: the second axis of a universal joint turns about the first, and the
+    Few joints have any: each axis of a universal joint or gimbal turns about those before, and the
     velocity of a free joint is given in axes that turn with the child.
     """
     q_slices, v_slices, _, _ = naive.offsets(bodies)
@@ -42,6 +42,10 @@ def own_accelerations(bodies, q, v):
         if joint["kind"] == "universal":
             first, second = naive.joint_kinematics(joint, x)[2][:3].T
             rates[k, :3] = speed[0] * speed[1] * np.cross(first, second)
+        elif joint["kind"] == "gimbal":
+            a, b, c = naive.joint_kinematics(joint, x)[2][:3].T
+            rates[k, :3] = speed[0] * speed[1] * np.cross(a, b)
+            rates[k, :3] += speed[2] * np.cross(speed[0] * a + speed[1] * b, c)
         elif joint["kind"] == "free":
             rates[k, 3:] = naive.quaternion_matrix(x[:4]) @ np.cross(speed[:3], speed[3:])
     return rates

@@ -25,12 +25,14 @@ SIZES = {  # kind: (nq, nv)
     "helical": (1, 1),
     "cylindrical": (2, 2),
     "universal": (2, 2),
+    "gimbal": (3, 3),
     "planar": (3, 3),
     "translation": (3, 3),
     "spherical": (4, 3),
     "free": (7, 6),
 }
-KINDS = tuple(SIZES)
+KINDS = tuple(kind for kind in SIZES if kind != "gimbal")
+"""What random systems are drawn from; a gimbal is a universal joint and one axis more."""
 
 
 # ---- vectors, rotations, quaternions: all analytic, so they hold for complex arguments too ----
@@ -129,6 +131,12 @@ def joint_kinematics(joint, q):
         first, second = np.asarray(joint["axis1"]), np.asarray(joint["axis2"])
         R = axis_rotation(first, q[0]) @ axis_rotation(second, q[1])
         columns = [(first, zero), (R @ second, zero)]  # the second axis is fixed in the child
+    elif kind == "gimbal":
+        first, second, third = (np.asarray(joint[f"axis{i}"]) for i in (1, 2, 3))
+        outer = axis_rotation(first, q[0])
+        inner = outer @ axis_rotation(second, q[1])
+        R = inner @ axis_rotation(third, q[2])
+        columns = [(first, zero), (outer @ second, zero), (inner @ third, zero)]
     elif kind == "planar":
         x, y = np.asarray(joint["x_axis"]), np.asarray(joint["y_axis"])
         R, p = axis_rotation(np.cross(x, y), q[2]), q[0] * x + q[1] * y
@@ -556,6 +564,10 @@ def random_joint(rng, kind):
         across = np.cross(joint["axis1"], random_unit(rng))
         slanted = across / np.linalg.norm(across) + rng.uniform(-0.7, 0.7) * joint["axis1"]
         joint["axis2"] = slanted / np.linalg.norm(slanted)  # neither perpendicular nor parallel
+    if kind == "gimbal":
+        frame = quaternion_matrix(random_unit(rng, 4)) + rng.uniform(-0.2, 0.2, size=(3, 3))
+        for i, axis in enumerate(frame.T, start=1):
+            joint[f"axis{i}"] = axis / np.linalg.norm(axis)
     if kind == "planar":
         frame = quaternion_matrix(random_unit(rng, 4))
         joint["x_axis"], joint["y_axis"] = frame[:, 0], frame[:, 1]
@@ -625,6 +637,8 @@ def random_state(rng, bodies):
             q[s.start] = rng.uniform(-np.pi, np.pi)
         elif kind == "universal":
             q[s] = rng.uniform(-np.pi, np.pi, size=2)
+        elif kind == "gimbal":
+            q[s] = rng.uniform(-np.pi, np.pi, size=3)
         elif kind == "planar":
             q[s.stop - 1] = rng.uniform(-np.pi, np.pi)
         elif kind in ("spherical", "free"):

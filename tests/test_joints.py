@@ -51,10 +51,11 @@ def describe(rng, type_name, direction):
     Where the twin's own random joints have slanted axes, they are tested in random systems below.
     """
     axes, numbers = arguments_of(CATALOGUE[type_name])
-    assert len(axes) <= 2, "a joint with three axes: say here how they must lie"
+    assert len(axes) <= 3, "a joint with four axes: say here how they must lie"
     first = np.array(direction)
     across = np.cross(first, naive.random_unit(rng))
-    directions = (first, across / np.linalg.norm(across))
+    directions = [first, across / np.linalg.norm(across)]
+    directions.append(np.cross(*directions))
     drawn = {name: rng.uniform(-0.5, 0.5) for name in numbers}
     return {"kind": type_name, **dict(zip(axes, directions, strict=False)), **drawn}
 

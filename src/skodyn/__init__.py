@@ -98,12 +98,15 @@ if TYPE_CHECKING:
     )
     from skodyn.io import load
     from skodyn.io.trajectory import Trajectory, open
+    from skodyn.model.beams import Beam
     from skodyn.model.contacts import Contact
     from skodyn.model.description import ModelBuilder
+    from skodyn.model.flexible import FlexibleBody
     from skodyn.model.joints import (
         Cylindrical,
         Fixed,
         Free,
+        Gimbal,
         Helical,
         Joint,
         Planar,
@@ -270,12 +273,15 @@ _HOME = {
         "Trajectory",
         "open",
     ),
+    "skodyn.model.beams": ("Beam",),
     "skodyn.model.contacts": ("Contact",),
     "skodyn.model.description": ("ModelBuilder",),
+    "skodyn.model.flexible": ("FlexibleBody",),
     "skodyn.model.joints": (
         "Cylindrical",
         "Fixed",
         "Free",
+        "Gimbal",
         "Helical",
         "Joint",
         "Planar",
@@ -398,6 +404,7 @@ __all__ = [
     "AndersenThermostat",
     "ArgumentError",
     "Assembly",
+    "Beam",
     "Blocks",
     "BodyInertias",
     "Box",
@@ -420,7 +427,9 @@ __all__ = [
     "FaultsError",
     "Fixed",
     "FixmanForce",
+    "FlexibleBody",
     "Free",
+    "Gimbal",
     "HalfSpace",
     "HeightField",
     "Helical",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skodyn.errors import LogError, ModelError
+from skodyn.io.bent_record import bent_data, read_bent
 from skodyn.io.shape_tables import surface_of
 from skodyn.model.description import ModelBuilder
 from skodyn.model.drawing import describe
@@ -23,7 +24,8 @@ __all__ = ["model_text", "read_model"]
 
 def model_text(model: Model) -> str:
     """The model as JSON; every number keeps its bits."""
-    return json.dumps(describe(model), ensure_ascii=False, separators=(",", ":"))
+    bent = {"bent": bent_data(model)} if model.bent else {}
+    return json.dumps({**describe(model), **bent}, ensure_ascii=False, separators=(",", ":"))
 
 
 def read_model(text: str) -> Model:
@@ -55,7 +57,11 @@ def _with_extras(model: Model, data: dict[str, Any]) -> Model:
     listed = {key: data.get(key, {}) for key in ("joint_properties", "limits", "visuals")}
     return replace(
         model,
-        joint_properties={n: JointProperties(**x) for n, x in listed["joint_properties"].items()},
+        joint_properties={
+            name: JointProperties(**{key: _hashable(x) for key, x in given.items()})
+            for name, given in listed["joint_properties"].items()
+        },
+        bent=read_bent(data.get("bent", {})),
         limits={name: JointLimits(**given) for name, given in listed["limits"].items()},
         visuals={
             body: tuple(_visual(dict(x)) for x in xs) for body, xs in listed["visuals"].items()

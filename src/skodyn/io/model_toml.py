@@ -49,6 +49,17 @@ Shapes that can touch others belong to a body, or to the ground:
     type = "half_space"
     normal = [0, 0, 1]
 
+A body that bends has a table of its own; others hang at its nodes:
+
+    [bodies.boom.flexible]
+    beam = { length = 5.0, mass_per_length = 2.0, bending_stiffness = [1500.0, 1500.0] }
+    segments = 10
+    damping = 0.005
+
+    [bodies.camera]
+    parent = "boom"
+    at = "tip"
+
 The keys of a body, frame, loop or coupling are the arguments of `ModelBuilder.add_body` and so on;
 the parameters of a joint are those of its class. `parent` of a body, `body` of a frame, and bodies
 and joint of a loop must be given; whatever else is left out has the builder's default. This file
@@ -66,6 +77,7 @@ from typing import Any
 from skodyn.conventions import DEFAULT_GRAVITY, GROUND
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, in_file
+from skodyn.io.flexible_tables import Context, read_flexible
 from skodyn.io.shape_tables import read_shape
 from skodyn.io.toml_source import TomlSource
 from skodyn.model.columns import shown
@@ -148,6 +160,9 @@ class ModelFile:
         if "parent" not in given:
             self._fault(at, f"Body {name!r} has no parent", f"name a body, or {GROUND!r}.")
         joint = self._body_joint(name, given.pop("joint")) if "joint" in given else None
+        if "flexible" in given:
+            reading = Context(self._known, self._fault)
+            given["flexible"] = read_flexible(given["flexible"], name, reading)
         self.builder.add_body(name, given.pop("parent", GROUND), joint, **given)
 
     def _shapes(self, body: str, group: Any) -> Iterable[tuple[str, dict[str, Any]]]:

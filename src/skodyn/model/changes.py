@@ -21,7 +21,7 @@ __all__ = ["CHANGES", "changed", "flattened"]
 CHANGES = ("bodies", "joints", "frames", "loops", "couplings", "limits", "gravity")
 """What can be changed; each but gravity is a table of names."""
 
-_REBUILT = (*(name for name in PACKED), "frames")
+_REBUILT = (*(name for name in PACKED), "frames", "bent")
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,20 @@ def changed(model: Model, changes: Mapping[str, Any], *, repair_inertia: bool = 
     if faults:
         raise ModelError(faults)
     packed = {name: getattr(rebuilt, name) for name in _REBUILT}
+    if model.bent:
+        listed["joint_properties"] = _with_elastic(model, rebuilt, listed["joint_properties"])
     repairs = (*model.repairs, *rebuilt.repairs)
     return replace(model, **packed, **listed, repairs=repairs, packed_with=())
+
+
+def _with_elastic(before: Model, after: Model, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Springs between segments are those of the new beam, unless they were changed themselves."""
+    elastic = {
+        joint for one in before.bent.values() for joint in one.pieces[1:]
+        if given[joint] == before.joint_properties[joint]
+    }  # fmt: skip
+    kept = {name: one for name, one in given.items() if name not in elastic}
+    return {**after.joint_properties, **kept}
 
 
 def flattened(changes: Mapping[str, Any]) -> Iterator[tuple[str, Any, Fault | None]]:

@@ -14,6 +14,8 @@ from skodyn.model.keywords import keywords_checked
 from skodyn.model.shapes import Surface, Touching
 
 if TYPE_CHECKING:
+    from skodyn.model.beams import Beam
+    from skodyn.model.flexible import FlexibleBody
     from skodyn.model.model import Model
 
 __all__ = [
@@ -43,6 +45,8 @@ class BodyDescription:
     mass: Any
     com: Any
     inertia: Any
+    flexible: Any = None
+    at: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class FrameDescription:
     body: str
     translation: Any
     rotation: Any
+    at: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +166,8 @@ class ModelBuilder:
         mass: float = 0.0,
         com: Sequence[float] = _ORIGIN,
         inertia: Any = _NO_INERTIA,
+        flexible: Beam | FlexibleBody | None = None,
+        at: str | None = None,
     ) -> None:
         """Add a body and the joint that carries it; it is checked in `build`.
 
@@ -183,11 +190,15 @@ class ModelBuilder:
             Centre of mass in body axes from the body's origin, m.
         inertia : array_like
             About the centre of mass in body axes: 3×3, or three principal moments, kg m².
+        flexible : Beam or FlexibleBody, optional
+            How it bends; mass, com and inertia are then those of the beam.
+        at : str, optional
+            The node of a flexible parent that the joint sits at; translation and rotation are
+            those from this node.
         """
         carried_by = Fixed() if joint is None else joint
-        self.bodies.append(
-            BodyDescription(name, parent, carried_by, translation, rotation, mass, com, inertia)
-        )
+        placed = (name, parent, carried_by, translation, rotation)
+        self.bodies.append(BodyDescription(*placed, mass, com, inertia, flexible, at))
 
     @keywords_checked()
     def add_frame(
@@ -197,6 +208,7 @@ class ModelBuilder:
         *,
         translation: Sequence[float] = _ORIGIN,
         rotation: Any = None,
+        at: str | None = None,
     ) -> None:
         """Add a named frame fixed in a body, or in the world.
 
@@ -210,8 +222,10 @@ class ModelBuilder:
             In body axes from the body's origin, m.
         rotation : array_like, optional
             A 3×3 rotation matrix, or a unit quaternion (w, x, y, z).
+        at : str, optional
+            The node of a flexible body that the frame is fixed to, and placed from.
         """
-        self.frames.append(FrameDescription(name, body, translation, rotation))
+        self.frames.append(FrameDescription(name, body, translation, rotation, at))
 
     @keywords_checked()
     def add_mimic(
@@ -395,20 +409,27 @@ class ModelBuilder:
         ModelError
             Every fault at once.
         """
-        from skodyn.model.mechanism import resolved  # these build on this file
+        from skodyn.model.bent import Bent  # these build on this file
+        from skodyn.model.mechanism import resolved
         from skodyn.model.name_checks import name_problem
         from skodyn.model.packing import pack
 
         unfit = name_problem(self.name)
         described, faults = resolved(self, cut)
+        bent = Bent(described)
+        plain = all(b.flexible is None and b.at is None for b in described.bodies)
+        if not plain or any(f.at is not None for f in described.frames):
+            from skodyn.model.bending import bend  # few models need it
+
+            bent = bend(described, faults)
         if unfit:
             faults.insert(0, Fault(f"The model {unfit[0]}", unfit[1], ("name",), self.name))
         try:
-            model = pack(described, repair_inertia)
+            model = pack(bent.builder, repair_inertia)
         except ModelError as error:
             said = {str(fault) for fault in faults}
             more = [other for other in error.faults if str(other) not in said]
             raise ModelError(faults + more) from None
         if faults:
             raise ModelError(faults)
-        return model
+        return bent.finished(model)

@@ -6,7 +6,6 @@ a serial chain stays a straight column however long it is. Only branches indent.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from typing import Any
@@ -110,7 +109,7 @@ def _starts(model: Model) -> dict[str, dict[str, Any]]:
 
 def _plain(given: Any) -> dict[str, Any]:
     """The fields of a dataclass of numbers; those that are infinite are left out, as in files."""
-    return {key: value for key, value in asdict(given).items() if math.isfinite(value)}
+    return {key: value for key, value in asdict(given).items() if np.isfinite(value).all()}
 
 
 def _shape(placed: Visual | Collision) -> dict[str, Any]:

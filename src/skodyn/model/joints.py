@@ -40,6 +40,7 @@ __all__ = [
     "Cylindrical",
     "Fixed",
     "Free",
+    "Gimbal",
     "Helical",
     "Joint",
     "Planar",
@@ -315,6 +316,60 @@ class Universal(Joint):
 @register
 @fields_checked
 @dataclass(frozen=True)
+class Gimbal(Joint):
+    """A gimbal: turns about three axes, one after the other; three degrees of freedom.
+
+    q has the three angles in rad. The elastic joints between segments of a beam are such joints;
+    where the second angle is a right angle the first and the third axis coincide, and dynamics has
+    no solution, so use a spherical joint for what tumbles.
+
+    Parameters
+    ----------
+    axis1 : sequence of 3 floats
+        The first axis, fixed in the parent.
+    axis2 : sequence of 3 floats
+        The second.
+    axis3 : sequence of 3 floats
+        The third, fixed in the child.
+    name : str, optional
+        Name of the joint; by default that of the body it carries.
+    armature : float
+        Inertia of a rotor that moves with the joint's own coordinate only, as seen at the joint:
+        kg m² where it turns, kg where it slides.
+
+    Examples
+    --------
+    >>> sk.Gimbal().nv
+    3
+    """
+
+    axis1: Vector = _X
+    axis2: Vector = _Y
+    axis3: Vector = _Z
+    name: str | None = None
+    type_name = "gimbal"
+    kind = JointKind.SERIES
+    nq = nv = 3
+
+    def twists(self) -> Twists:
+        return tuple((_unit(axis), _ZERO) for axis in (self.axis1, self.axis2, self.axis3))
+
+    def faults(self) -> list[Fault]:
+        found = super().faults()
+        axes = [_unit(axis) for axis in (self.axis1, self.axis2, self.axis3)] if not found else []
+        if axes and abs(np.linalg.det(np.array(axes))) < 1e-9:
+            what = f" {self.axis1}, axis2 {self.axis2} and axis3 {self.axis3} lie in a plane"
+            remedy = "turn one of them, or use a universal joint."
+            found.append(_of_parameter("axis1", what, remedy, self.axis1))
+        return found
+
+    def _axes(self) -> list[tuple[str, Vector]]:
+        return [("axis1", self.axis1), ("axis2", self.axis2), ("axis3", self.axis3)]
+
+
+@register
+@fields_checked
+@dataclass(frozen=True)
 class Planar(Joint):
     """A planar joint: moves in a plane and turns in it; three degrees of freedom.
 
@@ -500,7 +555,7 @@ class Rod(Joint):
 
 
 CLOSING: dict[str, type[Joint]] = {
-    **{name: joint for name, joint in CATALOGUE.built_in.items() if joint is not Free},
+    **{name: joint for name, joint in CATALOGUE.built_in.items() if joint not in (Free, Gimbal)},
     Rod.type_name: Rod,
 }
 """Every joint type that can close a loop."""

@@ -22,6 +22,7 @@ __all__ = [
     "LIMIT",
     "MOVING_JOINT",
     "NOT_NEGATIVE",
+    "NOT_NEGATIVE_EACH",
     "NOT_NEGATIVE_LIMIT",
     "NUMBERS",
     "POSITIVE",
@@ -94,6 +95,13 @@ def _number(fits: Callable[[float], bool] = lambda x: True) -> Callable[[Any], f
     return read
 
 
+def _each_not_negative(value: Any) -> float | tuple[float, ...] | None:
+    found = numbers(value if isinstance(value, list) else [value])
+    if not found or min(found) < 0.0:
+        return None
+    return found if isinstance(value, list) else found[0]
+
+
 def _integer(low: int) -> Callable[[Any], int | None]:
     return lambda value: value if type(value) is int and low <= value < 2**63 else None
 
@@ -131,6 +139,9 @@ def one_of(*choices: str) -> Kind:
 
 ANY = Kind("a finite number", _number())
 NOT_NEGATIVE = Kind("a number of at least 0", _number(lambda x: x >= 0.0))
+NOT_NEGATIVE_EACH = Kind(
+    "a number of at least 0, or a list of them, one for each degree of freedom", _each_not_negative
+)
 POSITIVE = Kind("a number above 0", _number(lambda x: x > 0.0))
 LIMIT = Kind("a finite number, or leave it out for no limit", _number())
 NOT_NEGATIVE_LIMIT = Kind(

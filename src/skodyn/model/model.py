@@ -26,6 +26,7 @@ from skodyn.topology import Tree
 from skodyn.topology.wording import Spelling, listed
 
 if TYPE_CHECKING:
+    from skodyn.model.bent import BentBody
     from skodyn.model.loop_geometry import Geometry
     from skodyn.model.loop_plan import GroupStructure
     from skodyn.model.loop_systems import LoopSystem
@@ -79,6 +80,8 @@ class Model:
 
     `flexible` are the bodies that bend, by name; their modes follow the coordinates of their joints
     (`mode_slice`). `attached` says of a body which node of its flexible parent it hangs on.
+
+    `bent` says how bodies that bend were described, by name; one in segments has become its pieces.
     """
 
     name: str
@@ -107,6 +110,7 @@ class Model:
     starts: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
     flexible: Mapping[str, FlexibleBody] = field(default_factory=dict)
     attached: Mapping[str, str] = field(default_factory=dict)
+    bent: Mapping[str, BentBody] = field(default_factory=dict)
     packed_with: tuple[Any, ...] = field(default=(), repr=False)  # the values of PACKED; leave out
 
     def __post_init__(self) -> None:

@@ -48,15 +48,12 @@ def model_places(model: Data) -> Iterator[tuple[Any, ...]]:
 
 
 def _body(path: str, at: Place, table: Data) -> Iterator[tuple[Any, ...]]:
-    yield f"{path}.mass", (*at, "mass")
-    yield from place_vector(f"{path}.com", (*at, "com"))
     yield from place_vector(f"{path}.translation", (*at, "translation"))
     yield f"{path}.rotation", (*at, "rotation")
-    yield f"{path}.inertia", (*at, "inertia")
-    for i, a in enumerate(_AXES):
-        for j, b in list(enumerate(_AXES))[i:]:
-            pair = {(*at, "inertia", i, j), (*at, "inertia", j, i)}
-            yield (f"{path}.inertia.{a}{b}", *sorted(pair, key=str))
+    if "flexible" in table:
+        yield from _flexible(f"{path}.flexible", (*at, "flexible"), table["flexible"])
+    else:
+        yield from _weight(path, at)
     for key, value in table["joint"].items():
         if isinstance(value, list):
             yield from place_vector(f"{path}.joint.{key}", (*at, "joint", key))
@@ -65,6 +62,33 @@ def _body(path: str, at: Place, table: Data) -> Iterator[tuple[Any, ...]]:
                 yield f"{path}.joint.mimic.{number}", (*at, "joint", key, number)
         elif not isinstance(value, str):
             yield f"{path}.joint.{key}", (*at, "joint", key)
+
+
+def _weight(path: str, at: Place) -> Iterator[tuple[Any, ...]]:
+    yield f"{path}.mass", (*at, "mass")
+    yield from place_vector(f"{path}.com", (*at, "com"))
+    yield f"{path}.inertia", (*at, "inertia")
+    for i, a in enumerate(_AXES):
+        for j, b in list(enumerate(_AXES))[i:]:
+            pair = {(*at, "inertia", i, j), (*at, "inertia", j, i)}
+            yield (f"{path}.inertia.{a}{b}", *sorted(pair, key=str))
+
+
+def _flexible(path: str, at: Place, table: Data) -> Iterator[tuple[Any, ...]]:
+    """Numbers of a beam; both bending stiffnesses are y and z of one key."""
+    for key, value in table.get("beam", {}).items():
+        if isinstance(value, list):
+            yield f"{path}.beam.{key}", (*at, "beam", key)
+            for i, axis in enumerate("yz"):
+                yield f"{path}.beam.{key}.{axis}", (*at, "beam", key, i)
+        elif not isinstance(value, dict):
+            yield f"{path}.beam.{key}", (*at, "beam", key)
+    for key in ("damping", "segments", "stiffening"):
+        if key in table:
+            yield f"{path}.{key}", (*at, key)
+    for group in ("modes", "nodes"):
+        for key in table.get(group, {}):
+            yield f"{path}.{group}.{key}", (*at, group, key)
 
 
 def _loop(path: str, at: Place, loop: Data) -> Iterator[tuple[Any, ...]]:

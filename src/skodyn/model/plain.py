@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from skodyn.conventions import GROUND
+from skodyn.model.bent import bending_of
 from skodyn.model.description import ModelBuilder
 from skodyn.model.drawing import describe
 from skodyn.model.joints import CATALOGUE, CLOSING, Joint
@@ -33,6 +36,8 @@ def model_data(model: Model) -> Data:
     frames = {
         frame["name"]: {key: frame[key] for key in ("body", *_PLACE)} for frame in found["frames"]
     }
+    if model.bent:
+        bodies = _bent_bodies(model, bodies, frames)
     data: Data = {"name": model.name, "gravity": found["gravity"], "bodies": bodies}
     shapes = shape_data(found.get("collisions", {}))
     for name, own in shapes.items():
@@ -41,6 +46,22 @@ def model_data(model: Model) -> Data:
     more = {"frames": frames, "loops": found["loops"], "couplings": found["couplings"]}
     more["ground"] = shapes.get(GROUND, {})
     return {**data, **{key: tables for key, tables in more.items() if tables}}
+
+
+def _bent_bodies(model: Model, bodies: Data, frames: Data) -> Data:
+    """Bodies as they were described: flexible ones whole, and what hangs on them at its node."""
+    firsts = {one.pieces[0]: name for name, one in model.bent.items() if one.pieces}
+    others = {piece for one in model.bent.values() for piece in one.pieces[1:]}
+    found = {firsts.get(name, name): b for name, b in bodies.items() if name not in others}
+    for name, one in model.bent.items():
+        found[name] = {key: found[name][key] for key in ("parent", "joint", *_PLACE)}
+        found[name]["flexible"] = one.table()
+    for name, one in model.bent.items():
+        for key, group, hung in (("parent", found, one.carried), ("body", frames, one.frames)):
+            for other, place in hung.items():
+                shift = np.asarray(place.translation, dtype=np.float64).tolist()
+                group[other] |= {key: name, "at": place.node, "translation": shift}
+    return found
 
 
 def shape_data(found: Mapping[str, Any]) -> dict[str, Data]:
@@ -68,13 +89,16 @@ def described(data: Data) -> ModelBuilder:
     """The builder that data describe, but for shapes; values are judged when it builds."""
     builder = ModelBuilder(data["gravity"], data["name"])
     for name, body in data["bodies"].items():
-        given = {key: body[key] for key in _BODY_NUMBERS}
+        given = {key: body[key] for key in (*_BODY_NUMBERS, "at") if key in body}
+        if "flexible" in body:
+            given["flexible"] = bending_of(body["flexible"])
         builder.add_body(name, body["parent"], _joint(body["joint"]), **given)
         if mimic := body["joint"].get("mimic"):
             source = mimic["joint"]
             builder.add_mimic(body["joint"]["name"], source, mimic["multiplier"], mimic["offset"])
     for name, frame in data.get("frames", {}).items():
-        builder.add_frame(name, frame["body"], **{key: frame[key] for key in _PLACE})
+        given = {key: frame[key] for key in (*_PLACE, "at") if key in frame}
+        builder.add_frame(name, frame["body"], **given)
     for name, loop in data.get("loops", {}).items():
         builder.add_loop(name, **{**loop, "joint": _joint(loop["joint"])})
     for name, coupling in data.get("couplings", {}).items():

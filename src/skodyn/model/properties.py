@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from skodyn.model.keys import ANY, LIMIT, NOT_NEGATIVE, NOT_NEGATIVE_LIMIT, POSITIVE, key
+from skodyn.model.keys import (
+    ANY,
+    LIMIT,
+    NOT_NEGATIVE,
+    NOT_NEGATIVE_EACH,
+    NOT_NEGATIVE_LIMIT,
+    POSITIVE,
+    key,
+)
 from skodyn.model.keywords import fields_checked
 
 __all__ = ["JointLimits", "JointProperties"]
@@ -14,18 +22,19 @@ __all__ = ["JointLimits", "JointProperties"]
 @fields_checked
 @dataclass(frozen=True)
 class JointProperties:
-    """Passive forces of a joint, the same for each of its degrees of freedom.
+    """Passive forces of a joint, the same for each degree of freedom unless they are listed.
 
     Springs and stops need a joint without quaternions.
 
     Parameters
     ----------
-    stiffness : float
-        Of the spring −stiffness·(q − rest), N m/rad or N/m.
+    stiffness : float or sequence of floats
+        Of the spring −stiffness·(q − rest), N m/rad or N/m; a list has one for each degree of
+        freedom.
     rest : float
         Where the spring is relaxed, rad or m.
-    damping : float
-        Of the viscous damper −damping·v, N m s/rad or N s/m.
+    damping : float or sequence of floats
+        Of the viscous damper −damping·v, N m s/rad or N s/m; a list has one for each.
     friction : float
         Of smooth Coulomb friction −friction·v/√(v² + friction_speed²), N m or N.
     friction_speed : float
@@ -48,9 +57,13 @@ class JointProperties:
     True
     """
 
-    stiffness: float = field(default=0.0, metadata=key(NOT_NEGATIVE, "of a spring, N·m/rad or N/m"))
+    stiffness: float | tuple[float, ...] = field(
+        default=0.0, metadata=key(NOT_NEGATIVE_EACH, "of a spring, N·m/rad or N/m")
+    )
     rest: float = field(default=0.0, metadata=key(ANY, "where that spring is at rest, rad or m"))
-    damping: float = field(default=0.0, metadata=key(NOT_NEGATIVE, "viscous, N·m·s/rad or N·s/m"))
+    damping: float | tuple[float, ...] = field(
+        default=0.0, metadata=key(NOT_NEGATIVE_EACH, "viscous, N·m·s/rad or N·s/m")
+    )
     friction: float = field(
         default=0.0, metadata=key(NOT_NEGATIVE, "dry friction when sliding, N·m or N")
     )

@@ -18,6 +18,7 @@ from skodyn.model.keys import key_faults
 from skodyn.model.properties import JointLimits, JointProperties
 
 __all__ = [
+    "count_faults",
     "field_faults",
     "limit_faults",
     "property_faults",
@@ -36,10 +37,24 @@ def property_faults(given: Any, joint: Joint, whose: Subject) -> list[Fault]:
         return [whose.fault(f"{whose}: {given!r} is none", "give JointProperties(…).")]
     if faults := key_faults(given, whose):
         return faults
+    if faults := count_faults(given, joint, whose):
+        return faults
     found = stops_fault(whose, given.lower, given.upper)
     none = JointProperties()
     acting = [key for key in _ACTING if getattr(given, key) != getattr(none, key)]
     return [*([found] if found else []), *quaternion_faults(acting, joint, whose)]
+
+
+def count_faults(given: JointProperties, joint: Joint, whose: Subject) -> list[Fault]:
+    """Lists have one number for each degree of freedom of the joint."""
+    wrong = [
+        (key, value)
+        for key in ("stiffness", "damping")
+        if isinstance(value := getattr(given, key), list | tuple | np.ndarray)
+        and len(value) != joint.nv
+    ]
+    remedy = f"give one number, or {joint.nv}: one for each degree of freedom."
+    return [whose.found(key, value, remedy) for key, value in wrong]
 
 
 def stops_fault(whose: Subject, lower: float, upper: float, key: str = "lower") -> Fault | None:

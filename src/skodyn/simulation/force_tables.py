@@ -178,7 +178,7 @@ class _Packer:
     def passive(self, joints: dict[str, JointProperties]) -> Floats:
         """One record per degree of freedom; joints without properties have none of these forces."""
         none = JointProperties(stop_stiffness=0.0, stop_damping=0.0)
-        rows = np.tile(_passive_row(none), (self.model.nv, 1))
+        rows = np.tile(_passive_rows(none), (self.model.nv, 1))
         for name, properties in joints.items():
             try:
                 k = self.model.joint_index(name)
@@ -188,12 +188,13 @@ class _Packer:
             whose = Subject(("joints", name), f"Joint {name!r}", joint=name)
             self.faults.extend(property_faults(properties, self.model.joints[k], whose))
             if not self.faults:
-                rows[self.model.v_slice(name)] = _passive_row(properties)
+                rows[self.model.v_slice(name)] = _passive_rows(properties)
         return rows
 
 
-def _passive_row(given: JointProperties) -> list[float]:
-    return [
+def _passive_rows(given: JointProperties) -> Floats:
+    """One row for all degrees of freedom, or one for each where numbers are listed."""
+    columns = np.broadcast_arrays(
         given.stiffness,
         given.rest,
         given.damping,
@@ -203,7 +204,8 @@ def _passive_row(given: JointProperties) -> list[float]:
         given.upper,
         given.stop_stiffness,
         given.stop_damping,
-    ]
+    )
+    return np.stack(columns, axis=-1).astype(np.float64)
 
 
 def pack_forces(
