@@ -11,22 +11,21 @@ import numpy as np
 from skodyn.model.beams import Beam, beam_of
 from skodyn.model.bent import BentBody, Hanging
 from skodyn.model.flexible import BeamCurvature, FlexibleBody, FlexibleDisplay, FlexibleNode
+from skodyn.model.flexible_packing import with_flexible
 from skodyn.model.model import Model
 
-__all__ = ["bent_data", "body_data", "read_bent", "read_body"]
+__all__ = ["bent_data", "body_data", "read_bent", "read_body", "with_modes"]
 
 
 def bent_data(model: Model) -> dict[str, Any]:
     """What `read_bent` takes, ready for JSON; empty if nothing bends."""
-    return {name: _one(given) for name, given in model.bent.items()}
+    return {name: _one(given, model.flexible.get(name)) for name, given in model.bent.items()}
 
 
-def _one(given: BentBody) -> dict[str, Any]:
-    beam = given.described.table() if isinstance(given.described, Beam) else None
-    own = given.described if isinstance(given.described, FlexibleBody) else None
+def _one(given: BentBody, modal: FlexibleBody | None) -> dict[str, Any]:
     return {
-        "beam": beam,
-        "body": body_data(own) if own else None,
+        "beam": given.described.table() if isinstance(given.described, Beam) else None,
+        "body": body_data(modal) if modal else None,
         "pieces": list(given.pieces),
         "carried": _hanging(given.carried),
         "frames": _hanging(given.frames),
@@ -48,6 +47,12 @@ def read_bent(data: Mapping[str, Any]) -> dict[str, BentBody]:
         ]
         found[name] = BentBody(described, tuple(one["pieces"]), *hung)
     return found
+
+
+def with_modes(model: Model, data: Mapping[str, Any]) -> Model:
+    """A model as it is without modes, and with those that were recorded."""
+    modal = {name: read_body(one["body"]) for name, one in data["bent"].items() if one["body"]}
+    return with_flexible(model, modal, data["attached"]) if modal else model
 
 
 def body_data(body: FlexibleBody) -> dict[str, Any]:

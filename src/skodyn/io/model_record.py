@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skodyn.errors import LogError, ModelError
-from skodyn.io.bent_record import bent_data, read_bent
+from skodyn.io.bent_record import bent_data, read_bent, with_modes
 from skodyn.io.shape_tables import surface_of
 from skodyn.model.description import ModelBuilder
 from skodyn.model.drawing import describe
@@ -24,7 +24,7 @@ __all__ = ["model_text", "read_model"]
 
 def model_text(model: Model) -> str:
     """The model as JSON; every number keeps its bits."""
-    bent = {"bent": bent_data(model)} if model.bent else {}
+    bent = {"bent": bent_data(model), "attached": dict(model.attached)} if model.bent else {}
     return json.dumps({**describe(model), **bent}, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -33,7 +33,8 @@ def read_model(text: str) -> Model:
     packs models since."""
     try:
         data = json.loads(text)
-        return _with_extras(_builder(data).build(), data)
+        model = _builder(data).build()
+        return _with_extras(with_modes(model, data) if "bent" in data else model, data)
     except (ModelError, KeyError, TypeError, ValueError) as error:
         raise LogError(
             f"The model in the log cannot be built by this version of skodyn ({error}); give the "

@@ -27,7 +27,7 @@ from skodyn.model.bent import UNREAD, Bent, BentBody, Hanging
 from skodyn.model.columns import as_floats
 from skodyn.model.description import BodyDescription, FrameDescription
 from skodyn.model.flexible import ROOT, TIP, FlexibleBody
-from skodyn.model.joints import Free
+from skodyn.model.joints import Fixed, Free
 from skodyn.model.mechanism_bodies import with_lists
 from skodyn.model.segments import Segments, segments_of
 from skodyn.model.subjects import subject
@@ -113,8 +113,10 @@ def _replaced(
             bodies.append(modal.rigid)
             bent.modal[body.name] = modal.body
             bent.bodies[body.name] = BentBody(body.flexible, (), carried, frames)
+    at_nodes = [f for f in described.frames if f.body in bent.modal and f.at is not None]
+    bodies += [_as_body(frame) for frame in at_nodes]
     bodies = [_placed(b, b.parent, flexible, pieces, bent) for b in bodies]
-    on_frames = [_on_piece(f, flexible, pieces) for f in described.frames]
+    on_frames = [_on_piece(f, flexible, pieces) for f in described.frames if f not in at_nodes]
     bent.builder = with_lists(described, bodies=bodies, frames=on_frames)
     return bent
 
@@ -163,6 +165,13 @@ def _placed(
     if parent in flexible:
         bent.attached[body.name] = body.at or ROOT
     return replace(body, at=None) if body.at is not None else body
+
+
+def _as_body(frame: FrameDescription) -> BodyDescription:
+    """A frame at a node moves with it, as a body without mass does that is fixed there."""
+    place = (frame.translation, frame.rotation)
+    weight = (0.0, (0.0, 0.0, 0.0), np.zeros((3, 3)))
+    return BodyDescription(frame.name, frame.body, Fixed(), *place, *weight, None, frame.at)
 
 
 def _on_piece(

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skodyn.errors import ModelError
 from skodyn.model.beams import Beam, beam_of
 from skodyn.model.flexible import FlexibleBody
 from skodyn.model.properties import JointProperties
-from skodyn.model.subjects import subject
 
 if TYPE_CHECKING:
     from skodyn.model.description import ModelBuilder
@@ -71,12 +69,7 @@ class Bent:
         if not self.bodies:
             return model
         if self.modal:
-            name = next(iter(self.modal))
-            raise ModelError(
-                subject("Body", name).fault(
-                    f"Body {name!r}: dynamics of bodies with modes is not in this version",
-                    "give segments instead of modes.",
-                    "flexible",
-                )
-            )
+            from skodyn.model.flexible_packing import with_flexible  # it packs models
+
+            model = with_flexible(model, self.modal, self.attached)
         return replace(model, joint_properties=self.properties, bent=self.bodies)

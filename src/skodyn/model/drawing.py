@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from skodyn.conventions import GROUND
+from skodyn.model.bent_drawing import bent_rows, describe_bent
 from skodyn.model.joints import Joint
 from skodyn.model.loop_drawing import (
     coupling_words,
@@ -60,6 +61,7 @@ def _lists(model: Model) -> list[tuple[str, list[tuple[str, ...]]]]:
         ("loops", [(name, *loop_cells(loop)) for name, loop in model.loops.items()]),
         ("couplings", [(name, coupling_words(one)) for name, one in model.couplings.items()]),
         ("collision shapes", _collision_rows(model)),
+        ("flexible bodies", bent_rows(model)),
         ("groups", [(line,) for line in drawn_groups(model)]),
     ]
 
@@ -97,6 +99,7 @@ def describe(model: Model, *, groups: bool = False) -> dict[str, Any]:
         "limits": {name: _plain(one) for name, one in model.limits.items()},
         "visuals": {name: [_visual(v) for v in vs] for name, vs in model.visuals.items()},
         **({"collisions": describe_collisions(model)} if model.collisions else {}),
+        **({"flexible": describe_bent(model)} if model.bent else {}),
         **({"starts": _starts(model)} if model.starts else {}),
         "notes": list(model.notes),
         "repairs": list(model.repairs),

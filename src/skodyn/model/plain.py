@@ -57,6 +57,10 @@ def _bent_bodies(model: Model, bodies: Data, frames: Data) -> Data:
         found[name] = {key: found[name][key] for key in ("parent", "joint", *_PLACE)}
         found[name]["flexible"] = one.table()
     for name, one in model.bent.items():
+        for other in () if one.pieces else one.frames:
+            if other in found:  # a frame at a node of a body with modes
+                table = found.pop(other)
+                frames[other] = {key: table[key] for key in _PLACE}
         for key, group, hung in (("parent", found, one.carried), ("body", frames, one.frames)):
             for other, place in hung.items():
                 shift = np.asarray(place.translation, dtype=np.float64).tolist()

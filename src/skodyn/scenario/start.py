@@ -47,6 +47,8 @@ def read_start(
         return None
     model = names.model
     q, v = read_base(tables, table, model, folder)
+    given_q = _set_modes(tables, model, given_q, ("initial", "q"), q)
+    given_v = _set_modes(tables, model, given_v, ("initial", "v"), v)
     held_q = _given(tables, names, given_q, ("initial", "q"))
     held_v = _given(tables, names, given_v, ("initial", "v"))
     for joint, values in held_q.items():
@@ -132,6 +134,25 @@ def _closed(
     if fault:
         tables.add([Fault("initial", path=("initial",), cause=fault)])
     return q, v
+
+
+def _set_modes(
+    tables: Tables, model: Model, table: dict[str, Any], at: At, state: Floats
+) -> dict[str, Any]:
+    """Put modes that are named, such as "boom.y1", where they lie; what else the table has."""
+    places = {
+        f"{body}.{label}": model.mode_slice(body, at[-1]).start + i
+        for body, given in model.flexible.items()
+        for i, label in enumerate(given.labels)
+    }
+    for key in (key for key in table if key in places):
+        value = numbers([table[key]])
+        if value is None:
+            problem = f"{dotted(*at, key)} is {shown(table[key])}"
+            tables.fault((*at, key), problem, "a mode takes a finite number.")
+        else:
+            state[places[key]] = value[0]
+    return {key: value for key, value in table.items() if key not in places}
 
 
 def _given(

@@ -1,0 +1,56 @@
+"""Flexible bodies for the eye and for other programs: size, frequencies, steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skodyn.model.beams import Beam
+from skodyn.model.bent import BentBody
+from skodyn.model.model import Model
+
+__all__ = ["bent_rows", "describe_bent", "largest_rk4_step"]
+
+RK4_LIMIT = 2.5
+"""Steps of RK4 times ω beyond which nobody should go; beyond 2.8 they are unstable."""
+
+
+def largest_rk4_step(frequency: float) -> float:
+    """The largest step for a mode of this many Hz."""
+    return RK4_LIMIT / (2.0 * np.pi * frequency)
+
+
+def describe_bent(model: Model) -> dict[str, dict[str, Any]]:
+    """Length, mass, and pieces or modes with their frequencies, by body."""
+    return {name: _one(model, name, given) for name, given in model.bent.items()}
+
+
+def _one(model: Model, name: str, given: BentBody) -> dict[str, Any]:
+    if name not in model.flexible:
+        assert isinstance(given.described, Beam)
+        numbers = given.described.numbers
+        whole = {"length": numbers.length, "mass": numbers.length * numbers.mass}
+        return {**whole, "segments": len(given.pieces)}
+    body = model.flexible[name]
+    return {
+        "length": body.length,
+        "mass": body.mass,
+        "modes": dict(zip(body.labels, body.frequencies.tolist(), strict=True)),
+        "slaves": len(body.slaves),
+        "largest_rk4_step": largest_rk4_step(float(body.frequencies.max())),
+    }
+
+
+def bent_rows(model: Model) -> list[tuple[str, ...]]:
+    """The same as cells of a table."""
+    rows: list[tuple[str, ...]] = []
+    for name, said in describe_bent(model).items():
+        size = f"{said['length']:.6g} m, {said['mass']:.6g} kg"
+        if "segments" in said:
+            rows.append((name, size, f"{said['segments']} segments", ""))
+            continue
+        hertz = ", ".join(f"{label} {f:.4g}" for label, f in said["modes"].items())
+        slaves = f"{said['slaves']} slaves, RK4 up to {said['largest_rk4_step']:.2g} s"
+        rows.append((name, size, f"{hertz} Hz", slaves))
+    return rows
