@@ -352,15 +352,15 @@ class Gimbal(Joint):
     nq = nv = 3
 
     def twists(self) -> Twists:
-        return tuple((_unit(axis), _ZERO) for axis in (self.axis1, self.axis2, self.axis3))
+        return tuple((unit(axis), _ZERO) for axis in (self.axis1, self.axis2, self.axis3))
 
     def faults(self) -> list[Fault]:
         found = super().faults()
-        axes = [_unit(axis) for axis in (self.axis1, self.axis2, self.axis3)] if not found else []
+        axes = [unit(axis) for axis in (self.axis1, self.axis2, self.axis3)] if not found else []
         if axes and abs(np.linalg.det(np.array(axes))) < 1e-9:
             what = f" {self.axis1}, axis2 {self.axis2} and axis3 {self.axis3} lie in a plane"
             remedy = "turn one of them, or use a universal joint."
-            found.append(_of_parameter("axis1", what, remedy, self.axis1))
+            found.append(of_parameter("axis1", what, remedy, self.axis1))
         return found
 
     def _axes(self) -> list[tuple[str, Vector]]:
