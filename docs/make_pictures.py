@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from skodyn import Box, Contact, Free, HalfSpace, ModelBuilder, Sphere, simulate
 from skodyn.io import load
 from skodyn.io.trajectory import Trajectory
 from skodyn.io.trajectory import open as open_trajectory
@@ -24,9 +25,9 @@ from skodyn.scenario import parse_scenario, read_scenario
 from skodyn.scenario.running import run_scenario
 from skodyn.sweeps.running import sweep
 from skodyn.view.document import replay_page
-from skodyn.view.gif import film
+from skodyn.view.films import film
 from skodyn.view.plots import force_picture, save, sheet, sparsity_picture, study_picture
-from skodyn.view.recording import record
+from skodyn.view.recording import Recording, record, still
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIOS = ROOT / "scenarios"
@@ -125,8 +126,14 @@ def gains_study(target: Path) -> None:
     save(study_picture(study, ["overshoot", "arrival", "swing"]), target, force=True)
 
 
-def viewer_screen(target: Path) -> None:
-    """The viewer's page in a headless Chromium."""
+def _screen(
+    target: Path,
+    recording: Recording,
+    act: Callable[[Any], None],
+    size: tuple[int, int] = SCREEN,
+    scheme: str = "light",
+) -> None:
+    """The viewer's page in a headless Chromium, after something was done in it."""
     sys.path.insert(0, str(ROOT / "tests"))
     import browser
 
@@ -134,17 +141,83 @@ def viewer_screen(target: Path) -> None:
         print(f"{target.name} stays as it is: {browser.WITHOUT}")
         return
     page_file = _folder() / "viewer.html"
-    page_file.write_text(replay_page(record(run_of("rag_doll"))), encoding="utf-8")
+    page_file.write_text(replay_page(recording), encoding="utf-8")
     with (
         browser.chromium() as started,
-        browser.open_page(started, page_file.as_uri(), SCREEN) as (page, _, _),
+        browser.open_page(started, page_file.as_uri(), size) as (page, _, _),
     ):
+        page.emulate_media(color_scheme=scheme)
+        act(page)
+        browser.picture(page)
+        page.screenshot(path=target)
+    _lighten(target)
+
+
+def _lighten(target: Path) -> None:
+    """A PNG of 256 colours, a third as large."""
+    from PIL import Image
+
+    with Image.open(target) as picture:
+        few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    few.save(target, optimize=True)
+
+
+def viewer_screen(target: Path) -> None:
+    """A replay, with a plot in step with it."""
+
+    def act(page: Any) -> None:
         page.locator("#channel").fill("left_elbow")
         page.locator("#channel").fill("right_elbow")
         page.locator("#scrub").fill("0.42")
         page.locator("#trail").check()
-        browser.picture(page)
-        page.screenshot(path=target)
+
+    _screen(target, record(run_of("rag_doll")), act)
+
+
+def model_screen(target: Path) -> None:
+    """A model with sliders for its joints."""
+
+    def act(page: Any) -> None:
+        for i, value in ((8, 0.5), (11, -0.8), (14, 0.6)):
+            page.locator("#sliders input").nth(i).fill(str(value))
+        page.locator("#tree li").nth(4).click()
+
+    _screen(target, still(load(SCENARIOS / "models" / "humanoid.toml")), act)
+
+
+def dark_screen(target: Path) -> None:
+    """Contact forces and velocities of a box that slides, in the dark."""
+
+    def act(page: Any) -> None:
+        page.locator("#scrub").fill("0.16")
+        for layer in ("contacts", "velocities"):
+            page.locator(f"#layer-{layer}").check()
+
+    _screen(target, record(thrown_boxes()), act, scheme="dark")
+
+
+def phone_screen(target: Path) -> None:
+    """The same at the width of a phone."""
+    _screen(target, record(run_of("stewart", ONE_SWAY)), lambda page: None, (390, 760))
+
+
+def thrown_boxes() -> Trajectory:
+    """A box that is thrown along the ground, and a ball."""
+    builder = ModelBuilder(name="box and ball")
+    builder.add_body("box", joint=Free(), mass=1.0, inertia=(0.02, 0.02, 0.02))
+    builder.add_collision("box", Box((0.4, 0.3, 0.2)))
+    builder.add_body("ball", joint=Free(), mass=0.5, inertia=(0.004, 0.004, 0.004))
+    builder.add_collision("ball", Sphere(0.15))
+    laws = [
+        Contact(name, "floor", stiffness=2e4, dissipation=0.3, friction=0.4)
+        for name in ("box", "ball")
+    ]
+    q = [1, 0, 0, 0, 0, 0, 0.13, 1, 0, 0, 0, 0.2, 0.7, 0.14]
+    v = [0, 0.5, 0.3, 1.6, 0.2, 0, 0, 0, 0, 1.2, -0.3, 0]
+    ground = [HalfSpace()]
+    return simulate(
+        builder.build(), q, v, duration=1.0, dt=2e-4, every=50, ground=ground, contacts=laws
+    ).trajectory
 
 
 PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {
@@ -163,6 +236,9 @@ PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {
     "fixman.png": fixman_angles,
     "cart_gains.png": gains_study,
     "viewer.png": viewer_screen,
+    "viewer_model.png": model_screen,
+    "viewer_dark.png": dark_screen,
+    "viewer_phone.png": phone_screen,
 }
 
 

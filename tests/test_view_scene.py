@@ -17,7 +17,7 @@ from skodyn.model.shapes import Box, Capsule, Mesh, Visual
 from skodyn.view import raster
 from skodyn.view.camera import FIELD_OF_VIEW, first_view
 from skodyn.view.drawing import Painter
-from skodyn.view.gif import film
+from skodyn.view.films import film
 from skodyn.view.mesh_files import read_mesh
 from skodyn.view.recording import record, still
 from skodyn.view.rotations import product, quaternions, rotation_from_z

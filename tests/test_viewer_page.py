@@ -168,7 +168,7 @@ def test_layers_can_be_hidden_and_shown(chromium, tmp_path):
         assert page.locator("#title").inner_text() == "<b>'\"&</b></script>"
         assert not page.locator("#player").is_visible()  # nothing to play in a model
         full = picture(page)
-        for layer in ("inertia", "links", "joints", "floor"):
+        for layer in ("inertia", "links", "joints", "floor", "compass"):
             page.locator(f"#layer-{layer}").uncheck()
         empty = picture(page)
         assert coloured_share(full) > 0.002

@@ -16,6 +16,7 @@ from skodyn.errors import LogError, SkodynError
 __all__ = ["PLOTS", "add_commands"]
 
 _LOG_SUFFIXES = (".h5", ".hdf5")
+_FILMS = ("gif", "mp4", "webm")
 
 
 def add_commands(commands: Any) -> None:
@@ -43,18 +44,40 @@ def add_commands(commands: Any) -> None:
     view.add_argument("file", metavar="FILE", help="a log, a model file or a scenario")
     view.add_argument("--model", metavar="FILE", help="draw a log with this model, not its own")
     view.add_argument("--html", metavar="RUN.html", help="write one file that needs no network")
-    view.add_argument("--gif", metavar="RUN.gif", help="write a film, without a display")
     view.add_argument("--frames", metavar="N", type=_positive, help="at most this many frames")
-    view.add_argument("--size", metavar="WxH", type=_size, default=(640, 480), help="of the GIF")
-    view.add_argument("--fps", metavar="N", type=_positive, default=25, help="of the GIF")
-    view.add_argument("--speed", metavar="X", type=_pace, help="of the GIF, 1 is real time")
+    view.add_argument("--show", metavar="A,B", help="layers to show from the start: contacts, …")
     view.add_argument("--loop-forces", action="store_true", help="arrows for what loops carry")
     view.add_argument("--port", metavar="N", type=int, default=0, help="default: any free one")
     view.add_argument("--no-browser", action="store_true", help="say the address, open nothing")
+    _add_film_options(view.add_argument_group("films, drawn without a display"))
     robots.add_options(view)
     view.set_defaults(command=_view)
     for parser in (plot, view):
         parser.add_argument("--force", action="store_true", help="replace an existing file")
+
+
+def _add_film_options(group: Any) -> None:
+    for kind, needs in (("gif", ""), ("mp4", "; needs ffmpeg"), ("webm", "; needs ffmpeg")):
+        group.add_argument(f"--{kind}", metavar=f"RUN.{kind}", help=f"write a film{needs}")
+    group.add_argument("--size", metavar="WxH", type=_size, default=(640, 480), help="in pixels")
+    group.add_argument("--fps", metavar="N", type=_positive, default=25, help="pictures a second")
+    group.add_argument("--speed", metavar="X", type=_pace, help="1 is real time")
+    group.add_argument("--time", metavar="A:B", type=_span, help="from A to B s; 2: and :5 will do")
+    group.add_argument("--follow", metavar="BODY", help="keep this body in the middle")
+    group.add_argument("--azimuth", metavar="DEG", type=float, help="of the eye, from x to y")
+    group.add_argument("--elevation", metavar="DEG", type=float, help="of the eye, from -89 to 89")
+    group.add_argument("--zoom", metavar="X", type=_pace, default=1.0, help="2 is twice as near")
+    group.add_argument("--quiet", action="store_true", help="no progress on stderr")
+
+
+def _span(text: str) -> tuple[float | None, float | None]:
+    parts = text.split(":")
+    try:
+        start, end = (float(part) if part.strip() else None for part in parts)
+    except ValueError:
+        words = f"{text} is no stretch of time; write for example 1.5:4"
+        raise argparse.ArgumentTypeError(words) from None
+    return start, end
 
 
 def _positive(text: str) -> int:
@@ -170,17 +193,18 @@ def _listed(text: str | None) -> list[str] | None:
 
 
 def _view(options: argparse.Namespace) -> None:
-    if options.html or options.gif:
+    if options.html or any(getattr(options, kind) for kind in _FILMS):
         _write(options)
     else:
         _serve(options)
 
 
 def _recording(options: argparse.Namespace) -> Any:
-    from skodyn.view.recording import show_wrenches
+    from skodyn.view.recording import show_layers, show_wrenches
 
     recording = _plain_recording(options)
-    return show_wrenches(recording) if options.loop_forces else recording
+    recording = show_wrenches(recording) if options.loop_forces else recording
+    return show_layers(recording, _listed(options.show) or ())
 
 
 def _plain_recording(options: argparse.Namespace) -> Any:
@@ -204,9 +228,9 @@ def _plain_recording(options: argparse.Namespace) -> Any:
 
 
 def _write(options: argparse.Namespace) -> None:
-    targets = [(options.html, (".html", ".htm")), (options.gif, (".gif",))]
-    for target, kinds in targets:
-        _check_target(target, kinds, options.force)
+    _check_target(options.html, (".html", ".htm"), options.force)
+    for kind in _FILMS:
+        _check_target(getattr(options, kind), (f".{kind}",), options.force)
     recording = _recording(options)
     for note in recording.notes:
         print(f"note: {note}", file=sys.stderr)
@@ -214,11 +238,30 @@ def _write(options: argparse.Namespace) -> None:
         from skodyn.view.document import replay_page
 
         _put(Path(options.html), replay_page(recording).encode())
-    if options.gif:
-        from skodyn.view.gif import film
+    for kind in _FILMS:
+        if getattr(options, kind):
+            _film(recording, kind, options)
 
-        size, fps = options.size, options.fps
-        _put(Path(options.gif), film(recording, size=size, fps=fps, speed=options.speed))
+
+def _film(recording: Any, kind: str, options: argparse.Namespace) -> None:
+    from skodyn.progress import shown
+    from skodyn.view.camera import Camera
+    from skodyn.view.films import film
+
+    if options.elevation is not None and not -89 <= options.elevation <= 89:
+        raise SkodynError(f"--elevation {options.elevation:g}: give degrees from -89 to 89.")
+    camera = Camera(options.follow, options.azimuth, options.elevation, options.zoom)
+    target = Path(getattr(options, kind))
+    with shown(target.name, False if options.quiet else None) as show:
+
+        def progress(done: int, count: int) -> None:
+            show(done, count, f"frame {done} of {count}")
+
+        data = film(
+            recording, size=options.size, fps=options.fps, speed=options.speed, progress=progress,
+            camera=camera, span=options.time or (None, None), kind=kind,
+        )  # fmt: skip
+    _put(target, data)
 
 
 def _check_target(target: str | None, kinds: tuple[str, ...], force: bool) -> None:

@@ -16,6 +16,7 @@ from skodyn.errors import LogError
 from skodyn.io.log_reading import OpenLog, open_log
 from skodyn.io.model_record import read_model
 from skodyn.io.schema import Names, chosen_data
+from skodyn.looks import look
 from skodyn.model.model import Model
 from skodyn.topology.wording import Spelling, listed
 from skodyn.typing import RunSummary
@@ -248,6 +249,17 @@ class Trajectory:
         return dict(self._source.about()["provenance"])
 
     @property
+    def acting(self) -> Any:
+        """The forces of a run that is in memory; None for a log, whose scenario says them."""
+        return getattr(self._source, "acting", None)
+
+    def acted_on_by(self, forces: Any) -> Self:
+        """The same, in memory, knowing what acted in the run."""
+        if isinstance(self._source, _Arrays):
+            self._source.acting = forces
+        return self
+
+    @property
     def scenario_text(self) -> str:
         """The scenario that was run, if it was one."""
         return str(self.provenance.get("scenario", ""))
@@ -275,6 +287,32 @@ class Trajectory:
                 for name, data in known.items()
             }
         return xarray.Dataset(data, coords=coordinates, attrs={"status": self.status})
+
+    def view(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        frames: int | None = None,
+        show: Sequence[str] = (),
+        open: bool | None = None,
+    ) -> Any:
+        """The replay of the run: shown in a notebook, opened in the browser from a script.
+
+        path: write one HTML file there instead, which needs no network. frames: keep at most so
+        many rows. show: further layers from the start, for example "contacts", "velocities",
+        "forces", "springs", "frames". open: whether to open the browser.
+        """
+        return look("view_trajectory")(self, path, frames=frames, show=show, open=open)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, **chosen: Any) -> Any:
+        """The curves of the run as a picture, or as a PNG, SVG or PDF file at `path`.
+
+        Options are those of `sk.view.sheet`: channels, joints, loops, start, end, title, …
+        """
+        return look("plot_trajectory")(self, path, **chosen)
+
+    def _repr_html_(self) -> str:
+        return str(look("trajectory_html")(self))
 
     def __enter__(self) -> Self:
         if isinstance(self._source, _LogFile):
@@ -322,6 +360,7 @@ class _Arrays:
     """Rows in memory."""
 
     label = "in memory"
+    acting: Any = None
 
     def __init__(
         self,

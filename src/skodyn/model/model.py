@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
 from skodyn.faults import Fault
 from skodyn.forks import cached_property
+from skodyn.looks import look
 from skodyn.model import coordinates, layout
 from skodyn.model.columns import Floats
 from skodyn.model.flexible import FlexibleBody
@@ -564,6 +566,25 @@ class Model:
 
     def __hash__(self) -> int:
         return hash(self.content_hash)
+
+    def view(
+        self,
+        q: ArrayLike | None = None,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        show: Sequence[str] = (),
+        open: bool | None = None,
+    ) -> Any:
+        """The model with its joints at q, or at rest, and a slider for each: shown in a notebook,
+        opened in the browser from a script.
+
+        path: write one HTML file there instead, which needs no network. show: further layers from
+        the start, for example "frames", "collisions". open: whether to open the browser.
+        """
+        return look("view_model")(self, q, path, show=show, open=open)
+
+    def _repr_html_(self) -> str:
+        return str(look("model_html")(self))
 
     def __str__(self) -> str:
         from skodyn.model.drawing import draw  # it draws models

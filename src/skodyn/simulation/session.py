@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +16,7 @@ from skodyn.channels.entry import CHANNELS, Channel
 from skodyn.channels.own import chosen
 from skodyn.errors import LogError, ModelError, StateError
 from skodyn.faults import Fault, Subject
+from skodyn.looks import look
 from skodyn.model.columns import Floats
 from skodyn.model.contact_tables import pack_contacts
 from skodyn.model.keys import POSITIVE, STEPS, remedy_for
@@ -241,6 +243,32 @@ class Run:
         """Velocities, shape (rows, nv)."""
         return np.asarray(self.trajectory.v)
 
+    def view(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        frames: int | None = None,
+        show: Sequence[str] = (),
+        open: bool | None = None,
+    ) -> Any:
+        """The replay of the run: shown in a notebook, opened in the browser from a script.
+
+        path: write one HTML file there instead, which needs no network. frames: keep at most so
+        many rows. show: further layers from the start, for example "contacts", "velocities",
+        "forces", "springs", "frames". open: whether to open the browser.
+        """
+        return look("view_trajectory")(self.trajectory, path, frames=frames, show=show, open=open)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, **chosen: Any) -> Any:
+        """The curves of the run as a picture, or as a PNG, SVG or PDF file at `path`.
+
+        Options are those of `sk.view.sheet`: channels, joints, loops, start, end, title, …
+        """
+        return look("plot_trajectory")(self.trajectory, path, **chosen)
+
+    def _repr_html_(self) -> str:
+        return str(look("trajectory_html")(self.trajectory, "Run"))
+
     def __repr__(self) -> str:
         where = f", {self.log}" if self.log else ""
         return f"<Run {self.status}: {self.summary['steps']} steps{where}>"
@@ -399,7 +427,7 @@ def _run_in_memory(
         message=outcome.message, summary=outcome.summary, own=plan.own_entries,
         events=memory.events(),
     )  # fmt: skip
-    return Run(outcome, trajectory)
+    return Run(outcome, trajectory.acted_on_by(plan.forces))
 
 
 def _run_logged(

@@ -11,6 +11,7 @@ import numpy as np
 from skodyn.errors import ModelError, StateError
 from skodyn.forks import cached_property
 from skodyn.jit import FLOATS, INTS, Group, helper
+from skodyn.looks import look
 from skodyn.model.model import Model
 from skodyn.sko.blocks import Blocks, Floats, Ints, offsets
 from skodyn.sko.checks import read_model
@@ -283,6 +284,9 @@ class SKOModel:
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         parts = (self.tree, self.weights, self.H, self.M, self.a, self.b)
         return SKOModel.from_packed, parts  # which freezes the arrays again
+
+    def _repr_html_(self) -> str:
+        return str(look("sko_html")(self))
 
     def __repr__(self) -> str:
         return f"<SKOModel: {self.n_nodes} nodes, Σm={self.size}, nv={self.nv}>"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from skodyn.errors import SkodynError
 from skodyn.forks import cached_property
+from skodyn.looks import look
 from skodyn.model.columns import Floats
 from skodyn.simulation.loop import explain
 from skodyn.sweeps.batch import CRASHED, FAILED, FINISHED, PENDING, REFUSED, log_path
@@ -266,6 +267,16 @@ class Sweep:
                 found[name] = (dimension, values)
                 column += 1
         return found
+
+    def plot(self, path: str | os.PathLike[str] | None = None, **chosen: Any) -> Any:
+        """Metrics over parameters as a picture, or as a PNG, SVG or PDF file at `path`.
+
+        Options are those of `sk.view.study_picture`: metrics, over, at, title.
+        """
+        return look("plot_sweep")(self, path, **chosen)
+
+    def _repr_html_(self) -> str:
+        return str(look("sweep_html")(self))
 
     def __repr__(self) -> str:
         words = ", ".join(f"{n} {word}" for word, n in self.counts().items() if n)

@@ -9,7 +9,7 @@
 | `recording.py` | the poses and signals of a run, thinned to what a replay needs |
 | `document.py`, `page/` | one HTML file with scene, recording and the player |
 | `server.py` | the same page on a loopback address |
-| `raster.py`, `camera.py`, `gif.py` | the same scene without a browser, as a GIF (extra `view`) |
+| `raster.py`, `camera.py`, `films.py` | the same scene without a browser, as a GIF (extra `view`) |
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skodyn.view.document import replay_page
-    from skodyn.view.gif import film
+    from skodyn.view.films import film
     from skodyn.view.plots import force_picture, save, sheet, sparsity_picture, study_picture
     from skodyn.view.recording import Recording, record, still
 
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "film": "gif",
+    "film": "films",
     "Recording": "recording",
     "record": "recording",
     "replay_page": "document",

@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.conventions import GROUND
+from skodyn.model.shapes import HalfSpace
+from skodyn.view.outline import level
 from skodyn.view.recording import Recording
 
-__all__ = ["FIELD_OF_VIEW", "View", "first_view"]
+__all__ = [
+    "FIELD_OF_VIEW",
+    "Camera",
+    "View",
+    "first_view",
+    "floor_height",
+    "kept_in_sight",
+    "looking",
+]
 
 FIELD_OF_VIEW = math.radians(32)  # the smaller of height and width
 _ELEVATION = math.radians(14)
 _ASIDE = math.radians(22)  # off the direction that would show a plane motion flat
 _WIDE = 1.2  # pictures are at least so much wider than high
+_SUNK = 0.05  # of the extent: so far below height 0 what is held to the world may reach
+_FAR = 8.0  # so many times its own size a free model travels before it is followed
 _FILLED = 0.8  # share of the picture's height that the motion takes
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Camera:
+    """What a person asks of a film: a body to follow by name, angles in degrees, a zoom."""
+
+    follow: str | None = None
+    azimuth: float | None = None
+    elevation: float | None = None
+    zoom: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -32,6 +55,7 @@ class View:
     follow: int
     floor: float  # height of the floor
     cell: float  # width of a cell of the grid on it
+    close: bool = False  # a zoom was asked for: what is followed need not be whole in sight
 
     def axes(self) -> Floats:
         """Rows: right, up, and back towards the eye."""
@@ -44,12 +68,12 @@ class View:
 def first_view(recording: Recording, extent: float) -> View:
     """All of the motion in view; if a free model travels far, the model itself."""
     points = recording.outline()
-    floor = float(points[..., 2].min() - 0.06 * extent)
     middle = points.mean(axis=1, keepdims=True)
     whole = float(np.linalg.norm(points - points.mean(axis=(0, 1)), axis=2).max())
     own = float(np.linalg.norm(points - middle, axis=2).max())
     follow = -1
-    if whole > 2.5 * own and recording.model.joints[0].type_name == "free":
+    floor = floor_height(recording, extent)
+    if whole > _FAR * own and recording.model.joints[0].type_name == "free":
         follow = 0
         points = points - middle
     flat = points.reshape(-1, 3)
@@ -60,6 +84,56 @@ def first_view(recording: Recording, extent: float) -> View:
         target = recording.centres()[0, 0]
     x, y, z = (float(c) for c in target)
     return View((x, y, z), distance, azimuth, _ELEVATION, follow, floor, _round(distance / 10))
+
+
+def floor_height(recording: Recording, extent: float) -> float:
+    """Where the floor is: at a level half space of the ground; at height 0 for what is held to the
+    world, unless the motion goes well below it; else at the lowest point of the motion."""
+    model = recording.model
+    heights = []
+    for one in model.collisions.get(GROUND, ()):
+        if isinstance(one.shape, HalfSpace) and level(one, model.gravity):
+            point = one.translation + one.rotation @ np.asarray(one.shape.point, dtype=np.float64)
+            heights.append(float(recording.upright[2] @ point))
+    if heights:
+        return max(heights)
+    lowest = float(recording.outline()[..., 2].min())
+    roots = [j for j, p in zip(model.joints, model.parent.tolist(), strict=True) if p < 0]
+    held = any(joint.type_name != "free" for joint in roots)
+    if held and lowest > -_SUNK * extent:
+        return 0.0
+    return lowest - 0.06 * extent if held else lowest
+
+
+def looking(view: View, camera: Camera, recording: Recording) -> View:
+    """The view with what a person asked for instead of what was found."""
+    model = recording.model
+    if camera.follow is not None:
+        k = model.body_index(camera.follow)
+        view = replace(view, follow=k, target=_triple(recording.centres()[0, k]))
+    if camera.azimuth is not None:
+        view = replace(view, azimuth=math.radians(camera.azimuth))
+    if camera.elevation is not None:
+        view = replace(view, elevation=math.radians(camera.elevation))
+    return replace(view, distance=view.distance / camera.zoom, close=camera.zoom != 1.0)
+
+
+def kept_in_sight(view: View, centres: Floats, reaches: Floats) -> View:
+    """Follow at this frame: look at the body, and back off as far as the whole needs, unless a
+    zoom was asked for. centres: of all bodies, (n, 3). The page does the same (camera.js)."""
+    if view.follow < 0:
+        return view
+    target = centres[view.follow]
+    distance = view.distance
+    if not view.close:
+        reach = float((np.linalg.norm(centres - target, axis=1) + reaches).max())
+        distance = max(distance, 1.04 * reach / math.sin(FIELD_OF_VIEW / 2))
+    return replace(view, target=_triple(target), distance=distance)
+
+
+def _triple(point: Floats) -> tuple[float, float, float]:
+    x, y, z = (float(c) for c in point)
+    return x, y, z
 
 
 def _fitted(axes: Floats, points: Floats, margin: float) -> tuple[Floats, float]:

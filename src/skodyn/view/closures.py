@@ -6,7 +6,8 @@ makes the same (page/closures.js).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,18 @@ from skodyn.conventions import GROUND
 from skodyn.model.model import Model
 from skodyn.view.rotations import rotated
 
-__all__ = ["ARROW_LOOKS", "CLOSING", "ArrowScale", "Ends", "arrows", "lines", "loop_ends"]
+__all__ = [
+    "ARROW_LOOKS",
+    "CLOSING",
+    "ArrowScale",
+    "Ends",
+    "arrows",
+    "instances",
+    "lines",
+    "loop_ends",
+    "places_of",
+    "rgb",
+]
 
 CLOSING = "#A3254F"
 """The colour of closing joints."""
@@ -31,12 +43,13 @@ _NOTHING = 1e-9  # of the other kind of arrow times the extent
 Floats = NDArray[np.float64]
 
 
-def _rgb(colour: str) -> list[float]:
+def rgb(colour: str) -> list[float]:
+    """Red, green and blue of a colour as #RRGGBB, from 0 to 1."""
     return [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
 
 
-ARROW_LOOKS = {
-    "colours": {"line": _rgb(CLOSING), "force": _rgb(FORCE), "moment": _rgb(MOMENT)},
+ARROW_LOOKS: dict[str, Any] = {
+    "colours": {"line": rgb(CLOSING), "force": rgb(FORCE), "moment": rgb(MOMENT)},
     "longest": _LONGEST,
     "beyond": _BEYOND,
     "shaft": _SHAFT,
@@ -58,7 +71,7 @@ class Ends(NamedTuple):
     def places(self, positions: Floats, turns: Floats) -> tuple[Floats, Floats]:
         """Where A and B are, (…, loops, 3), given poses of all bodies, (…, n, 3) and (…, n, 4)."""
         a, b = (
-            _moved(body, point, positions, turns)
+            places_of(body, point, positions, turns)
             for body, point in ((self.body_a, self.point_a), (self.body_b, self.point_b))
         )
         return a, b
@@ -79,7 +92,9 @@ def loop_ends(model: Model, upright: Floats) -> Ends:
     return Ends(*ends("a"), *ends("b"))
 
 
-def _moved(bodies: NDArray[np.int64], points: Floats, positions: Floats, turns: Floats) -> Floats:
+def places_of(
+    bodies: NDArray[np.int64], points: Floats, positions: Floats, turns: Floats
+) -> Floats:
     """Where points of bodies are."""
     shape = (*positions.shape[:-2], 1)
     origins = np.concatenate((np.zeros((*shape, 3)), positions), axis=-2)[..., bodies + 1, :]
@@ -97,7 +112,7 @@ def lines(a: Floats, b: Floats, radius: float, extent: float) -> Floats:
     length = np.linalg.norm(along, axis=1)
     far = length > LEAST * extent
     sizes = np.stack((np.full(far.sum(), radius),) * 2 + (length[far],), axis=1)
-    return _instances((a + b)[far] / 2, along[far], sizes, CLOSING)
+    return instances((a + b)[far] / 2, along[far], sizes, CLOSING)
 
 
 class ArrowScale(NamedTuple):
@@ -157,12 +172,14 @@ def _arrow_part(
 ) -> Floats:
     wide = np.full(len(length), radius)
     sizes = np.stack((wide, wide, length), axis=1)
-    return _instances(at + middle[:, None] * along, along, sizes, colour)
+    return instances(at + middle[:, None] * along, along, sizes, colour)
 
 
-def _instances(places: Floats, along: Floats, sizes: Floats, colour: str) -> Floats:
+def instances(places: Floats, along: Floats, sizes: Floats, colour: str | Sequence[str]) -> Floats:
+    """Rows of shapes about z, turned to these directions; one colour, or one for each."""
     ground = np.full((len(places), 1), -1.0)
-    colours = np.broadcast_to(_rgb(colour), places.shape)
+    painted = rgb(colour) if isinstance(colour, str) else np.reshape([*map(rgb, colour)], (-1, 3))
+    colours = np.broadcast_to(painted, places.shape)
     return np.concatenate((ground, places, _turns_from_z(along), sizes, colours), axis=1)
 
 

@@ -20,15 +20,21 @@ from numpy.typing import NDArray
 from skodyn.channels.curves import Family
 from skodyn.model.drawing import size_words
 from skodyn.model.loop_drawing import coupling_words
-from skodyn.model.model import Model
+from skodyn.view.arrows import ArrowField
 from skodyn.view.camera import FIELD_OF_VIEW, first_view
-from skodyn.view.closures import ARROW_LOOKS, CLOSING
+from skodyn.view.closures import ARROW_LOOKS, CLOSING, rgb
+from skodyn.view.joint_table import joint_table
 from skodyn.view.recording import LINE, Recording
-from skodyn.view.scene import Scene, body_colours
+from skodyn.view.rotations import quaternions
+from skodyn.view.scene import Scene
+from skodyn.view.shapes import Mesh
 
 __all__ = ["replay_page"]
 
-_SCRIPTS = ("geometry.js", "renderer.js", "replay.js", "closures.js", "chart.js", "player.js")
+_SCRIPTS = (
+    "geometry.js", "theme.js", "renderer.js", "camera.js", "compass.js", "replay.js", "closures.js",
+    "arrows.js", "joints.js", "chart.js", "panel.js", "player.js",
+)  # fmt: skip
 _TURN_SCALE = 32767  # quaternions as 16-bit integers: within 3e-5 rad, half the size
 
 
@@ -58,20 +64,26 @@ def replay_page(recording: Recording) -> str:
     header = {
         "title": recording.title,
         "about": _about(recording),
+        "notes": list(recording.notes),
         "digits": _digits(recording),
         "times": block.add(recording.times, "f8"),
         "positions": block.add(recording.positions, "f4"),
         "turns": block.add(np.rint(recording.turns * _TURN_SCALE), "i2"),
         "coms": block.add(recording.model.com, "f4"),
-        "bodies": _bodies(recording.model),
+        "bodies": _bodies(recording),
+        "reaches": [round(x, 6) for x in scene.reaches.tolist()],
         "scene": _scene(scene, recording, block),
         "view": _view(recording, scene),
         "loops": _loops(recording),
         "closures": _closures(recording, block),
+        "arrows": [_arrows(field, block) for field in recording.arrows],
+        "arrowLooks": {"extent": recording.arrow_size, **ARROW_LOOKS},
+        "joints": joint_table(recording.model, recording.q, scene.extent),
         **_signals(recording, block),
     }
     values = {
         "title": html.escape(recording.title),
+        "connect": "",
         "style": _asset("style.css"),
         "run": json.dumps(header, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
         "blob": block.text(),
@@ -90,7 +102,7 @@ def _about(recording: Recording) -> str:
     words = [size_words(recording.model)]
     if len(recording.times) > 1:
         words.append(f"{len(recording.times)} frames")
-    return ", ".join((*words, *recording.notes))
+    return ", ".join(words)
 
 
 def _digits(recording: Recording) -> int:
@@ -100,16 +112,21 @@ def _digits(recording: Recording) -> int:
     return int(np.clip(math.ceil(-math.log10(smallest)), 1, 6))
 
 
-def _bodies(model: Model) -> list[dict[str, Any]]:
-    """The tree as rows; an only child stands right below its parent, as in `skodyn info`."""
+def _bodies(recording: Recording) -> list[dict[str, Any]]:
+    """The tree as rows; an only child stands right below its parent, as in `skodyn info`. share:
+    of the mass, for the centre of all."""
+    model = recording.model
+    total = float(model.mass.sum())
+    shares = model.mass / total if total > 0 else np.full(model.n_bodies, 1 / model.n_bodies)
     depths: list[int] = []
     children = np.diff(model.tree.child_start).tolist()
     for p in model.parent.tolist():
         depths.append(0 if p < 0 else depths[p] + (children[p] > 1))
-    columns = (model.body_names, depths, body_colours(model), model.joints)
+    swatches = recording.scene.swatches
+    columns = (model.body_names, depths, swatches, model.joints, shares.tolist())
     return [
-        {"name": name, "depth": depth, "colour": colour, "joint": joint.type_name}
-        for name, depth, colour, joint in zip(*columns, strict=True)
+        {"name": name, "depth": depth, "colour": colour, "joint": joint.type_name, "share": share}
+        for name, depth, colour, joint, share in zip(*columns, strict=True)
     ]
 
 
@@ -147,19 +164,50 @@ def _closures(recording: Recording, block: _Block) -> dict[str, Any] | None:
     return {**places, **looks, "wrenches": wrenches, "force": scale.force, "moment": scale.moment}
 
 
+def _arrows(field: ArrowField, block: _Block) -> dict[str, Any]:
+    """What page/arrows.js draws from; vectors as 16-bit integers, in parts of the largest."""
+    peak = float(np.abs(field.vectors).max(initial=0.0)) or 1.0
+    data: dict[str, Any] = {
+        "layer": field.layer,
+        "words": field.words,
+        "unit": field.unit,
+        "count": field.count,
+        "usual": field.usual,
+        "peak": peak,
+        "keys": list(field.keys),
+        "colours": [rgb(colour) for colour in field.colours],
+        "lineColour": rgb(field.colours[-1]),
+        "vectors": block.add(np.rint(field.vectors / peak * _TURN_SCALE), "i2"),
+    }
+    if field.places is not None:
+        data["places"] = block.add(field.places, "f4")
+    if field.bodies is not None and field.points is not None:
+        data |= {"bodies": field.bodies.tolist(), "points": block.add(field.points, "f4")}
+    if field.states is not None:
+        data["states"] = block.add(field.states, "u1")
+    if field.ends is not None:
+        bodies, points = field.ends
+        data["ends"] = {"bodies": bodies.tolist(), "points": block.add(points, "f4")}
+    return data
+
+
+def _mesh(mesh: Mesh, block: _Block) -> dict[str, Any]:
+    data = {
+        "vertices": block.add(mesh.vertices, "f4"),
+        "normals": block.add(mesh.normals, "f4"),
+        "triangles": block.add(mesh.triangles, "u4"),
+    }
+    if mesh.colours is not None:
+        data["colours"] = block.add(mesh.colours, "f4")
+    return data
+
+
 def _scene(scene: Scene, recording: Recording, block: _Block) -> dict[str, Any]:
     floor = ("floor",) if np.any(recording.model.gravity) else ()
     return {
         "extent": scene.extent,
-        "shown": [*scene.shown, *floor],
-        "meshes": {
-            name: {
-                "vertices": block.add(mesh.vertices, "f4"),
-                "normals": block.add(mesh.normals, "f4"),
-                "triangles": block.add(mesh.triangles, "u4"),
-            }
-            for name, mesh in scene.meshes.items()
-        },
+        "shown": [*scene.shown, *floor, "compass"],
+        "meshes": {name: _mesh(mesh, block) for name, mesh in scene.meshes.items()},
         "batches": [
             {
                 "mesh": batch.mesh,
@@ -183,6 +231,7 @@ def _view(recording: Recording, scene: Scene) -> dict[str, Any]:
         "floor": view.floor,
         "fieldOfView": FIELD_OF_VIEW,
         "cell": view.cell,
+        "upright": quaternions(recording.upright).tolist(),
     }
 
 

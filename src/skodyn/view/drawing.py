@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn.view.camera import FIELD_OF_VIEW, View, first_view
+from skodyn.view.arrows import ARROW_LAYERS
+from skodyn.view.camera import FIELD_OF_VIEW, Camera, View, first_view, kept_in_sight, looking
 from skodyn.view.raster import Eye, Floor, fill_triangles, paint_floor
 from skodyn.view.recording import Recording
+from skodyn.view.rotations import rotated
 from skodyn.view.scene import Batch, Scene
 from skodyn.view.shapes import Mesh, unit_vectors
 
@@ -20,7 +21,8 @@ __all__ = ["Painter"]
 Floats = NDArray[np.float64]
 
 _FINER = 2  # pixels are drawn so many times finer, then averaged
-_SKY_TOP, _SKY_LOW = np.array((0.905, 0.925, 0.95)), np.array((0.965, 0.972, 0.982))
+_SKY_TOP, _SKY_LOW = np.array((0.86, 0.89, 0.93)), np.array((0.955, 0.964, 0.976))
+_GROUND, _PLAIN = np.array((0.925, 0.935, 0.948)), np.array((0.933, 0.945, 0.961))
 _FLOOR, _LINES = np.array((0.985, 0.988, 0.992)), np.array((0.66, 0.71, 0.77))
 _LIGHT = np.array((-0.35, -0.55, 1.0)) / np.linalg.norm((-0.35, -0.55, 1.0))
 _FLAT = 1e-9  # how thick a shape without thickness is, for the direction of its faces
@@ -34,7 +36,7 @@ class _Shapes(NamedTuple):
     bodies: NDArray[np.int64]
     vertices: Floats  # (shapes, V, 3)
     normals: Floats
-    colours: Floats  # (shapes, 1, 3)
+    colours: Floats  # (shapes, 1 or V, 3)
     triangles: NDArray[np.int64]  # (shapes · T, 3)
     layer: str
 
@@ -50,10 +52,12 @@ class _Drawn(NamedTuple):
 class Painter:
     """Draws frames of one recording at one size (width, height)."""
 
-    def __init__(self, recording: Recording, size: tuple[int, int]) -> None:
+    def __init__(
+        self, recording: Recording, size: tuple[int, int], camera: Camera | None = None
+    ) -> None:
         self.recording, self.size = recording, size
         scene = recording.scene
-        self.view = first_view(recording, scene.extent)
+        self.view = looking(first_view(recording, scene.extent), camera or Camera(), recording)
         self.extent = scene.extent
         self.shapes = [_shapes(batch, scene, recording.upright) for batch in _shown(scene)]
         self.with_floor = bool(np.any(recording.model.gravity))
@@ -86,15 +90,16 @@ class Painter:
         for shapes, points, normals in drawn:
             colours = _shaded(points, normals, shapes.colours, eye.place)
             flat = eye.project(points.reshape(-1, 3))
-            flat[:, 2] *= _IN_FRONT if shapes.layer == "wrenches" else 1.0
-            fill_triangles(flat, colours.reshape(-1, 3), shapes.triangles, nearness, image)
+            flat[:, 2] *= _IN_FRONT if shapes.layer in ARROW_LAYERS else 1.0
+            paint = np.ascontiguousarray(colours).reshape(-1, 3)
+            fill_triangles(flat, paint, shapes.triangles, nearness, image)
         return _averaged(image), _averaged(nearness > 0)
 
     def _shadow(self, drawn: list[_Drawn], eye: _Eye, view: View) -> Floats:
         """The share of each pixel where a shape keeps the light from the floor; forces do not."""
         nearness, image = eye.canvas()
         for shapes, points, _normals in drawn:
-            if shapes.layer == "wrenches":
+            if shapes.layer in (*ARROW_LAYERS, "ground", "frames"):
                 continue
             above = points.reshape(-1, 3)
             fallen = above - (above[:, 2:] - view.floor) / _LIGHT[2] * _LIGHT
@@ -103,21 +108,19 @@ class Painter:
         return _averaged(nearness > 0)
 
     def _view(self, positions: Floats, turns: Floats) -> View:
-        k = self.view.follow
-        if k < 0:
+        if self.view.follow < 0:
             return self.view
-        centre = positions[k] + _matrices(turns[k : k + 1])[0] @ self.recording.model.com[k]
-        x, y, z = (float(c) for c in centre)
-        return replace(self.view, target=(x, y, z))
+        centres = positions + rotated(turns, self.recording.model.com)
+        return kept_in_sight(self.view, centres, self.recording.scene.reaches)
 
     def _background(self, view: View) -> tuple[Floats, Floats]:
         """Sky and floor, and how much floor each pixel shows."""
         eye = _Eye(view, self.size)
-        share = np.linspace(0, 1, eye.height)[:, None, None]
-        sky = np.repeat((1 - share) * _SKY_TOP + share * _SKY_LOW, eye.width, axis=1)
+        sky = _sky(eye) if self.with_floor else np.broadcast_to(_PLAIN, (eye.height, eye.width, 3))
+        sky = np.ascontiguousarray(sky)
         on_floor = np.zeros((eye.height, eye.width))
         if self.with_floor:
-            target, reach = np.array(view.target), 1.7 * view.distance
+            target, reach = np.array(view.target), 3 * view.distance
             floor = Floor(target, reach, view.floor, view.cell, _FLOOR, _LINES)
             paint_floor(Eye(eye.place, eye.axes, eye.focus), floor, sky, on_floor)
         return sky, on_floor
@@ -146,6 +149,19 @@ class _Eye:
         return np.zeros((self.height, self.width)), np.zeros((self.height, self.width, 3))
 
 
+def _sky(eye: _Eye) -> Floats:
+    """Sky above the horizon, ground below it, as in the page."""
+    x = (np.arange(eye.width) + 0.5 - eye.width / 2)[None, :, None] / eye.focus
+    y = (eye.height / 2 - np.arange(eye.height) - 0.5)[:, None, None] / eye.focus
+    rays = x * eye.axes[0] + y * eye.axes[1] - eye.axes[2]
+    rise = unit_vectors(rays)[..., 2:]
+    up = np.clip(rise / 0.6, 0, 1)
+    sky = _SKY_LOW + up * up * (3 - 2 * up) * (_SKY_TOP - _SKY_LOW)
+    below = _GROUND + 0.35 * np.exp(8 * np.minimum(rise, 0)) * (_SKY_LOW - _GROUND)
+    soft = np.clip(rise * eye.focus + 0.5, 0, 1)
+    return np.asarray(below + soft * (sky - below))
+
+
 def _averaged(fine: NDArray[Any]) -> Floats:
     """The mean over the fine pixels of each pixel."""
     parts = [fine[i::_FINER, j::_FINER] for i in range(_FINER) for j in range(_FINER)]
@@ -167,7 +183,8 @@ def _shapes(batch: Batch, scene: Scene, upright: Floats) -> _Shapes:
     first = np.arange(len(rows))[:, None, None] * len(mesh.vertices)
     triangles = (mesh.triangles.astype(np.int64) + first).reshape(-1, 3)
     bodies = rows[:, 0].astype(np.int64) + 1  # 0 is the ground
-    return _Shapes(bodies, vertices, normals, rows[:, None, 11:14], triangles, batch.layer)
+    paint = 1.0 if mesh.colours is None else mesh.colours.astype(np.float64)
+    return _Shapes(bodies, vertices, normals, rows[:, None, 11:14] * paint, triangles, batch.layer)
 
 
 def _moved(shapes: _Shapes, rotations: Floats, origins: Floats) -> tuple[Floats, Floats]:

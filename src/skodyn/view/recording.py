@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,12 +16,16 @@ from skodyn.forks import cached_property
 from skodyn.io.trajectory import Trajectory
 from skodyn.model.assembly import assemble
 from skodyn.model.model import Model
-from skodyn.view.closures import ArrowScale, Ends, arrows, lines, loop_ends
+from skodyn.view.acting import arrow_fields
+from skodyn.view.arrows import ArrowField, arrow_shapes
+from skodyn.view.closures import ArrowScale, Ends, arrows, lines, loop_ends, places_of
+from skodyn.view.outline import hull
 from skodyn.view.rotations import quaternions, rotated, rotation_from_z
-from skodyn.view.scene import Batch, Scene, axis_tips, scene_of
+from skodyn.view.scene import Batch, Scene, scene_of
+from skodyn.view.shapes import unit_mesh
 from skodyn.view.signals import drawable, families
 
-__all__ = ["Recording", "record", "show_wrenches", "still"]
+__all__ = ["Recording", "record", "show_layers", "show_wrenches", "still"]
 
 MOST_FRAMES = 4000
 MOST_POSES = 600_000
@@ -49,6 +54,8 @@ class Recording:
     scene: Scene
     notes: tuple[str, ...] = ()
     wrenches: Floats | None = None  # (F, loops, 6), in the picture's axes, if they were logged
+    arrows: tuple[ArrowField, ...] = ()  # what can be shown on demand
+    q: Floats | None = None  # coordinates, if it is a model that is looked at
 
     def at(self, t: float) -> tuple[Floats, Floats]:
         """(positions, quaternions) of all bodies at a time, between two frames if need be."""
@@ -67,12 +74,17 @@ class Recording:
         return i, j, float(np.clip((t - self.times[i]) / gap, 0, 1)) if gap > 0 else 0.0
 
     def moving(self, t: float) -> list[Batch]:
-        """Shapes that belong to no body, at a time: lines and arrows of loops."""
-        if not self.model.loops:
-            return []
-        a, b = self.ends.places(*self.at(t))
-        extent = self.scene.extent
-        found = [("cylinder", "loops", lines(a, b, LINE * self.scene.radius, extent))]
+        """Shapes that belong to no body, at a time: lines of loops, and arrows."""
+        extent, poses = self.scene.extent, self.at(t)
+        found = [
+            (mesh, field.layer, rows)
+            for field in self.arrows
+            if field.layer in self.scene.shown
+            for mesh, rows in arrow_shapes(field, poses, self._between(t), self.arrow_size).items()
+        ]
+        a, b = self.ends.places(*poses)
+        if self.model.loops:
+            found.append(("cylinder", "loops", lines(a, b, LINE * self.scene.radius, extent)))
         if self.wrenches is not None:
             i, j, s = self._between(t)
             now = (1 - s) * self.wrenches[i] + s * self.wrenches[j]
@@ -89,19 +101,25 @@ class Recording:
         none = np.zeros((0, 0, 6))
         return ArrowScale.of(none if self.wrenches is None else self.wrenches, self.scene.extent)
 
+    @cached_property
+    def arrow_size(self) -> float:
+        """What lengths of arrows are measured by, m: the model, or the room that it moves in."""
+        points = self.outline().reshape(-1, 3)
+        room = 0.5 * float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
+        return float(np.clip(room, self.scene.extent, 4 * self.scene.extent))
+
     def centres(self) -> Floats:
         """Centres of mass of the bodies, (F, n, 3)."""
         return self._moved(self.model.com)
 
-    def outline(self, most: int = 30_000) -> Floats:
-        """Origins of bodies, the tips of their inertia ellipsoids and the ends of loops,
-        (some frames, 7 n + 2 loops, 3)."""
-        step = max(1, len(self.times) * self.model.n_bodies // most)
-        few = replace(self, positions=self.positions[::step], turns=self.turns[::step])
-        tips = axis_tips(self.model)
-        offsets = [s * tips[:, i] + self.model.com for i in range(3) for s in (1.0, -1.0)]
-        ends = self.ends.places(few.positions, few.turns)
-        return np.concatenate((few.positions, *(few._moved(o) for o in offsets), *ends), axis=1)
+    def outline(self, most: int = 100_000) -> Floats:
+        """Origins of bodies, points around what is shown of them and the ends of loops, (some
+        frames, points, 3)."""
+        bodies, points = hull(self.scene)
+        step = max(1, len(self.times) * (self.model.n_bodies + len(bodies)) // most)
+        positions, turns = self.positions[::step], self.turns[::step]
+        around = places_of(bodies, points, positions, turns)
+        return np.concatenate((positions, around, *self.ends.places(positions, turns)), axis=1)
 
     def _moved(self, offsets: Floats) -> Floats:
         """Where a point of each body is, (F, n, 3)."""
@@ -134,6 +152,7 @@ def record(
         signals = [_rows(family, fine) for family in families(chosen)]
         made = _poses(known, q[fine], chosen.t[fine])
         wrenches = _wrenches(chosen, made, fine)
+        made = _with_arrows(made, arrow_fields(chosen, known, fine, made.upright))
     notes = [f"every {_ordinal(step)} row of {len(trajectory)}"] * (step > 1)
     notes += made.scene.notes
     notes += [f"{(~fine).sum()} rows without finite coordinates left out"] * (not fine.all())
@@ -141,6 +160,14 @@ def record(
         notes.append(f"run {trajectory.status}")
     title = _title(trajectory) or known.name
     return replace(made, title=title, signals=signals, notes=tuple(notes), wrenches=wrenches)
+
+
+def _with_arrows(made: Recording, fields: tuple[ArrowField, ...]) -> Recording:
+    """A recording with these arrows, and with what their heads are made of."""
+    if not fields:
+        return made
+    meshes = {**made.scene.meshes, "cone": unit_mesh("cone")}
+    return replace(made, arrows=fields, scene=replace(made.scene, meshes=meshes))
 
 
 def _wrenches(trajectory: Trajectory, made: Recording, rows: NDArray[np.bool_]) -> Floats | None:
@@ -153,6 +180,21 @@ def _wrenches(trajectory: Trajectory, made: Recording, rows: NDArray[np.bool_]) 
         return None
     known = np.nan_to_num(drawable(trajectory["loop_forces"][rows, :loops]))
     return np.reshape(known.reshape(-1, 3) @ made.upright.T, known.shape)
+
+
+def show_layers(recording: Recording, layers: Iterable[str]) -> Recording:
+    """The same with further layers shown from the start; LogError for one that it has not."""
+    own = {batch.layer for batch in recording.scene.batches}
+    own |= {field.layer for field in recording.arrows}
+    wanted = list(layers)
+    for layer in wanted:
+        if layer not in own:
+            raise LogError(
+                f"{recording.title}: there is nothing to show as {layer!r}; this one has "
+                f"{', '.join(sorted(own))}."
+            )
+    shown = tuple(dict.fromkeys((*recording.scene.shown, *wanted)))
+    return replace(recording, scene=replace(recording.scene, shown=shown))
 
 
 def show_wrenches(recording: Recording) -> Recording:
@@ -181,7 +223,7 @@ def still(model: Model, q: Floats | None = None) -> Recording:
         raise LogError(f"Model {model.name!r} has no body, there is nothing to see.")
     place, note = _closed(model, model.neutral() if q is None else q)
     made = _poses(model, place[None], np.zeros(1))
-    return replace(made, notes=(*made.notes, *note))
+    return replace(made, notes=(*made.notes, *note), q=place)
 
 
 def _closed(model: Model, q: Floats) -> tuple[Floats, list[str]]:

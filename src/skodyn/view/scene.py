@@ -8,7 +8,7 @@ drawn as those of the tree; lines and arrows of loops come with each frame (clos
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +20,14 @@ from skodyn.errors import ModelError
 from skodyn.model.joints import Joint
 from skodyn.model.loops import Loop
 from skodyn.model.model import Model
+from skodyn.model.shapes import HalfSpace
 from skodyn.topology.segments import serial_segments
+from skodyn.view.arrows import ARROW_LAYERS
 from skodyn.view.closures import CLOSING
 from skodyn.view.mesh_files import read_mesh
+from skodyn.view.outline import level, reaches
 from skodyn.view.rotations import product, quaternions, rotation_from_z
+from skodyn.view.shape_parts import height_mesh, shape_parts
 from skodyn.view.shapes import Mesh, unit_mesh
 
 __all__ = [
@@ -32,20 +36,24 @@ __all__ = [
     "PALETTE",
     "Batch",
     "Scene",
-    "axis_tips",
     "body_colours",
     "scene_of",
 ]
 
-LAYERS = ("shapes", "inertia", "links", "joints", "loops", "wrenches", "frames")
+LAYERS = (
+    "shapes", "inertia", "links", "joints", "loops", "collisions", "ground", "frames",
+    *ARROW_LAYERS,
+)  # fmt: skip
 INSTANCE = ("body", "px", "py", "pz", "qw", "qx", "qy", "qz", "sx", "sy", "sz", "r", "g", "b")
 """One row for each shape: its body (−1: ground), place and stretch in the body frame, colour."""
 
 # Okabe and Ito's colours, told apart by all common kinds of sight
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442")
 _DARK = "#3A4048"
+_EARTH = "#9A9284"
 _AXES = ("#D04A35", "#3F9E4D", "#2F6FD0")
 _LARGE = 250  # bodies; from here on shapes have fewer corners
+_FEW = 20  # bodies; up to here round shapes are rounder
 _BODY_COLOURS = 7  # up to so many bodies each has its own colour, else each branch
 
 Floats = NDArray[np.float64]
@@ -81,6 +89,8 @@ class Scene:
     extent: float  # size of the model, m
     radius: float  # of its links
     notes: tuple[str, ...] = ()  # what could not be drawn
+    swatches: tuple[str, ...] = ()  # the colour in which each body is drawn
+    reaches: Floats = field(default_factory=lambda: np.zeros(0))  # from its centre of mass, m
 
 
 def scene_of(model: Model) -> Scene:
@@ -129,11 +139,14 @@ class _Builder:
             self._triad(self._number(frame.body), frame.rotation, frame.translation)
         for loop in model.loops.values():
             self._closing_joint(loop, dressed)
+        for name, collisions in model.collisions.items():
+            for one in collisions:
+                self._collision(self._number(name), one)
         self._triad(-1, np.eye(3), np.zeros(3), 1.5)
         return self._packed(bool(visuals))
 
     def _packed(self, dressed: bool) -> Scene:
-        fineness = 5 if self.large else 24
+        fineness = 5 if self.large else 24 if self.model.n_bodies > _FEW else 36
         looped = bool(self.model.loops)
         names = ("sphere", "cylinder", "box", *["cone"] * looped)
         meshes = {name: unit_mesh(name, fineness) for name in names}
@@ -141,11 +154,33 @@ class _Builder:
             Batch(mesh, layer, np.array(rows, dtype=np.float32))
             for (mesh, layer), rows in self.rows.items()
         ]
-        shown: tuple[str, ...] = ("shapes", "links") if dressed else ("inertia", "links", "joints")
+        touching = any(layer == "collisions" for _, layer in self.rows)
+        bare = ("collisions", "links", "joints") if touching else ("inertia", "links", "joints")
+        shown: tuple[str, ...] = ("shapes", "links") if dressed else bare
         shown = ("links",) if self.large and not dressed else shown
-        shown += ("loops",) * looped
-        size = (self.extent, self.radius)
-        return Scene(meshes | self.files, batches, shown, *size, tuple(self.notes))
+        shown += ("loops",) * looped + ("ground",)
+        scene = Scene(meshes | self.files, batches, shown, self.extent, self.radius)
+        return replace(
+            scene,
+            notes=tuple(self.notes),
+            swatches=self._swatches(scene),
+            reaches=reaches(self.model, scene),
+        )
+
+    def _swatches(self, scene: Scene) -> tuple[str, ...]:
+        """Of what is shown of each body, the colour of what was put first."""
+        found: dict[int, str] = {}
+        for layer in ("shapes", "collisions", "inertia", "links"):
+            for batch in scene.batches:
+                if batch.layer != layer or layer not in scene.shown:
+                    continue
+                paint = scene.meshes[batch.mesh].colours
+                own = 1.0 if paint is None else paint.mean(axis=0)
+                for row in batch.instances:
+                    k = int(row[0])
+                    plain = layer == "links"
+                    found.setdefault(k, self.colours[k] if plain else _hex(row[11:14] * own))
+        return tuple(found.get(k, c) for k, c in enumerate(self.colours))
 
     def _number(self, body: str) -> int:
         return -1 if body == GROUND else self.model.body_index(body)
@@ -254,42 +289,50 @@ class _Builder:
 
     def _visual(self, k: int, visual: Any) -> bool:
         """Put one shape of `model.visuals`; False if it is a mesh that cannot be read."""
-        shape, kind = visual.shape, type(visual.shape).__name__
         colour = visual.color if visual.color is not None else self.colours[k] if k >= 0 else _DARK
-        place = (colour, visual.translation, np.asarray(visual.rotation))
         if visual.color is not None and len(visual.color) > 3 and visual.color[3] == 0.0:
             return True  # made invisible
+        return self._shape(k, visual, "shapes", colour, " Its body is drawn by its inertia.")
+
+    def _collision(self, k: int, one: Any) -> None:
+        """A shape that touches; a level half space of the ground is where the floor is."""
+        if k < 0 and isinstance(one.shape, HalfSpace) and level(one, self.model.gravity):
+            return
+        colour = _EARTH if k < 0 else self.colours[k]
+        self._shape(k, one, "ground" if k < 0 else "collisions", colour, "")
+
+    def _shape(self, k: int, placed: Any, layer: str, colour: Any, instead: str) -> bool:
+        shape, kind = placed.shape, type(placed.shape).__name__
+        place = (placed.translation, np.asarray(placed.rotation))
         if kind == "Mesh":
-            return self._mesh(k, shape, place)
-        if kind == "Box":
-            self._put("box", "shapes", k, shape.size, *place)
-        elif kind == "Sphere":
-            self._put("sphere", "shapes", k, [shape.radius] * 3, *place)
-        elif kind == "Ellipsoid":
-            self._put("sphere", "shapes", k, shape.radii, *place)
-        elif kind in ("Cylinder", "Capsule"):
-            r, length = shape.radius, shape.length
-            self._put("cylinder", "shapes", k, (r, r, length), *place)
-            for end in (0.5, -0.5) if kind == "Capsule" else ():
-                tip = place[1] + place[2] @ (0.0, 0.0, end * length)
-                self._put("sphere", "shapes", k, [r] * 3, colour, tip)
-        else:
+            return self._mesh(k, shape, layer, (colour, *place), instead)
+        if kind == "HeightField":
+            name = f"heights of {self._name(k)}/{placed.name}"
+            self.files[name] = height_mesh(shape)
+            self._put(name, layer, k, (1.0, 1.0, 1.0), colour, *place)
+            return True
+        parts = shape_parts(shape, self.extent)
+        if parts is None:
             raise ModelError(f"Body {self._name(k)!r}: shapes of type {kind} cannot be drawn.")
+        for mesh, scale, offset, turn in parts:
+            self._put(mesh, layer, k, scale, colour, place[0] + place[1] @ offset, place[1] @ turn)
         return True
 
-    def _mesh(self, k: int, shape: Any, place: Any) -> bool:
+    def _mesh(self, k: int, shape: Any, layer: str, place: Any, instead: str) -> bool:
         if shape.path is None:  # in no search path: never opened by the name in the file
-            sentence = f"{shape.filename}: this mesh is in no search path."
-            self.notes.setdefault(f"{sentence} Its body is drawn by its inertia.")
+            sentence = f"{shape.filename}: this mesh was not found; --search-path FOLDER, or "
+            sentence += "search_paths in Python, says where meshes are."
+            self.notes.setdefault(sentence + instead)
             return False
         name = str(shape.path)
         try:
             if name not in self.files:
                 self.files[name] = read_mesh(name)
         except ModelError as error:
-            self.notes.setdefault(f"{error} Its body is drawn by its inertia.")
+            self.notes.setdefault(f"{error}{instead}")
             return False
-        self._put(name, "shapes", k, shape.scale, *place)
+        painted = self.files[name].colours is not None
+        self._put(name, layer, k, shape.scale, *(("#FFFFFF", *place[1:]) if painted else place))
         return True
 
     def _name(self, k: int) -> str:
@@ -315,16 +358,6 @@ def half_axes(mass: float, inertia: Floats) -> tuple[Floats, Floats]:
     return np.sqrt(np.maximum(squares, 0.0)), axes
 
 
-def axis_tips(model: Model) -> Floats:
-    """(n, 3, 3): for each body three vectors from its centre of mass to the tips of its ellipsoid,
-    zero for bodies without mass."""
-    tips = np.zeros((model.n_bodies, 3, 3))
-    for k in np.flatnonzero(model.mass > 0).tolist():
-        halves, axes = half_axes(float(model.mass[k]), model.inertia[k])
-        tips[k] = (axes * halves).T
-    return tips
-
-
 def _extent(model: Model) -> float:
     """The diagonal of the box around all bodies, with joints at their neutral positions."""
     if not model.n_bodies:
@@ -343,6 +376,10 @@ def body_colours(model: Model) -> list[str]:
     few = model.n_bodies <= _BODY_COLOURS
     numbers = range(model.n_bodies) if few else serial_segments(model.tree).segment_of.tolist()
     return [PALETTE[i % len(PALETTE)] for i in numbers]
+
+
+def _hex(colour: NDArray[Any]) -> str:
+    return "#" + "".join(f"{round(255 * float(np.clip(c, 0, 1))):02X}" for c in colour)
 
 
 def _rgb(colour: str) -> Floats:

@@ -17,6 +17,7 @@ class Mesh(NamedTuple):
     vertices: NDArray[np.float32]  # (V, 3)
     normals: NDArray[np.float32]  # (V, 3)
     triangles: NDArray[np.uint32]  # (T, 3)
+    colours: NDArray[np.float32] | None = None  # (V, 3), if a file brings its own
 
 
 def unit_vectors(vectors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -31,7 +31,7 @@ class Chart {
     pen.scale(scale, scale);
     pen.font = "10.5px system-ui, 'DejaVu Sans', sans-serif";
     this.strips.forEach((strip, i) => this.drawStrip(pen, strip, i * STRIP));
-    pen.fillStyle = "#667080";
+    pen.fillStyle = cssColour("soft");
     pen.textBaseline = "top";
     const y = this.strips.length * STRIP + 1, [first, last] = [this.times[0], this.times[this.times.length - 1]];
     pen.textAlign = "left"; pen.fillText(short(first) + " s", LEFT, y);
@@ -49,10 +49,10 @@ class Chart {
     for (const { values } of strip.curves) for (const v of values) if (isFinite(v)) { low = Math.min(low, v); high = Math.max(high, v); }
     if (!(high > low)) { const v = isFinite(low) ? low : 0, d = Math.abs(v) || 1; low = v - d / 2; high = v + d / 2; }
     const y = (v) => top + TOP + (STRIP - TOP - BOTTOM) * (1 - (v - low) / (high - low));
-    pen.strokeStyle = "#dde2e8"; pen.lineWidth = 1;
+    pen.strokeStyle = cssColour("line"); pen.lineWidth = 1;
     pen.strokeRect(LEFT + .5, top + TOP + .5, this.width - LEFT - RIGHT - 1, STRIP - TOP - BOTTOM - 1);
     if (low < 0 && high > 0) { pen.beginPath(); pen.moveTo(LEFT, y(0)); pen.lineTo(this.width - RIGHT, y(0)); pen.stroke(); }
-    pen.fillStyle = "#667080"; pen.textAlign = "right";
+    pen.fillStyle = cssColour("soft"); pen.textAlign = "right";
     pen.textBaseline = "top"; pen.fillText(short(high), LEFT - 5, y(high));
     pen.textBaseline = "bottom"; pen.fillText(short(low), LEFT - 5, y(low));
     pen.textAlign = "left"; pen.textBaseline = "top"; pen.fillText(strip.unit ? "in " + strip.unit : "no unit", LEFT, top);
@@ -71,7 +71,7 @@ class Chart {
     pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
     pen.drawImage(this.still, 0, 0);
     pen.scale(scale, scale);
-    pen.fillStyle = "#1d2430";
+    pen.fillStyle = cssColour("ink");
     this.strips.forEach((_, i) => pen.fillRect(this.x(t) - .5, i * STRIP + TOP, 1, STRIP - TOP - BOTTOM));
   }
 }

@@ -1,5 +1,6 @@
 // Vectors as arrays of three, quaternions as (w, x, y, z), matrices as WebGL wants them.
 
+const $ = (id) => document.getElementById(id);
 const add = (a, b, s = 1) => [a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]];
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

@@ -1,7 +1,5 @@
 // The page: reads the run that is embedded in it, then ties controls, picture and plot together.
 
-const $ = (id) => document.getElementById(id);
-const LAYER_WORDS = { shapes: "shapes", inertia: "inertia ellipsoids", links: "links", joints: "joint axes", loops: "closing joints", wrenches: "loop forces", frames: "frames", floor: "floor" };
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 10];
 const MOST_CURVES = 6;
 
@@ -9,7 +7,7 @@ async function unpacked() {
   const bytes = Uint8Array.from(atob($("blob").textContent), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   const buffer = await new Response(stream).arrayBuffer();
-  const types = { f4: Float32Array, f8: Float64Array, i2: Int16Array, u4: Uint32Array };
+  const types = { f4: Float32Array, f8: Float64Array, i2: Int16Array, u1: Uint8Array, u4: Uint32Array };
   const run = JSON.parse($("run").textContent);
   const open = (value) => {
     if (Array.isArray(value)) return value.map(open);
@@ -25,99 +23,61 @@ class Player {
     this.run = run;
     this.replay = new Replay(run.times, run.positions, run.turns, run.coms);
     this.renderer = new Renderer($("scene"), run.scene, run.bodies.length);
-    this.view = { ...run.view };
+    this.camera = new Camera(run.view, run.reaches);
+    this.compass = new Compass(run.view.upright);
     this.shown = new Set(run.scene.shown);
     this.time = this.replay.start;
     this.playing = false;
     this.chosen = run.view.follow;
     this.following = run.view.follow >= 0;
     this.framesDrawn = 0;
-    this.stale = true;
-    this.addClosures();
+    this.addMoving();
     this.fillPanel();
-    this.fillLoops();
-    this.listen();
     this.chart = new Chart($("chart"), run.times, (t) => { this.seek(t); });
+    this.theme = new Theme(({ colours }) => { this.renderer.theme = colours; this.stale = true; if (this.chart.strips) this.chart.layout(); });
+    this.listen();
     this.plotted = run.signals.length && run.times.length > 1 ? run.plotted.map((i) => run.signals[i]) : [];
     this.showCurves();
+    if (run.joints) this.joints = new Joints(run, () => { this.stale = true; });
     this.choose(this.chosen);
     this.seek(this.time);
     requestAnimationFrame((now) => this.tick(now));
   }
 
-  /** Lines and arrows of loops, if there are any. */
-  addClosures() {
-    if (!this.run.closures) return;
-    const { renderer } = this;
-    this.closures = new Closures(this.run);
+  get view() { return this.camera.view; }
+
+  /** What is made anew for each frame: lines and arrows of loops, and other arrows. */
+  addMoving() {
+    const { renderer, run } = this;
+    if (run.arrows.length) this.arrows = new Arrows(run, renderer);
+    if (!run.closures) return;
+    this.closures = new Closures(run);
     this.moving = { line: renderer.moving("loops", "cylinder") };
     if (this.closures.wrenches) Object.assign(this.moving, { shaft: renderer.moving("wrenches", "cylinder"), cone: renderer.moving("wrenches", "cone") });
   }
 
-  // ---- panel ------------------------------------------------------------------------------
-
   fillPanel() {
-    const { run } = this, moving = run.times.length > 1;
-    $("title").textContent = run.title;
-    $("about").textContent = run.about;
-    $("player").hidden = $("plots").hidden = !moving;
-    if (!moving) { $("player").style.display = $("plots").style.display = "none"; $("trail").parentElement.style.display = "none"; }
-    const layers = Object.keys(LAYER_WORDS).filter((layer) => layer === "floor" || this.renderer.batches.some((batch) => batch.layer === layer));
-    for (const layer of layers) {
-      const label = document.createElement("label"), box = document.createElement("input");
-      Object.assign(box, { type: "checkbox", checked: this.shown.has(layer), id: "layer-" + layer });
-      box.onchange = () => { this.shown[box.checked ? "add" : "delete"](layer); this.stale = true; };
-      label.append(box, " " + LAYER_WORDS[layer]);
-      $("layers").append(label);
-    }
+    const { run } = this, moves = run.times.length > 1;
+    fillHead(run);
+    for (const id of ["player", "plots"]) $(id).hidden = !moves;
+    $("trail").parentElement.hidden = $("keys").hidden = !moves;
+    const layers = new Set(["floor", "compass", ...this.renderer.batches.map((batch) => batch.layer)]);
+    fillLayers(layers, this.shown, () => { showLegend(this.arrows?.legend(this.shown) ?? []); this.stale = true; });
+    showLegend(this.arrows?.legend(this.shown) ?? []);
     for (const speed of SPEEDS) $("speed").append(new Option(speed + " ×", speed, speed === 1, speed === 1));
-    run.bodies.forEach((body, k) => {
-      const row = document.createElement("li"), dot = document.createElement("i"), joint = document.createElement("small");
-      dot.style.background = body.colour;
-      joint.textContent = body.joint;
-      row.style.paddingLeft = 8 + 14 * Math.min(body.depth, 12) + "px";
-      row.append(dot, body.name, joint);
-      row.onclick = () => this.choose(this.chosen === k ? -1 : k);
-      $("tree").append(row);
-    });
+    fillTree(run.bodies, (k) => this.choose(this.chosen === k ? -1 : k));
+    fillLoops(run.loops, this.closures ?? {});
     for (const signal of run.signals) $("channels").append(new Option(signal.name));
-  }
-
-  /** Loops and couplings beside the tree; a click marks one, and the bodies that it joins. */
-  fillLoops() {
-    const { rows, notes } = this.run.loops, { force, moment } = this.closures ?? {};
-    $("loops").hidden = !rows.length;
-    rows.forEach((loop) => {
-      const row = document.createElement("li"), dot = document.createElement("i"), words = document.createElement("small");
-      if (loop.colour) dot.style.background = loop.colour; else dot.className = "none";
-      words.textContent = `${loop.what} · ${loop.of}`;
-      row.title = `${loop.name}: ${words.textContent}`;
-      row.append(dot, loop.name, words);
-      row.onclick = () => this.markLoop(row, loop);
-      $("closings").append(row);
-    });
-    const scale = [[force, "N", "orange"], [moment, "N·m", "violet"]].filter(([size]) => size).map(([size, unit_, colour]) => `${short(size)} ${unit_} (${colour})`);
-    if (scale.length) notes.unshift(`long arrows: ${scale.join(", ")}, on the second body`);
-    $("loop-notes").replaceChildren(...notes.map((note) => Object.assign(document.createElement("p"), { textContent: note })));
-  }
-
-  markLoop(row, loop) {
-    const again = row.classList.contains("chosen");
-    for (const marked of document.querySelectorAll("#closings .chosen")) marked.classList.remove("chosen");
-    for (const marked of document.querySelectorAll("#tree .end")) marked.classList.remove("end");
-    if (again) return;
-    row.classList.add("chosen");
-    for (const k of loop.bodies) $("tree").children[k]?.classList.add("end");
   }
 
   showCurves() {
     this.chart.show(this.plotted);
     $("curves").replaceChildren(...this.chart.curves.map((curve, i) => {
-      const button = document.createElement("button"), dot = document.createElement("i");
-      dot.style.background = curve.colour;
-      curve.text = document.createElement("span");
+      const button = element("button"), dot_ = element("i");
+      dot_.style.background = curve.colour;
+      curve.text = element("span");
       button.title = "remove this curve";
-      button.append(dot, curve.text);
+      button.append(dot_, curve.text);
       button.onclick = () => { this.plotted = this.plotted.filter((_, j) => j !== i); this.showCurves(); this.seek(this.time); };
       return button;
     }));
@@ -136,12 +96,24 @@ class Player {
     $("tree").children[this.chosen]?.classList.remove("chosen");
     this.chosen = k;
     $("tree").children[k]?.classList.add("chosen");
-    if (k < 0) { this.following = false; this.shown.delete("trail"); }
+    if (k < 0) this.shown.delete("trail");
     this.renderer.setTrail(k < 0 ? null : this.replay.path(k));
-    for (const id of ["follow", "trail"]) $(id).disabled = k < 0;
+    $("trail").disabled = k < 0;
     $("follow").checked = this.following;
     $("trail").checked = this.shown.has("trail");
     this.stale = true;
+  }
+
+  follow(on) {
+    this.following = $("follow").checked = on;
+    this.camera.close = false;
+    this.stale = true;
+  }
+
+  reset() {
+    this.camera.reset();
+    this.follow(this.run.view.follow >= 0);
+    this.choose(this.run.view.follow);
   }
 
   // ---- time -------------------------------------------------------------------------------
@@ -184,31 +156,41 @@ class Player {
   }
 
   draw() {
-    const { renderer, replay, view } = this;
-    replay.poses(this.time, renderer.poses);
-    if (this.following && this.chosen >= 0) view.target = replay.centre(this.chosen, renderer.poses);
-    this.moveClosures();
-    const { azimuth: a, elevation: e, distance: d } = view;
-    view.eye = add(view.target, [d * Math.cos(e) * Math.cos(a), d * Math.cos(e) * Math.sin(a), d * Math.sin(e)]);
-    renderer.draw(view, this.shown, this.chosen, replay.frame(this.time));
+    const { renderer, replay, camera, shown } = this;
+    if (this.joints) this.joints.poses(renderer.poses); else replay.poses(this.time, renderer.poses);
+    if (this.following) this.followNow();
+    camera.place(shown.has("floor"));
+    this.fillMoving();
+    renderer.draw(camera.view, shown, this.chosen, replay.frame(this.time));
+    this.compass.show(shown.has("compass"));
+    this.compass.draw(camera.view, Math.min($("scene").clientWidth, $("scene").clientHeight));
+    showPose(this.chosen, renderer.poses, this.run.view.upright);
     this.framesDrawn += 1;
     this.stale = false;
   }
 
-  moveClosures() {
-    if (!this.closures) return;
-    const { closures, moving, renderer, replay } = this;
-    const counts = closures.fill(renderer.poses, replay.between(this.time), this.shown.has("wrenches"));
+  followNow() {
+    const { renderer, replay, run } = this, centres = run.bodies.map((_, k) => replay.centre(k, renderer.poses));
+    const middle = centres.reduce((sum, centre, k) => add(sum, centre, run.bodies[k].share), [0, 0, 0]);
+    this.camera.follow(this.chosen >= 0 ? centres[this.chosen] : middle, centres);
+  }
+
+  fillMoving() {
+    const { closures, moving, renderer, replay } = this, when = replay.between(this.time);
+    this.arrows?.fill(renderer, renderer.poses, when, this.shown);
+    if (!closures) return;
+    const counts = closures.fill(renderer.poses, when, this.shown.has("wrenches"));
     for (const name of Object.keys(moving)) renderer.fill(moving[name], closures.rows[name], counts[name]);
   }
 
   // ---- controls ---------------------------------------------------------------------------
 
   listen() {
-    const canvas = $("scene");
     $("play").onclick = () => this.play();
+    $("reset").onclick = () => this.reset();
+    $("theme").onclick = () => this.theme.toggle();
     $("scrub").oninput = () => { this.play(false); this.seek(this.replay.start + $("scrub").valueAsNumber * (this.replay.end - this.replay.start)); };
-    $("follow").onchange = () => { this.following = $("follow").checked; this.stale = true; };
+    $("follow").onchange = () => this.follow($("follow").checked);
     $("trail").onchange = () => { this.shown[$("trail").checked ? "add" : "delete"]("trail"); this.stale = true; };
     $("channel").oninput = () => this.addCurve($("channel").value);
     $("filter").oninput = () => {
@@ -216,36 +198,16 @@ class Player {
       this.run.bodies.forEach((body, k) => { $("tree").children[k].hidden = !body.name.toLowerCase().includes(text); });
       this.run.loops.rows.forEach((loop, k) => { $("closings").children[k].hidden = !`${loop.name} ${loop.of}`.toLowerCase().includes(text); });
     };
-    canvas.oncontextmenu = (event) => event.preventDefault();
-    canvas.onpointerdown = (event) => canvas.setPointerCapture(event.pointerId);
-    canvas.onpointermove = (event) => { if (event.buttons) this.drag(event); };
-    canvas.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      this.view.distance *= Math.exp(Math.max(-0.5, Math.min(0.5, event.deltaY * 0.0015)));
-      this.stale = true;
-    }, { passive: false });
+    listenToPointers($("scene"), this.camera, (shifted) => { if (shifted) this.following = $("follow").checked = false; this.stale = true; });
     window.addEventListener("resize", () => { this.chart.layout(); this.stale = true; });
     window.addEventListener("keydown", (event) => this.key(event));
   }
 
-  drag(event) {
-    const { view } = this;
-    if (event.shiftKey || event.buttons & 6) {
-      const { right, up } = eyeAxes(view.eye, view.target);
-      const metres = 2 * view.distance * Math.tan(view.fieldOfView / 2) / Math.min($("scene").clientHeight, $("scene").clientWidth);
-      view.target = add(add(view.target, right, -event.movementX * metres), up, event.movementY * metres);
-      this.following = $("follow").checked = false;
-    } else {
-      view.azimuth -= event.movementX * 0.008;
-      view.elevation = Math.min(Math.max(view.elevation + event.movementY * 0.008, -1.55), 1.55);
-    }
-    this.stale = true;
-  }
-
   key(event) {
     if (["INPUT", "SELECT"].includes(event.target.tagName) && event.target.type !== "range" && event.target.type !== "checkbox") return;
+    if (event.target.closest?.("#sliders") || event.ctrlKey || event.metaKey || event.altKey) return;
     const act = {
-      " ": () => this.play(), ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1),
+      " ": () => this.play(), ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), r: () => this.reset(),
       Home: () => this.seek(this.replay.start), End: () => this.seek(this.replay.end),
     }[event.key];
     if (!act) return;

@@ -10,6 +10,7 @@ layout(location = 3) in vec3 place;
 layout(location = 4) in vec4 turn;
 layout(location = 5) in vec3 stretch;
 layout(location = 6) in vec3 colour;
+layout(location = 7) in vec3 paint; // a mesh file's own colours, else white
 uniform highp sampler2D poses;
 uniform mat4 camera;
 uniform float chosen, floorHeight, flat_;
@@ -23,7 +24,8 @@ void main() {
   vec4 pose = texelFetch(poses, at + ivec2(1, 0), 0);
   point = origin + turned(pose, place + turned(turn, vertex * stretch));
   facing = turned(pose, turned(turn, normal / stretch));
-  tint = body == chosen ? mix(colour, vec3(1.0, 0.95, 0.55), 0.45) : colour;
+  tint = colour * paint;
+  if (body == chosen) tint = mix(tint, vec3(1.0, 0.95, 0.55), 0.45);
   if (flat_ > 0.5) point -= light * (point.z - floorHeight) / light.z;
   gl_Position = camera * vec4(point, 1.0);
 }`;
@@ -33,9 +35,10 @@ precision highp float;
 in vec3 facing, point, tint;
 uniform vec3 light, eye;
 uniform float flat_;
+uniform vec4 shadow;
 out vec4 shade;
 void main() {
-  if (flat_ > 0.5) { shade = vec4(0.10, 0.13, 0.20, 0.16); return; }
+  if (flat_ > 0.5) { shade = shadow; return; }
   vec3 n = normalize(facing), view = normalize(eye - point);
   if (!gl_FrontFacing) n = -n;
   float sun = max(dot(n, light), 0.0), sky = 0.5 + 0.5 * n.z;
@@ -62,6 +65,7 @@ precision highp float;
 in vec2 point;
 uniform vec4 place;
 uniform float cell;
+uniform vec3 plain, lines;
 out vec4 shade;
 float line(float width) {
   vec2 a = abs(fract(point / width - 0.5) - 0.5) / fwidth(point / width);
@@ -70,7 +74,28 @@ float line(float width) {
 void main() {
   float fade = 1.0 - smoothstep(0.35, 1.0, length(point - place.xy) / place.w);
   float ink = max(0.30 * line(cell), 0.55 * line(5.0 * cell));
-  shade = vec4(mix(vec3(0.985, 0.988, 0.992), vec3(0.62, 0.67, 0.73), ink), fade * 0.9);
+  shade = vec4(mix(plain, lines, ink), fade * 0.9);
+}`;
+
+const SKY_VERTEX = `#version 300 es
+precision highp float;
+uniform vec3 right, up, ahead; // as long as half the picture is wide and high, one unit ahead
+out vec3 ray;
+void main() {
+  vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0;
+  ray = ahead + corner.x * right + corner.y * up;
+  gl_Position = vec4(corner, 0.0, 1.0);
+}`;
+
+const SKY_FRAGMENT = `#version 300 es
+precision highp float;
+in vec3 ray;
+uniform vec3 top, low, ground;
+out vec4 shade;
+void main() {
+  float rise = normalize(ray).z, soft = fwidth(rise);
+  vec3 sky = mix(low, top, smoothstep(0.0, 0.6, rise)), below = mix(ground, low, 0.35 * exp(8.0 * rise));
+  shade = vec4(mix(below, sky, smoothstep(-soft, soft, rise)), 1.0);
 }`;
 
 const TRAIL_VERTEX = `#version 300 es
@@ -90,7 +115,7 @@ out vec4 shade;
 void main() { shade = vec4(0.84, 0.37, 0.0, 1.0 - 0.85 * clamp(age, 0.0, 1.0)); }`;
 
 const LIGHT = unit([-0.35, -0.55, 1.0]);
-const BACKGROUND = [0.933, 0.945, 0.961];
+const ARROWS = ["wrenches", "contacts", "velocities", "forces", "springs"];
 
 class Renderer {
   constructor(canvas, scene, bodies) {
@@ -103,6 +128,8 @@ class Renderer {
     this.shapes = this.program(VERTEX, FRAGMENT);
     this.floor = this.program(FLOOR_VERTEX, FLOOR_FRAGMENT);
     this.line = this.program(TRAIL_VERTEX, TRAIL_FRAGMENT);
+    this.sky = this.program(SKY_VERTEX, SKY_FRAGMENT);
+    this.nothing = gl.createVertexArray();
     this.batches = scene.batches.map((batch) => this.batch(batch, scene.meshes[batch.mesh]));
     this.rows = Math.ceil((bodies + 1) / 256);
     this.poses = new Float32Array(this.rows * 512 * 4);
@@ -150,6 +177,7 @@ class Renderer {
     gl.bindVertexArray(array);
     this.buffer(mesh.vertices, 0, [3], false);
     this.buffer(mesh.normals, 1, [3], false);
+    if (mesh.colours) this.buffer(mesh.colours, 7, [3], false);
     const rows = this.buffer(instances, 2, [1, 3, 4, 3, 3], true);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, mesh.triangles, gl.STATIC_DRAW);
@@ -194,10 +222,10 @@ class Renderer {
 
   /** view: eye, target, fieldOfView, floor; what: Set of layers, "floor" among them. */
   draw(view, what, chosen, newest) {
-    const gl = this.gl;
+    const gl = this.gl, { theme } = this;
     this.resize();
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
-    gl.clearColor(...BACKGROUND, 1);
+    gl.clearColor(...theme.plain, 1);
     gl.clearStencil(0);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
     gl.bindTexture(gl.TEXTURE_2D, this.texture);
@@ -206,6 +234,7 @@ class Renderer {
     const camera = cameraMatrix(view.eye, view.target, view.fieldOfView, this.canvas.width / this.canvas.height, distance / 100, distance * 30 + 30 * this.extent);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     const onFloor = what.has("floor") && view.eye[2] > view.floor;
+    if (what.has("floor")) this.drawSky(view);
     if (onFloor) this.drawFloor(view, camera, distance);
     gl.useProgram(this.shapes.program);
     const u = this.shapes.uniform;
@@ -214,10 +243,12 @@ class Renderer {
     gl.uniform3fv(u.eye, view.eye);
     gl.uniform1f(u.chosen, chosen < 0 ? -2 : chosen); // the ground is −1
     gl.uniform1f(u.floorHeight, view.floor);
+    gl.uniform4fv(u.shadow, theme.shadow);
+    gl.vertexAttrib3f(7, 1, 1, 1);
     if (onFloor) this.drawShadows(what);
     gl.enable(gl.DEPTH_TEST);
     gl.uniform1f(u.flat_, 0);
-    const arrows = new Set(["wrenches"].filter((layer) => what.has(layer)));
+    const arrows = new Set(ARROWS.filter((layer) => what.has(layer)));
     this.drawBatches(new Set([...what].filter((layer) => !arrows.has(layer))));
     gl.depthRange(0, 0.001); // arrows are not hidden by what they act on
     this.drawBatches(arrows);
@@ -245,9 +276,22 @@ class Renderer {
     gl.stencilFunc(gl.EQUAL, 0, 255);
     gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     const small = this.rows > 1 && what.has("links"); // of a long chain, links cast all the shadow
-    this.drawBatches(small ? new Set(["links"]) : new Set([...what].filter((layer) => layer !== "frames" && layer !== "wrenches")));
+    this.drawBatches(small ? new Set(["links"]) : new Set([...what].filter((layer) => !["frames", "ground", ...ARROWS].includes(layer))));
     gl.disable(gl.STENCIL_TEST);
     gl.disable(gl.BLEND);
+  }
+
+  /** Sky above the horizon, ground below it. */
+  drawSky(view) {
+    const gl = this.gl, { program, uniform } = this.sky, { width, height } = this.canvas;
+    const { right, up, back } = eyeAxes(view.eye, view.target), half = Math.tan(view.fieldOfView / 2), least = Math.min(width, height);
+    gl.useProgram(program);
+    gl.uniform3fv(uniform.right, right.map((x) => x * half * width / least));
+    gl.uniform3fv(uniform.up, up.map((x) => x * half * height / least));
+    gl.uniform3fv(uniform.ahead, back.map((x) => -x));
+    for (const name of ["top", "low", "ground"]) gl.uniform3fv(uniform[name], this.theme[name]);
+    gl.bindVertexArray(this.nothing);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
 
   drawFloor(view, camera, distance) {
@@ -255,9 +299,12 @@ class Renderer {
     gl.useProgram(program);
     gl.enable(gl.BLEND);
     gl.uniformMatrix4fv(uniform.camera, false, camera);
-    gl.uniform4f(uniform.place, view.target[0], view.target[1], 0, 1.7 * distance);
+    gl.uniform4f(uniform.place, view.target[0], view.target[1], 0, 3 * distance);
     gl.uniform1f(uniform.floorHeight, view.floor);
     gl.uniform1f(uniform.cell, view.cell);
+    gl.uniform3fv(uniform.plain, this.theme.floor);
+    gl.uniform3fv(uniform.lines, this.theme.lines);
+    gl.bindVertexArray(this.nothing);
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
     gl.disable(gl.BLEND);
   }

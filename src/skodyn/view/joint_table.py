@@ -1,0 +1,102 @@
+"""The joints of a model for the page: what its sliders move, and forward kinematics for it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.conventions import JointKind
+from skodyn.model.joints import Joint
+from skodyn.model.model import Model
+from skodyn.view.rotations import quaternions
+
+__all__ = ["MOST_SLIDERS", "joint_table"]
+
+MOST_SLIDERS = 200
+_TURNED = (JointKind.SPHERICAL, JointKind.FREE)
+
+Floats = NDArray[np.float64]
+
+
+def joint_table(model: Model, q: Floats | None, extent: float) -> dict[str, Any] | None:
+    """Sliders and the tree they move; None for a replay, and for models with loops, whose joints
+    cannot be moved one by one, or with very many joints."""
+    if q is None or model.has_loops or model.nv > MOST_SLIDERS:
+        return None
+    sliders: list[dict[str, Any]] = []
+    start: list[float] = []
+    firsts: dict[str, int] = {}
+    for k, name in enumerate(model.joint_names):
+        if name in model.mimics:
+            continue
+        firsts[name] = len(sliders)
+        joint = model.joints[k]
+        start += _start(joint, q[model.q_slice(name)])
+        sliders += _sliders(model, name, joint, extent)
+    bodies = [_body(model, k, firsts) for k in range(model.n_bodies)]
+    for slider, value in zip(sliders, start, strict=True):  # a start beyond limits is kept
+        slider["low"], slider["high"] = min(slider["low"], value), max(slider["high"], value)
+    return {"sliders": sliders, "start": start, "bodies": bodies}
+
+
+def _start(joint: Joint, q: Floats) -> list[float]:
+    """Coordinates as sliders have them: a rotation vector for a quaternion."""
+    if joint.nq and joint.kind in _TURNED:
+        return [*_rotation_vector(q[:4]), *q[4:].tolist()]
+    return [float(x) for x in q]
+
+
+def _rotation_vector(quaternion: Floats) -> list[float]:
+    w, axis = float(quaternion[0]), np.asarray(quaternion[1:])
+    size = float(np.linalg.norm(axis))
+    angle = 2 * math.atan2(size, abs(w))
+    scale = angle / size if size > 1e-12 else 2.0
+    return [float(x) * (scale if w >= 0 else -scale) for x in axis]
+
+
+def _sliders(model: Model, name: str, joint: Joint, extent: float) -> list[dict[str, Any]]:
+    if joint.nv and joint.kind in _TURNED:
+        parts = ["turn x", "turn y", "turn z"]
+        parts += ["x", "y", "z"] if joint.kind == JointKind.FREE else []
+        units = ["rad" if part.startswith("turn") else "m" for part in parts]
+    else:
+        parts, units = list(joint.q_parts), list(joint.q_units)
+    limits = model.limits.get(name)
+    rows = []
+    for part, unit in zip(parts, units, strict=True):
+        reach = math.pi if unit == "rad" else extent
+        low, high = -reach, reach
+        if limits is not None and joint.nv == 1:
+            low = limits.lower if math.isfinite(limits.lower) else low
+            high = limits.upper if math.isfinite(limits.upper) else high
+        label = name if joint.nv == 1 else f"{name} {part}"
+        rows.append({"name": label, "unit": unit, "low": low, "high": high})
+    return rows
+
+
+def _body(model: Model, k: int, firsts: dict[str, int]) -> dict[str, Any]:
+    joint, name = model.joints[k], model.joint_names[k]
+    kind = "screws"
+    if joint.nv and joint.kind in _TURNED:
+        kind = "free" if joint.kind == JointKind.FREE else "ball"
+    mimic = model.mimics.get(name)
+    row: dict[str, Any] = {
+        "parent": int(model.parent[k]),
+        "place": model.translation[k].tolist(),
+        "turn": quaternions(model.rotation[k]).tolist(),
+        "kind": kind,
+        "twists": [[list(u), list(t)] for u, t in joint.twists()],
+        "first": firsts.get(name, 0),
+        "count": joint.nv,
+        "mimic": None,
+    }
+    if mimic is not None:
+        row["mimic"] = {
+            "of": firsts[mimic.source],
+            "multiplier": mimic.multiplier,
+            "offset": mimic.offset,
+        }
+    return row

@@ -1,0 +1,53 @@
+"""How far what is drawn of bodies reaches, and which half spaces of the ground are level."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skodyn.model.model import Model
+from skodyn.view.rotations import rotated
+
+if TYPE_CHECKING:
+    from skodyn.view.scene import Scene
+
+__all__ = ["hull", "level", "reaches"]
+
+Floats = NDArray[np.float64]
+
+
+def level(one: Any, gravity: Floats) -> bool:
+    """Is a half space of the ground level?"""
+    up = -gravity / np.linalg.norm(gravity) if np.any(gravity) else np.array((0.0, 0.0, 1.0))
+    normal = np.asarray(one.rotation) @ np.asarray(one.shape.normal, dtype=np.float64)
+    return bool(normal @ up >= (1.0 - 1e-9) * np.linalg.norm(normal))
+
+
+def hull(scene: Scene) -> tuple[NDArray[np.int64], Floats]:
+    """Bodies and points in them, between which all lies that is shown of them at first."""
+    bodies, points = [np.zeros(0, dtype=np.int64)], [np.zeros((0, 3))]
+    signs = np.array(list(product((-1.0, 1.0), repeat=3)))
+    tips = np.concatenate((np.eye(3), -np.eye(3)))
+    for batch in scene.batches:
+        rows = batch.instances[batch.instances[:, 0] >= 0].astype(np.float64)
+        if batch.layer not in scene.shown or batch.layer == "joints" or not len(rows):
+            continue
+        vertices = scene.meshes[batch.mesh].vertices
+        low, high = vertices.min(axis=0), vertices.max(axis=0)
+        box = (low + high) / 2 + signs * (high - low) / 2
+        corners = tips if batch.mesh == "sphere" else box
+        turned = rotated(rows[:, None, 4:8], corners * rows[:, None, 8:11])
+        points.append((rows[:, None, 1:4] + turned).reshape(-1, 3))
+        bodies.append(np.repeat(rows[:, 0].astype(np.int64), len(corners)))
+    return np.concatenate(bodies), np.concatenate(points)
+
+
+def reaches(model: Model, scene: Scene) -> Floats:
+    """How far what is shown of each body reaches from its centre of mass."""
+    bodies, points = hull(scene)
+    found = np.zeros(model.n_bodies)
+    np.maximum.at(found, bodies, np.linalg.norm(points - model.com[bodies], axis=1))
+    return found

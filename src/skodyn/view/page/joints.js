@@ -1,0 +1,75 @@
+// Sliders for the joints of a model: forward kinematics of a tree, in the picture's axes.
+// Each joint is a product of screws, or a turn given by its rotation vector, or that and a place.
+
+const quaternionProduct = ([a, b, c, d], [e, f, g, h]) => [a * e - b * f - c * g - d * h, a * f + b * e + c * h - d * g, a * g - b * h + c * e + d * f, a * h + b * g - c * f + d * e];
+
+/** The quaternion of a rotation vector. */
+function turnOf(vector) {
+  const angle = Math.hypot(...vector), s = angle > 1e-12 ? Math.sin(angle / 2) / angle : 0.5;
+  return [Math.cos(angle / 2), ...vector.map((x) => s * x)];
+}
+
+/** The pose [place, turn] after a screw (u, t) by the amount s. */
+function screwed([place, turn], u, t, s) {
+  if (!u.some((x) => x)) return [add(place, rotated(...turn, t), s), turn];
+  const step = turnOf(u.map((x) => x * s)), arm = cross(u, t);
+  const moved = add(add(arm, rotated(...step, arm), -1), u, dot(u, t) * s);
+  return [add(place, rotated(...turn, moved)), quaternionProduct(turn, step)];
+}
+
+class Joints {
+  constructor(run, onMove) {
+    Object.assign(this, run.joints);
+    this.upright = run.view.upright;
+    this.onMove = onMove;
+    this.values = Float64Array.from(this.start);
+    $("joints").hidden = false;
+    this.rows = this.sliders.map((slider, i) => this.row(slider, i));
+    $("neutral").onclick = () => { this.values.set(this.start); this.changed(); };
+    $("coordinates").onclick = () => $("coordinates").select();
+    this.changed();
+  }
+
+  row({ name, unit, low, high }, i) {
+    const label = document.createElement("span"), input = document.createElement("input"), shown = document.createElement("output");
+    label.textContent = label.title = name;
+    Object.assign(input, { type: "range", min: low, max: high, step: "any", value: this.values[i] });
+    input.setAttribute("aria-label", name);
+    input.oninput = () => { this.values[i] = input.valueAsNumber; this.changed(); };
+    $("sliders").append(label, input, shown);
+    return { input, shown, unit };
+  }
+
+  changed() {
+    this.rows.forEach(({ input, shown, unit }, i) => {
+      if (input.valueAsNumber !== this.values[i]) input.value = this.values[i];
+      shown.textContent = `${short(this.values[i])} ${unit}`;
+    });
+    $("coordinates").value = `q = [${this.q().map((x) => +x.toPrecision(9)).join(", ")}]`;
+    this.onMove();
+  }
+
+  /** The coordinates of the model's state. */
+  q() {
+    return this.bodies.flatMap(({ kind, first, count, mimic }) => {
+      if (mimic || !count) return [];
+      const own = [...this.values.subarray(first, first + count)];
+      return kind === "screws" ? own : [...turnOf(own.slice(0, 3)), ...own.slice(3)];
+    });
+  }
+
+  /** Writes the poses of all bodies, as Replay.poses does. */
+  poses(out) {
+    const found = [];
+    for (const { parent, place, turn, kind, twists, first, mimic } of this.bodies) {
+      const [origin, axes] = parent < 0 ? [[0, 0, 0], this.upright] : found[parent];
+      let pose = [add(origin, rotated(...axes, place)), quaternionProduct(axes, turn)];
+      if (kind === "screws") twists.forEach(([u, t], i) => { pose = screwed(pose, u, t, mimic ? mimic.multiplier * this.values[mimic.of] + mimic.offset : this.values[first + i]); });
+      else {
+        const c = [...this.values.subarray(first, first + 6)], place_ = kind === "free" ? c.slice(3) : [0, 0, 0];
+        pose = [add(pose[0], rotated(...pose[1], place_)), quaternionProduct(pose[1], turnOf(c.slice(0, 3)))];
+      }
+      out.set([...pose[0], 0, ...pose[1]], 8 * (found.push(pose)));
+    }
+  }
+}
