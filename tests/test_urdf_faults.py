@@ -512,7 +512,7 @@ def test_the_viewer_opens_no_mesh_outside_the_search_paths_either(tmp_path):
     path.write_text(mesh_robot(str(secret)))
     scene = scene_of(sk.load(path))
     assert str(secret) not in scene.meshes
-    assert any("in no search path" in note for note in scene.notes)
+    assert any("not found" in note for note in scene.notes)
     assert str(secret) in scene_of(sk.load(path, search_paths=[tmp_path])).meshes
 
 
@@ -527,6 +527,51 @@ def test_packages_are_looked_for_in_the_search_paths_only(tmp_path):
         assert mesh_of(path, search_paths=[search])[0] == package / "meshes" / "a.stl"
     path.write_text(mesh_robot("package://../../secret.stl"))
     assert mesh_of(path, search_paths=[tmp_path / "space"])[0] is None
+
+
+def put(path: Path, text: str = "solid") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_packages_are_found_by_walking_up_and_by_ros_package_path(tmp_path, monkeypatch):
+    name = mesh_robot("package://my_robot/meshes/a.stl")
+    mesh = put(tmp_path / "space" / "my_robot" / "meshes" / "a.stl")
+    inside = put(tmp_path / "space" / "my_robot" / "urdf" / "deep" / "r.urdf", name)
+    assert mesh_of(inside)[0] == mesh  # the robot is in the package
+    beside = put(tmp_path / "space" / "other" / "urdf" / "r.urdf", name)
+    assert mesh_of(beside)[0] is None  # a folder of this name need not be a package
+    put(tmp_path / "space" / "my_robot" / "package.xml", "<package/>")
+    assert mesh_of(beside)[0] == mesh
+    away = put(tmp_path / "away" / "r.urdf", name)
+    found, notes = mesh_of(away)
+    assert found is None
+    assert sum("--search-path FOLDER" in note for note in notes) == 1
+    for path in (tmp_path / "space", tmp_path / "space" / "my_robot"):
+        monkeypatch.setenv("ROS_PACKAGE_PATH", f"/nowhere:{path}")
+        assert mesh_of(away)[0] == mesh
+
+
+def test_a_name_may_lead_up_within_the_package_of_the_robot_and_no_farther(tmp_path):
+    mesh = put(tmp_path / "robot" / "meshes" / "a.stl")
+    put(tmp_path / "secret.stl")
+    path = put(tmp_path / "robot" / "urdf" / "r.urdf", mesh_robot("../meshes/a.stl"))
+    assert mesh_of(path)[0] is None
+    put(tmp_path / "robot" / "package.xml", "<package/>")
+    assert mesh_of(path)[0] == mesh
+    for name in ("../../secret.stl", "package://robot/../secret.stl"):
+        path.write_text(mesh_robot(name))
+        found, notes = mesh_of(path)
+        assert found is None
+        assert any("outside the search paths" in note for note in notes)
+
+
+def test_what_is_not_found_is_said_once_in_the_viewer(tmp_path):
+    path = put(tmp_path / "r.urdf", mesh_robot("package://gone/a.stl"))
+    (note,) = scene_of(sk.load(path)).notes
+    assert "package://gone/a.stl" in note
+    assert "--search-path FOLDER" in note
 
 
 def test_no_network_is_used(tmp_path):

@@ -18,12 +18,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skodyn.view.camera import Camera
     from skodyn.view.document import replay_page
     from skodyn.view.films import film
     from skodyn.view.plots import force_picture, save, sheet, sparsity_picture, study_picture
     from skodyn.view.recording import Recording, record, still
 
 __all__ = [
+    "Camera",
     "Recording",
     "film",
     "force_picture",
@@ -37,6 +39,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Camera": "camera",
     "film": "films",
     "Recording": "recording",
     "record": "recording",

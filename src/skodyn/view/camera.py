@@ -28,7 +28,7 @@ _ELEVATION = math.radians(14)
 _ASIDE = math.radians(22)  # off the direction that would show a plane motion flat
 _WIDE = 1.2  # pictures are at least so much wider than high
 _SUNK = 0.05  # of the extent: so far below height 0 what is held to the world may reach
-_FAR = 8.0  # so many times its own size a free model travels before it is followed
+_FAR, _FAR_ON_GROUND = 2.5, 8.0  # sizes that a free model travels before it is followed
 _FILLED = 0.8  # share of the picture's height that the motion takes
 
 Floats = NDArray[np.float64]
@@ -73,7 +73,10 @@ def first_view(recording: Recording, extent: float) -> View:
     own = float(np.linalg.norm(points - middle, axis=2).max())
     follow = -1
     floor = floor_height(recording, extent)
-    if whole > _FAR * own and recording.model.joints[0].type_name == "free":
+    if (
+        whole > (_FAR_ON_GROUND if recording.model.collisions.get(GROUND) else _FAR) * own
+        and recording.model.joints[0].type_name == "free"
+    ):
         follow = 0
         points = points - middle
     flat = points.reshape(-1, 3)

@@ -14,7 +14,7 @@ from skodyn.view.rotations import rotated
 if TYPE_CHECKING:
     from skodyn.view.scene import Scene
 
-__all__ = ["hull", "level", "reaches"]
+__all__ = ["hull", "level", "lost_meshes", "reaches"]
 
 Floats = NDArray[np.float64]
 
@@ -51,3 +51,16 @@ def reaches(model: Model, scene: Scene) -> Floats:
     found = np.zeros(model.n_bodies)
     np.maximum.at(found, bodies, np.linalg.norm(points - model.com[bodies], axis=1))
     return found
+
+
+def lost_meshes(names: tuple[str, ...]) -> list[str]:
+    """One note on all meshes that are in no search path; none if there are none."""
+    if not names:
+        return []
+    first = ", ".join(names[:3])
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    count = "A mesh was" if len(names) == 1 else f"{len(names)} meshes were"
+    return [
+        f"{count} not found, and what it belongs to is drawn by its inertia: {first}{more}. "
+        "--search-path FOLDER (search_paths in Python) says where they or their packages are."
+    ]

@@ -25,7 +25,7 @@ from skodyn.topology.segments import serial_segments
 from skodyn.view.arrows import ARROW_LAYERS
 from skodyn.view.closures import CLOSING
 from skodyn.view.mesh_files import read_mesh
-from skodyn.view.outline import level, reaches
+from skodyn.view.outline import level, lost_meshes, reaches
 from skodyn.view.rotations import product, quaternions, rotation_from_z
 from skodyn.view.shape_parts import height_mesh, shape_parts
 from skodyn.view.shapes import Mesh, unit_mesh
@@ -114,6 +114,7 @@ class _Builder:
     rows: dict[tuple[str, str], list[Floats]] = field(default_factory=lambda: defaultdict(list))
     files: dict[str, Mesh] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
+    lost: dict[str, None] = field(default_factory=dict)  # meshes that are in no search path
 
     def build(self) -> Scene:
         model = self.model
@@ -162,7 +163,7 @@ class _Builder:
         scene = Scene(meshes | self.files, batches, shown, self.extent, self.radius)
         return replace(
             scene,
-            notes=tuple(self.notes),
+            notes=(*lost_meshes(tuple(self.lost)), *self.notes),
             swatches=self._swatches(scene),
             reaches=reaches(self.model, scene),
         )
@@ -320,9 +321,7 @@ class _Builder:
 
     def _mesh(self, k: int, shape: Any, layer: str, place: Any, instead: str) -> bool:
         if shape.path is None:  # in no search path: never opened by the name in the file
-            sentence = f"{shape.filename}: this mesh was not found; --search-path FOLDER, or "
-            sentence += "search_paths in Python, says where meshes are."
-            self.notes.setdefault(sentence + instead)
+            self.lost.setdefault(shape.filename)
             return False
         name = str(shape.path)
         try:

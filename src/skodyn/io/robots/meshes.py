@@ -1,8 +1,11 @@
 """Where a mesh file is: inside a search path, or nowhere. No path leads out of them.
 
-The folder of the robot file counts as a search path. `package://name/rest` is looked for as
-name/rest in each search path, and as rest in one that is itself called name. What a link of the
-file system points to decides, so neither `..` nor a symbolic link escapes.
+The folder of the robot file counts as a search path, and so does the package that it is in: the
+nearest folder above it with a package.xml. `package://name/rest` is looked for as name/rest in each
+search path and in each folder of ROS_PACKAGE_PATH, and as rest in one that is itself called name;
+walking up from the robot file, in a folder called name, or beside one in a folder called name that
+has a package.xml. What a link of the file system points to decides, so neither `..` nor a symbolic
+link escapes.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from skodyn.io.robots.findings import Findings
 __all__ = ["MeshFinder", "inside", "mesh_vertices"]
 
 _PACKAGE, _FILE = "package://", "file://"
+_LEVELS = 6  # so many folders up a robot file may lie in its package
+_REMEDY = "; say by --search-path FOLDER (search_paths in Python) where they or their packages are"
 
 
 def inside(path: str | os.PathLike[str], folders: Iterable[str]) -> str | None:
@@ -35,6 +40,11 @@ class MeshFinder:
     ) -> None:
         self.folder = os.path.realpath(folder)
         self.searched = [os.path.realpath(path) for path in search_paths]
+        self.above = [self.folder, *map(str, Path(self.folder).parents)]
+        own = next((f for f in self.above[:_LEVELS] if _is_package(f)), None)
+        self.around = [] if own is None else [own]
+        ros = os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep)
+        self.ros = [os.path.realpath(path) for path in ros if path]
         self.findings = findings
         self._known: dict[str, Path | None] = {}
 
@@ -51,31 +61,40 @@ class MeshFinder:
             self.findings.unused(f"Mesh names with {scheme}:// are not followed", filename)
             return None
         escaped = False
-        for candidate in self._candidates(name):
+        for candidate, allowed in self._candidates(name):
             if os.path.isfile(candidate):
-                real = inside(candidate, (self.folder, *self.searched))
+                real = inside(candidate, allowed)
                 if real:
                     return Path(real)
                 escaped = True
+        what = "Meshes that were not found are kept by name only" + _REMEDY
         if escaped:
-            what = "Meshes outside the search paths are not opened; add their folder"
-        elif name.startswith(_PACKAGE) and not self.searched:
-            what = "Meshes in packages need search_paths, the folders that hold the packages"
-        else:
-            what = "Meshes that are in no search path are kept by name only"
+            what = "Meshes outside the search paths are not opened" + _REMEDY
         self.findings.unused(what, filename)
         return None
 
-    def _candidates(self, name: str) -> list[str]:
+    def _candidates(self, name: str) -> list[tuple[str, list[str]]]:
+        """Paths that may be meant, each with the folders that it may lie in."""
+        own = [self.folder, *self.searched, *self.around]
         if not name.startswith(_PACKAGE):
-            return [os.path.join(folder, name) for folder in (self.folder, *self.searched)]
+            return [(os.path.join(folder, name), own) for folder in own]
         inner = name.removeprefix(_PACKAGE)
         package, _, rest = inner.partition("/")
-        found = [os.path.join(folder, inner) for folder in self.searched]
-        found += [os.path.join(f, rest) for f in self.searched if os.path.basename(f) == package]
+        found = []
+        for folder in (*self.searched, *self.ros):
+            found.append((os.path.join(folder, inner), [folder]))
+            if os.path.basename(folder) == package:
+                found.append((os.path.join(folder, rest), [folder]))
+        for folder in self.above:
+            beside = os.path.join(folder, package)
+            if os.path.basename(folder) == package:
+                found.append((os.path.join(folder, rest), [folder]))
+            if package and _is_package(beside):
+                found.append((os.path.join(beside, rest), [os.path.realpath(beside)]))
         return found
 
 
+<<<<<<< HEAD
 def mesh_vertices(path: str, findings: Findings) -> Any:
     """The corners of a mesh file; None, and a note, if it cannot be read."""
     try:
@@ -94,3 +113,7 @@ def mesh_vertices(path: str, findings: Findings) -> Any:
         findings.unused(f"Mesh files that cannot be read do not touch ({error})", path)
         return None
     return vertices if len(vertices) and np.isfinite(vertices).all() else None
+=======
+def _is_package(folder: str) -> bool:
+    return os.path.isfile(os.path.join(folder, "package.xml"))
+>>>>>>> f13f259 (Meshes are found by walking up from a robot file, in its package and by ROS_PACKAGE_PATH; those that are not are said once)
