@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from skodyn import Box, Contact, Free, HalfSpace, ModelBuilder, Sphere, simulate
 from skodyn.io import load
 from skodyn.io.trajectory import Trajectory
@@ -150,16 +152,6 @@ def _screen(
         act(page)
         browser.picture(page)
         page.screenshot(path=target)
-    _lighten(target)
-
-
-def _lighten(target: Path) -> None:
-    """A PNG of 256 colours, a third as large."""
-    from PIL import Image
-
-    with Image.open(target) as picture:
-        few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
-    few.save(target, optimize=True)
 
 
 def viewer_screen(target: Path) -> None:
@@ -188,12 +180,16 @@ def model_screen(target: Path) -> None:
 def dark_screen(target: Path) -> None:
     """Contact forces and velocities of a box that slides, in the dark."""
 
+    recording = record(thrown_boxes())
+    (pushes,) = (field for field in recording.arrows if field.layer == "contacts")
+    landing = 10 + int(np.argmax(pushes.sizes[10:]))  # not the first touch, of the box alone
+
     def act(page: Any) -> None:
-        page.locator("#scrub").fill("0.16")
+        page.locator("#scrub").fill(str(landing / (len(recording.times) - 1)))
         for layer in ("contacts", "velocities"):
             page.locator(f"#layer-{layer}").check()
 
-    _screen(target, record(thrown_boxes()), act, scheme="dark")
+    _screen(target, recording, act, scheme="dark")
 
 
 def phone_screen(target: Path) -> None:
@@ -216,7 +212,15 @@ def thrown_boxes() -> Trajectory:
     v = [0, 0.5, 0.3, 1.6, 0.2, 0, 0, 0, 0, 1.2, -0.3, 0]
     ground = [HalfSpace()]
     return simulate(
-        builder.build(), q, v, duration=1.0, dt=2e-4, every=50, ground=ground, contacts=laws
+        builder.build(),
+        q,
+        v,
+        duration=1.0,
+        dt=2e-4,
+        every=50,
+        ground=ground,
+        contacts=laws,
+        channels=["contacts"],
     ).trajectory
 
 

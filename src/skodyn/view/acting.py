@@ -93,8 +93,9 @@ def _contacts(
         except SkodynError:
             return None
         slips = (again.slip_speed > _SLIPS_FROM).astype(np.uint8)
-    if {"contact_force", "contact_point"} <= set(trajectory.channels):
+    if {"contact_force", "contact_point", "contact_slip"} <= set(trajectory.channels):
         force, point = (trajectory[name][rows] for name in ("contact_force", "contact_point"))
+        slips = (trajectory["contact_slip"][rows] > 0.0).astype(np.uint8)
     elif contacts:
         normal = (again.force * again.normal).sum(axis=-1, keepdims=True)
         force, point = normal * again.normal, again.point

@@ -199,7 +199,9 @@ def _shaded(points: Floats, normals: Floats, colours: Floats, eye: Floats) -> Fl
     sky = 0.5 + 0.5 * normals[..., 2:]
     half = unit_vectors(view + _LIGHT)
     shine = np.maximum((normals * half).sum(axis=2, keepdims=True), 0.0) ** 40
-    return np.asarray(colours * (0.34 + 0.26 * sky + 0.52 * sun) + 0.16 * shine)
+    head = np.maximum((normals * view).sum(axis=2, keepdims=True), 0.0)
+    light = 0.28 + 0.24 * sky + 0.42 * sun + 0.22 * head
+    return np.asarray(colours * light + 0.16 * shine)
 
 
 def _matrices(turns: Floats) -> Floats:

@@ -94,7 +94,10 @@ class MeshFinder:
         return found
 
 
-<<<<<<< HEAD
+def _is_package(folder: str) -> bool:
+    return os.path.isfile(os.path.join(folder, "package.xml"))
+
+
 def mesh_vertices(path: str, findings: Findings) -> Any:
     """The corners of a mesh file; None, and a note, if it cannot be read."""
     try:
@@ -113,7 +116,3 @@ def mesh_vertices(path: str, findings: Findings) -> Any:
         findings.unused(f"Mesh files that cannot be read do not touch ({error})", path)
         return None
     return vertices if len(vertices) and np.isfinite(vertices).all() else None
-=======
-def _is_package(folder: str) -> bool:
-    return os.path.isfile(os.path.join(folder, "package.xml"))
->>>>>>> f13f259 (Meshes are found by walking up from a robot file, in its package and by ROS_PACKAGE_PATH; those that are not are said once)

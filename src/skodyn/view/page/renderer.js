@@ -44,7 +44,7 @@ void main() {
   float sun = max(dot(n, light), 0.0), sky = 0.5 + 0.5 * n.z;
   float shine = pow(max(dot(n, normalize(light + view)), 0.0), 40.0);
   float rim = pow(1.0 - max(dot(n, view), 0.0), 3.0);
-  vec3 c = tint * (0.34 + 0.26 * sky + 0.52 * sun) + 0.16 * shine;
+  vec3 c = tint * (0.28 + 0.24 * sky + 0.42 * sun + 0.22 * max(dot(n, view), 0.0)) + 0.16 * shine;
   shade = vec4(mix(c, vec3(0.92, 0.94, 0.97), 0.16 * rim), 1.0);
 }`;
 
