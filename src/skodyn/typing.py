@@ -125,6 +125,7 @@ class RunSummary(TypedDict, total=False):
     loop_condition_min: float
     loop_condition_time: float
     loop_rank_changes: int
+    deflection_max: float
     contact_work: float
     contact_loss: float
     contact_stored: float

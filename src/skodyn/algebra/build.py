@@ -87,6 +87,7 @@ def _rigid(model: Model, q: Any, v: Any, bodies: Iterable[Hashable] | None) -> W
         raise StateError("A rigid model needs a state", "give q, for example model.neutral().")
     model.refuse_mimics("operators")
     model.refuse_loops("operators")
+    model.refuse_flexible("operators")
     rates = np.zeros(model.nv) if v is None else _rates(v, model.nv)
     chosen = None if bodies is None else connected(model.tree, bodies)
     if chosen is not None:

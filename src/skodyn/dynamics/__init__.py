@@ -21,6 +21,7 @@ from skodyn.dynamics.diagonal import (
     force_from_diagonal,
     velocity_from_diagonal,
 )
+from skodyn.dynamics.flexible_nodes import deflections, node_poses
 from skodyn.dynamics.frames import frame_poses, frame_velocities
 from skodyn.dynamics.functions import (
     bias_force,
@@ -98,6 +99,7 @@ __all__ = [
     "contact_gaps",
     "coriolis_matrix",
     "cut",
+    "deflections",
     "diagonal_bias",
     "diagonal_dynamics",
     "diagonal_force",
@@ -133,6 +135,7 @@ __all__ = [
     "mass_matrix_logdet_gradient",
     "mass_matrix_solve",
     "momentum",
+    "node_poses",
     "operational_space",
     "operational_space_compliance",
     "operational_space_inertia",

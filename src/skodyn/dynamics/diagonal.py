@@ -364,3 +364,4 @@ def _refuse(model: Model, what: str) -> None:
     """Mimic joints and loops tie velocities together, so that 𝓜 has another factor."""
     model.refuse_mimics(what)
     model.refuse_loops(what)
+    model.refuse_flexible(what)

@@ -124,6 +124,7 @@ def inverse_kinematics(
     (True, True)
     """
     model.refuse_loops("inverse kinematics")
+    model.refuse_flexible("inverse kinematics")
     _check_settings(tolerance, max_iterations, restarts)
     problem = read_targets(model, targets)
     start = model.neutral() if q0 is None else q0

@@ -82,6 +82,7 @@ def body_inertias(model: Model, q: Coordinates) -> BodyInertias:
     """
     model.refuse_mimics("body_inertias")  # articulated inertias are those of a tree
     model.refuse_loops("body_inertias")
+    model.refuse_flexible("body_inertias")
     n, nv = model.n_bodies, model.nv
     flat = run(INERTIAS, model, (kernel.ROW * n + 6 * nv,), np.asarray(q, dtype=np.float64))
     rows = flat[: kernel.ROW * n].reshape(n, kernel.ROW)

@@ -186,7 +186,11 @@ def jacobian(
     >>> (J @ [1.0, 0.0])[3:]    # two metres from the pivot
     array([-2.,  0.,  0.])
     """
-    node = _one_node(model, body, point)
+    if model.flexible:
+        from skodyn.dynamics.flexible_nodes import place_jacobian  # it builds on this file
+
+        return place_jacobian(model, q, body, read_point(point), out, threads)
+    node = one_node(model, body, point)
     return run(JACOBIAN, model, (6, model.nv), q, NOTHING, node, None, out, threads)
 
 
@@ -239,7 +243,7 @@ def jacobian_dot_v(
     >>> sk.jacobian_dot_v(model, [0.0], [2.0], "link1", (0, 0, -1))[3:]    # ω²r toward the pivot
     array([0., 0., 4.])
     """
-    node = _one_node(model, body, point)
+    node = one_node(model, body, point)
     return run(JACOBIAN_DOT_V, model, (6,), q, v, node, None, None, threads)
 
 
@@ -432,7 +436,7 @@ def node_table(model: Model, nodes: Any) -> Floats:
 _ORIGIN = (0.0, 0.0, 0.0)
 
 
-def _one_node(model: Model, body: Any, point: Any) -> Floats:
+def one_node(model: Model, body: Any, point: Any) -> Floats:
     """The same for one of them."""
     k, place = _node(model, body, read_point(point))
     return np.array((k, *place))

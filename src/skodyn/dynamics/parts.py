@@ -151,6 +151,7 @@ class Parts:
         old = self._part(name)
         model.refuse_mimics("replaced")
         model.refuse_loops("replaced")
+        model.refuse_flexible("replaced")
         if name != GROUND and (model.parent < 0).sum() != 1:
             raise ModelError(
                 f"Model {model.name!r} has {(model.parent < 0).sum()} bodies on its ground",

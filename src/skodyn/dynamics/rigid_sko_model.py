@@ -1,4 +1,4 @@
-"""A rigid model in a state as a general SKO model."""
+"""A model in a state as a general SKO model."""
 
 from __future__ import annotations
 
@@ -53,6 +53,8 @@ def sko_model(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> SKOMode
     -----
     Where a joint has armature, its rotors move with the joint's own rates and with nothing else:
     these rates follow [ω; v] as further velocities of the node, with the armature as inertia.
+    A flexible body has the rates of its modes before these, so that blocks have 6 + m rows; strain
+    and damping are part of b.
 
     Examples
     --------
@@ -69,6 +71,10 @@ def sko_model(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> SKOMode
     velocity = np.zeros(model.nv) if v is None else np.asarray(v)
     if velocity.ndim != 1:
         raise StateError(f"v has shape {velocity.shape}", f"give ({model.nv},).")
+    if model.flexible:
+        from skodyn.dynamics.flexible_sko_model import flexible_sko_model  # few models need it
+
+        return flexible_sko_model(model, q, velocity)
     rotation, origin = forward_kinematics(model, q)
     _, a, b = velocities(model, q, velocity)
     inertias = _inertias(model, rotation)

@@ -40,6 +40,9 @@ class Pairing:
     links: list[Link]
     unbounded: frozenset[str]  # joints whose angle the other side knows up to whole turns
 
+    def __post_init__(self) -> None:
+        self.model.refuse_flexible("interop")
+
     def q_in(self, q: ArrayLike) -> Floats:
         """Of every joint, mimics included: so the other side has them, and all between."""
         given = _checked(q, self.model.nq, "q", f"model {self.model.name!r}")

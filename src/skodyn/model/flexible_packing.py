@@ -30,6 +30,8 @@ def with_flexible(
     rigid: the same with these bodies as they are undeformed. attached: the node of its parent that
     a body hangs on, by body.
     """
+    rigid.refuse_mimics("a model with flexible bodies")
+    rigid.refuse_loops("a model with flexible bodies")
     modes = np.array([flexible[b].modes if b in flexible else 0 for b in rigid.body_names])
     before = np.cumsum(modes) - modes
     indices = rigid.indices.copy()
@@ -76,6 +78,14 @@ def flexible_trees(model: Model) -> Whole:
     return np.concatenate((first, second, table))
 
 
+def node_places(model: Model) -> dict[tuple[str, str], int]:
+    """Where the record of each node lies in the tree of bodies, for forces that act there."""
+    start = layout.parameter_count(model.n_bodies, model.nv)
+    numbers = _Numbers(model, model.flexible, model.attached, start)
+    numbers.table(model, layout.INDEX_COLUMNS * (model.n_bodies + 1))
+    return numbers.places
+
+
 def manifold_rows(model: Model) -> Whole:
     """Rows of the first tree alone: what moves coordinates."""
     tree = model.kernel_tree
@@ -120,9 +130,16 @@ class _Numbers:
         back = {n: model.alignment[model.body_index(n)].T for n in flexible}
         for name, body in flexible.items():
             self._write_body(name, body, back[name])
-        for child, node in attached.items():
+        for child, name in attached.items():
             parent = model.body_names[model.parent[model.body_index(child)]]
-            self.nodes[child] = self._put(_node_numbers(flexible[parent].nodes[node], back[parent]))
+            node = flexible[parent].nodes[name]
+            if any(x.any() for x in (node.position, node.translation, node.rotation)):
+                self.nodes[child] = self._put(_node_numbers(node, back[parent]))
+        self.free: dict[tuple[str, str], int] = {
+            (name, node): self._put(_node_numbers(given, back[name]))
+            for name, body in flexible.items()
+            for node, given in body.nodes.items()
+        }
 
     def _put(self, values: Any) -> int:
         piece = np.ascontiguousarray(values, dtype=np.float64).reshape(-1)
@@ -175,6 +192,11 @@ class _Numbers:
             front[at.RECORDS + n + k] = place + front.size + len(behind)
             behind += [numbers, lanes]
             lanes += 6 * self.flexible[model.body_names[model.parent[k]]].modes
+        self.places: dict[tuple[str, str], int] = {}
+        for key, numbers in self.free.items():
+            self.places[key] = place + front.size + len(behind)
+            behind += [numbers, lanes]
+            lanes += 6 * self.flexible[key[0]].modes
         front[at.FLEXIBLE_COUNT], front[at.FLEXIBLE_LANES] = len(self.records), lanes
         return np.concatenate((front, np.array(behind, dtype=np.int64)))
 

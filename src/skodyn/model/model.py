@@ -321,6 +321,13 @@ class Model:
         name = self.body_names[self.joint_index(joint)]
         return [f"{name}.{x}" for x in self.flexible[name].labels] if name in self.flexible else []
 
+    @cached_property
+    def node_places(self) -> dict[tuple[str, str], int]:
+        """Where kernels find each node of a flexible body, by body and node."""
+        from skodyn.model.flexible_packing import node_places  # it reads models
+
+        return node_places(self)
+
     def refuse_flexible(self, what: str) -> None:
         """A ModelError if bodies are flexible, for what has no code with them."""
         if self.flexible:

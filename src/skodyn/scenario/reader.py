@@ -97,6 +97,8 @@ def _scenario(
     start = read_start(tables, top, names, seed, folder, forces.motions)
     bounds = Bounds(**tables.values(Bounds, tables.table(top, "bounds"), ("bounds",)))
     integrator, output = read_timing(tables, top, duration)
+    if model is not None:
+        integrator = integrator.suited(model, tables.table(top, "integrator"))
     touching = bool(top.get("contacts"))
     check_channels(tables, output.channels, model, folder, touching)
     check_sampling(tables, top, integrator)

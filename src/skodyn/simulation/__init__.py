@@ -183,9 +183,10 @@ def simulate(
     if controller is not None:
         acting += (Controller(controller, tuple(controller_parameters)),)
     forces = Forces(passive, acting, tuple(contacts), tuple(motions), seed)
+    chosen = IntegratorSettings(method=integrator, dt=dt, **settings).suited(model, settings)
     plan = Plan(
         model, np.asarray(q0, dtype=np.float64), np.asarray(v0, dtype=np.float64), duration,
-        IntegratorSettings(method=integrator, dt=dt, **settings), forces, every, tuple(channels),
+        chosen, forces, every, tuple(channels),
         seed=seed, thermostat=thermostat,
     )  # fmt: skip
     if resume and log is not None and Path(log).exists():

@@ -38,6 +38,7 @@ from skodyn.simulation.system import CONTROL
 from skodyn.simulation.thermostat import AndersenThermostat, Collisions
 
 if TYPE_CHECKING:
+    from skodyn.simulation.bend_watch import BendWatch
     from skodyn.simulation.contact_watch import ContactWatch
 
 __all__ = ["Block", "Engine"]
@@ -79,6 +80,14 @@ def _contact_watch(
     return ContactWatch(model, tables.contacts, tables.contact_integral, settings)
 
 
+def _bend_watch(model: Model, settings: IntegratorSettings) -> BendWatch | None:
+    if not model.flexible:
+        return None
+    from skodyn.simulation.bend_watch import BendWatch  # few models have flexible bodies
+
+    return BendWatch(model, settings)
+
+
 class Engine:
     """One run at lane width 1."""
 
@@ -115,6 +124,7 @@ class Engine:
         self.kernel = self.method.loop.ready  # before anybody times a step
         self.watch = LoopWatch(model) if model.has_loops else None
         self.contacts = _contact_watch(model, self.tables, settings)
+        self.bending = _bend_watch(model, settings)
         if model.has_loops:
             close_start.ready(self._system, OneState(self.q, self.y))
         if self.tables.flags is not None:

@@ -115,7 +115,7 @@ class _Packer:
             self._refuse_weight_of_mimics(element)
             self.gravity_compensated = True
         if code == f.OWN_PART:
-            second = own_part
+            second = own_part or self._own_part(element)
         integral, self.integrals = self.integrals, self.integrals + packed.integrals
         return [
             code, packed.first, second, offset, packed.length, integral if packed.integrals else -1
@@ -218,6 +218,9 @@ def pack_forces(
     if any(isinstance(element, FixmanForce) for element in forces.elements):
         model.refuse_mimics("the Fixman force")
         model.refuse_loops("the Fixman force")
+        model.refuse_flexible("the Fixman force")
+    if forces.contacts:
+        model.refuse_flexible("contact")
     packer = _Packer(model)
     passive = packer.passive(dict(forces.joints))
     for number, element in enumerate(forces.elements, start=1):

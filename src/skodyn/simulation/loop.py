@@ -77,6 +77,8 @@ def drive(
             raised = engine.take_controller_error()
             if len(block.t):
                 sink.append(channel_rows(engine, block, channels))
+            if engine.bending is not None:
+                engine.bending.look(block.t, block.q)
             if block.events is not None:
                 sink.append_events(*block.events)
             _raise_controller_error(engine, raised or engine.take_controller_error())
@@ -128,6 +130,7 @@ def summarise(engine: Engine, first_step: int, wall: float, start: Snapshot) -> 
         "steps_per_second": steps / max(wall, 1e-9),
         **balance(engine, start),
         **(engine.watch.summary() if engine.watch is not None else {}),
+        **(engine.bending.summary() if engine.bending is not None else {}),
     }
     if engine.settings.adaptive:
         summary["steps_rejected"] = int(engine.clock[REJECTED])

@@ -46,6 +46,7 @@ def pack_motions(
         return made
     try:
         model.refuse_loops("prescribed motion")
+        model.refuse_flexible("prescribed motion")
     except ModelError as error:
         made.faults.extend(error.faults)
         return made

@@ -406,6 +406,9 @@ def resume(
     if engine.watch is not None:
         before, rows = open_trajectory(path), saved.meta["rows"]
         engine.watch.catch_up(np.asarray(before.t[:rows]), np.asarray(before.q[:rows]))
+    if engine.bending is not None:
+        before, rows = open_trajectory(path), saved.meta["rows"]
+        engine.bending.catch_up(np.asarray(before.t[:rows]), np.asarray(before.q[:rows]))
     return _run_logged(plan, engine, start, writer, path, progress, chunk)
 
 

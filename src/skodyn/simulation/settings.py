@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from skodyn.errors import StateError
@@ -78,6 +79,13 @@ class IntegratorSettings:
     def changed(self, **settings: Any) -> IntegratorSettings:
         """The same with other numbers."""
         return IntegratorSettings(**{**self.plain(), **settings})
+
+    def suited(self, model: Any, given: Iterable[str]) -> IntegratorSettings:
+        """The same, with what models with flexible bodies take unless it was given."""
+        key = "implicit_springs"
+        if model.flexible and key in METHODS[self.method].keys and key not in given:
+            return self.changed(implicit_springs=True)
+        return self
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, IntegratorSettings) and self.plain() == other.plain()

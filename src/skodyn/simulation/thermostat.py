@@ -80,6 +80,7 @@ class Collisions:
 
     def __init__(self, thermostat: AndersenThermostat, model: Model, dt: float) -> None:
         model.refuse_loops("a thermostat")
+        model.refuse_flexible("a thermostat")
         self.thermostat, self.model, self.dt = thermostat, model, dt
         self.count, self.time = 0, 0.0
         self._wait()

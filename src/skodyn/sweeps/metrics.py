@@ -14,7 +14,7 @@ given the state.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -183,6 +183,7 @@ def check_metrics(
     spelling = Spelling(quantities)
     faults = []
     for name, metric in metrics.items():
+        faults += _flexible_faults(METRICS.at(name), metric, quantities, model)
         if not isinstance(metric.of, str) or metric.of in quantities or not metric.of:
             continue
         if names_function(metric):
@@ -194,6 +195,18 @@ def check_metrics(
         remedy = spelling.remedy(metric.of, otherwise)
         faults.append(METRICS.at(name).found("of", metric.of, remedy))
     return faults
+
+
+def _flexible_faults(
+    label: Any, metric: Metric, quantities: Mapping[str, tuple[int, int]], model: Model
+) -> list[Fault]:
+    """What looks at bodies as if they were rigid."""
+    source = quantities.get(metric.of, (s.WORK, 0))[0] if isinstance(metric.of, str) else s.WORK
+    rigid = metric.kind == "energy_drift" or source in (s.STATE_SUM, s.TOTAL_ENERGY, s.PLACE)
+    if not (model.flexible and rigid):
+        return []
+    problem = f"{label}: energies and positions are no metrics of models with flexible bodies"
+    return [label.fault(problem, "use q.…, v.…, work, or a function.", "of", metric.of)]
 
 
 def names_function(metric: Metric) -> bool:

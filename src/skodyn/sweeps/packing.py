@@ -53,10 +53,10 @@ _BODY_KEYS = ("mass", "com", "inertia", "translation")
 
 def goes_alone(scenario: Scenario) -> bool:
     """Must even runs with fixed steps go one at a time? A thermostat comes between steps, and
-    functions of motions are called for one state.
+    functions of motions are called for one state; flexible bodies have no lanes of their own yet.
     """
     said = any(isinstance(motion, MotionFunction) for motion in scenario.forces.motions)
-    return scenario.thermostat is not None or said
+    return scenario.thermostat is not None or said or bool(scenario.model.flexible)
 
 
 class Variant:

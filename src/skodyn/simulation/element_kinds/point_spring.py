@@ -10,12 +10,13 @@ from skodyn.conventions import GROUND
 from skodyn.jit import helper
 from skodyn.kernels.mimics import full_model
 from skodyn.lanes import fma, parameter, select, sqrt
-from skodyn.model.keys import BODY_OR_WORLD, NOT_NEGATIVE, VECTOR, key
+from skodyn.model.keys import BODY_OR_WORLD, NOT_NEGATIVE, TITLE, VECTOR, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
+from skodyn.simulation.bent_forces import BENT_SPRING, node_of, refuse_points
 from skodyn.simulation.element import ORIGIN, Element, Packed, point_of
 from skodyn.simulation.element_tools import add_force, numbers3, point_motion
-from skodyn.simulation.forces import FIRST, OFFSET, POINT_SPRING, SECOND
+from skodyn.simulation.forces import FIRST, OFFSET, OWN_PART, POINT_SPRING, SECOND
 from skodyn.spatial.linear3 import cross, dot, negate, scale, subtract
 
 Vector = Sequence[float]
@@ -64,6 +65,10 @@ class PointSpring(Element):
         A point of body a, in its axes from its origin, m.
     point_b : sequence of 3 floats
         A point of body b, likewise.
+    node_a : str
+        The node of body a that it is tied to, if that is flexible.
+    node_b : str
+        The node of body b, likewise.
 
     Examples
     --------
@@ -79,6 +84,8 @@ class PointSpring(Element):
     length: float = field(default=0.0, metadata=key(NOT_NEGATIVE, "without load, m"))
     point_a: Vector = field(default=ORIGIN, metadata=key(VECTOR, _PLACE))
     point_b: Vector = field(default=ORIGIN, metadata=key(VECTOR, _PLACE))
+    node_a: str = field(default="", metadata=key(TITLE, "the node of a flexible body, instead"))
+    node_b: str = field(default="", metadata=key(TITLE, "the node of a flexible body, instead"))
     type_name = "point_spring"
     on_bodies = True
     code = POINT_SPRING
@@ -91,9 +98,22 @@ class PointSpring(Element):
         return [("body_b", f"has both ends on {a!r}", "name two different bodies.")]
 
     def pack(self, model: Any) -> Packed:
+        for body, point in ((self.body_a, self.point_a), (self.body_b, self.point_b)):
+            refuse_points(model, body, point)
         a, point_a = point_of(model, self.body_a, self.point_a)
         b, point_b = point_of(model, self.body_b, self.point_b)
+        if self.node_a or self.node_b:
+            node_a = node_of(model, self.body_a, self.node_a) if self.node_a else 0
+            node_b = node_of(model, self.body_b, self.node_b) if self.node_b else 0
+            spring = [*point_a, *point_b, self.stiffness, self.damping, self.length]
+            ends = [float(x) for x in (a, node_a, b, node_b)]
+            return Packed(a, [*spring, *ends], code=OWN_PART)
         return Packed(a, [*point_a, *point_b, self.stiffness, self.damping, self.length], b)
+
+    @property
+    def part(self) -> Any:  # type: ignore[override]
+        """That of nodes; the others are inside of the common part."""
+        return BENT_SPRING
 
     def momentum_obstacle(self) -> str:
         tied = GROUND in (self.body_a, self.body_b)

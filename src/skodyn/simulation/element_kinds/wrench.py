@@ -11,12 +11,14 @@ import numpy as np
 from skodyn.errors import ModelError
 from skodyn.jit import helper
 from skodyn.kernels.workspace import ROTATION, body_slot, load_matrix
-from skodyn.model.keys import BODY, VECTOR, key, one_of
+from skodyn.model.keys import BODY, TITLE, VECTOR, key, one_of
 from skodyn.model.keywords import fields_checked
+from skodyn.model.products import applied
 from skodyn.registry import register
+from skodyn.simulation.bent_forces import BENT_WRENCH, node_of, refuse_points
 from skodyn.simulation.element import ORIGIN, Element, Packed, point_of, turned
 from skodyn.simulation.element_tools import add_force, numbers3
-from skodyn.simulation.forces import CODE, FIRST, OFFSET, WRENCH_BODY, WRENCH_WORLD
+from skodyn.simulation.forces import CODE, FIRST, OFFSET, OWN_PART, WRENCH_BODY, WRENCH_WORLD
 from skodyn.spatial.linear3 import multiply_vector
 
 Vector = Sequence[float]
@@ -52,8 +54,10 @@ class Wrench(Element):
     point : sequence of 3 floats
         Where the force acts, in axes of the body or frame from its origin, m.
     frame : {"world", "body"}
-        The axes in which force and moment are given; "body" means those of the frame, if one was
-        named.
+        The axes in which force and moment are given; "body" means those of the frame or node, if
+        one was named.
+    node : str
+        The node of a flexible body where it acts.
 
     Examples
     --------
@@ -72,6 +76,7 @@ class Wrench(Element):
         default="world",
         metadata=key(one_of("world", "body"), "whose axes `force` and `moment` are given in"),
     )
+    node: str = field(default="", metadata=key(TITLE, "the node of a flexible body where it acts"))
     type_name = "wrench"
     on_bodies = True
     code = WRENCH_WORLD
@@ -83,6 +88,9 @@ class Wrench(Element):
         return [("", "has neither force nor moment", "give one of them.")]
 
     def pack(self, model: Any) -> Packed:
+        if self.node:
+            return self._at_node(model)
+        refuse_points(model, self.body, self.point)
         k, point = point_of(model, self.body, self.point)
         if k < 0:
             what = f"{self.body!r} is fixed in the world"
@@ -92,6 +100,20 @@ class Wrench(Element):
             turned(model, self.body, x) if in_body else x for x in (self.force, self.moment)
         )
         return Packed(k, [*point, *force, *moment], code=WRENCH_BODY if in_body else WRENCH_WORLD)
+
+    @property
+    def part(self) -> Any:  # type: ignore[override]
+        """That of nodes; the others are inside of the common part."""
+        return BENT_WRENCH
+
+    def _at_node(self, model: Any) -> Packed:
+        refuse_points(model, self.body, self.point)
+        node, in_body = node_of(model, self.body, self.node), self.frame == "body"
+        k, back = model.body_index(self.body), None
+        back = model.alignment[k].T if in_body else np.eye(3)
+        force, moment = (applied(back, x).tolist() for x in (self.force, self.moment))
+        numbers = [*force, *moment, float(in_body)]
+        return Packed(k, numbers, length=node, code=OWN_PART)
 
     def momentum_obstacle(self) -> str:
         turns = self.frame != "world" and np.any(self.force)

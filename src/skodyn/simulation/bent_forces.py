@@ -1,0 +1,144 @@
+"""Forces at nodes of flexible bodies: parts of their own, in the place of those of rigid bodies.
+
+A force at a node also acts on the modes that move it, by Πᵀ.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skodyn.errors import ModelError
+from skodyn.jit import COUNT as WHOLE
+from skodyn.jit import NUMBER, helper
+from skodyn.kernels.flexible_bending import carry_modes, node_pose, node_rates, turn_matrix
+from skodyn.kernels.flexible_table import field, flexible_record, node_lanes
+from skodyn.kernels.forward_kinematics import POSITION
+from skodyn.kernels.joint_motion import zero3
+from skodyn.kernels.mimics import full_model
+from skodyn.kernels.status import OK
+from skodyn.kernels.workspace import (
+    MOTION,
+    ROTATION,
+    body_slot,
+    load3,
+    load6,
+    load_matrix,
+    sum_slot,
+)
+from skodyn.lanes import fma, parameter, parts_of, select, sqrt
+from skodyn.model.flexible_layout import MODE_V, MODES
+from skodyn.simulation.element_tools import add_force, add_torque, numbers3, point_motion
+from skodyn.simulation.forces import COUNT, FIRST, OFFSET
+from skodyn.simulation.structures import EFFECTS, STATE, SYSTEM
+from skodyn.spatial.linear3 import (
+    add,
+    add_cross,
+    cross,
+    dot,
+    multiply,
+    multiply_vector,
+    negate,
+    scale,
+    subtract,
+)
+from skodyn.spatial.motion import dot_spatial
+from skodyn.topology.wording import Spelling
+
+__all__ = ["BENT_SPRING", "BENT_WRENCH", "node_of", "refuse_points"]
+
+
+@helper
+def push_node(work, model, k, node, force, moment, effects):
+    """A force and a moment at a node of body k, world axes."""
+    record, r = flexible_record(model, k), load_matrix(work, body_slot(k) + ROTATION)
+    place, turn = node_pose(work, model, record, node)
+    add_force(work, effects.f_ext, k, force, multiply_vector(r, place), moment)
+    carry_modes(work, model, record, node, turn, r, zero3(work))
+    at, start = node_lanes(model, node), field(model, record, MODE_V)
+    for i in range(field(model, record, MODES)):
+        share = dot_spatial((moment, force), load6(work, at + 6 * i))
+        add_torque(work, effects.tau, start + i, share)
+
+
+@helper
+def node_motion(work, model, k, node):
+    """(position, velocity) of a node of body k, world axes."""
+    record, r = flexible_record(model, k), load_matrix(work, body_slot(k) + ROTATION)
+    place, turn = node_pose(work, model, record, node)
+    seen = node_rates(work, model, record, node, turn)
+    arm = multiply_vector(r, place)
+    omega, velocity = load6(work, body_slot(k) + MOTION)
+    moving = add_cross(add(velocity, multiply_vector(r, seen.velocity)), omega, arm)
+    return add(load3(work, sum_slot(model, k) + POSITION), arm), moving
+
+
+@helper
+def bent_wrench(work, system, at, t, state, effects):
+    """Numbers: force, moment, and whether they are in the node's axes."""
+    model, codes, numbers = full_model(system.model), system.codes, system.numbers
+    k, node, i = codes[at + FIRST], codes[at + COUNT], codes[at + OFFSET]
+    force, moment = numbers3(work, numbers, i), numbers3(work, numbers, i + 3)
+    if numbers[i + 6] > 0.0:
+        _, turn = node_pose(work, model, flexible_record(model, k), node)
+        axes = multiply(load_matrix(work, body_slot(k) + ROTATION), turn_matrix(turn))
+        force, moment = multiply_vector(axes, force), multiply_vector(axes, moment)
+    push_node(work, model, k, node, force, moment, effects)
+    return OK
+
+
+@helper
+def bent_spring(work, system, at, t, state, effects):
+    """Numbers: points, stiffness, damping, length; body and node, or 0, of both ends."""
+    model, numbers, i = full_model(system.model), system.numbers, system.codes[at + OFFSET]
+    a, node_a = int(numbers[i + 9]), int(numbers[i + 10])
+    b, node_b = int(numbers[i + 11]), int(numbers[i + 12])
+    arm_a, place_a, speed_a = point_motion(work, model, a, numbers3(work, numbers, i))
+    arm_b, place_b, speed_b = point_motion(work, model, b, numbers3(work, numbers, i + 3))
+    if node_a > 0:
+        place_a, speed_a = node_motion(work, model, a, node_a)
+    if node_b > 0:
+        place_b, speed_b = node_motion(work, model, b, node_b)
+    line = subtract(place_b, place_a)
+    length = sqrt(dot(line, line))
+    away = length > 0.0
+    direction = scale(select(away, 1.0 / select(away, length, 1.0 + 0.0 * length), 0.0), line)
+    rate = dot(direction, subtract(speed_b, speed_a))
+    pull = parameter(work, numbers, i + 6) * (length - parameter(work, numbers, i + 8))
+    pull = fma(parameter(work, numbers, i + 7), rate, pull)
+    force = scale(pull, direction)
+    none = cross(force, force)
+    if node_a > 0:
+        push_node(work, model, a, node_a, force, none, effects)
+    else:
+        add_force(work, effects.f_ext, a, force, arm_a, none)
+    if node_b > 0:
+        push_node(work, model, b, node_b, negate(force), none, effects)
+    else:
+        add_force(work, effects.f_ext, b, negate(force), arm_b, none)
+    return OK
+
+
+BENT_WRENCH = parts_of(bent_wrench, SYSTEM, WHOLE, NUMBER, STATE, EFFECTS, in_lanes=False)
+BENT_SPRING = parts_of(bent_spring, SYSTEM, WHOLE, NUMBER, STATE, EFFECTS, in_lanes=False)
+
+
+def node_of(model: Any, body: str, node: str) -> int:
+    """Where the record of a node lies; ModelError if there is none."""
+    model.mode_slice(body)  # it says what is wrong with the body
+    known = model.flexible[body].nodes
+    if node not in known:
+        remedy = Spelling(known).remedy(node, f"it has {', '.join(known)}")
+        raise ModelError(f"flexible body {body!r} has no node {node!r}", remedy)
+    return int(model.node_places[body, node])
+
+
+def refuse_points(model: Any, body: str, point: Any) -> None:
+    """Only the origin of a flexible body moves with its frame."""
+    owner = model.frame(body).body
+    if owner in model.flexible and (owner != body or np.any(point)):
+        raise ModelError(
+            f"{owner!r} is flexible and moves beneath a point of it",
+            f'give body = "{owner}", node = "tip", or another of its nodes.',
+        )
