@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skodyn.errors import StateError
 from skodyn.faults import Fault
+from skodyn.kernels.flexible_table import is_bent
 from skodyn.model import contact_layout as c
 from skodyn.model.implicit_layout import (
     BRISTLE_INTEGRAL,
@@ -112,7 +113,8 @@ def refuse_implicit(tree: Any, codes: Any) -> None:
     """Say what implicit_contact does not take."""
     faults = []
     for found, what in (
-        (tree[FULL] > 0, "mimic joints"),
+        (tree[FULL] > 0 and not is_bent(tree), "mimic joints"),
+        (is_bent(tree), "flexible bodies"),
         (tree[LOOPS] > 0, "closed loops"),
         (codes[f.MOTIONS] > 0, "prescribed motions"),
     ):
