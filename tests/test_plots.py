@@ -67,14 +67,14 @@ def test_every_column_stands_under_its_name_with_its_unit(tmp_path):
     units = {title: axes.get_ylabel() for title, axes in found.items()}
     assert units == {
         "angular position": "rad", "linear position": "m", "orientation quaternion": "",
-        "angular velocity": "rad/s", "linear velocity": "m/s", "joint torque": "N·m",
+        "angular velocity (wrist: in body axes)": "rad/s", "linear velocity": "m/s", "joint torque": "N·m",
         "joint force": "N", "energy": "J", "change of total energy, relative": "",
         "angular momentum": "N·m·s", "linear momentum": "N·s",
     }  # fmt: skip
     assert labels(found["angular position"]) == ["shoulder", "elbow"]
     assert labels(found["linear position"]) == ["rail"]
     assert labels(found["orientation quaternion"]) == [f"wrist.{c}" for c in "wxyz"]
-    assert labels(found["angular velocity"]) == ["shoulder", "elbow", "wrist.wx", "wrist.wy",
+    assert labels(found["angular velocity (wrist: in body axes)"]) == ["shoulder", "elbow", "wrist.wx", "wrist.wy",
                                                  "wrist.wz"]  # fmt: skip
 
 
@@ -246,3 +246,72 @@ def test_without_matplotlib_the_extra_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     assert main(["plot", str(tmp_path / "run.h5"), "-o", str(tmp_path / "a.png")]) == 2
     assert "pip install 'skodyn[plot]'" in capsys.readouterr().err
+
+
+# ---- places, world axes, titles, dense rows ---------------------------------------------------
+
+
+def spinning(rows=50):
+    b = sk.ModelBuilder(gravity=(0, 0, 0), name="top")
+    b.add_body("top", joint=sk.Free(), mass=1.0, inertia=(0.02, 0.02, 0.01))
+    b.add_frame("rim", "top", translation=(0.5, 0, 0))
+    q, v = [1.0, 0, 0, 0, 0, 0, 0], [0, 0, 2.0, 1.0, 0, 0]
+    return sk.simulate(b.build(), q, v, duration=0.01 * rows, dt=0.01).trajectory
+
+
+def panel(figure, title):
+    return next(axes for axes in figure.axes if axes.get_title(loc="left").startswith(title))
+
+
+def test_velocities_of_a_free_root_say_their_axes_and_can_be_turned_to_the_worlds():
+    run = spinning()
+    assert panel(sheet([run]), "linear velocity (top: in body axes)")
+    figure = sheet([run], channels=["q", "world_velocity"], title="a spinning top")
+    lines = panel(figure, "linear velocity in world axes").lines
+    np.testing.assert_allclose(lines[0].get_ydata(), 1.0, atol=1e-9)  # it goes straight on
+    np.testing.assert_allclose(lines[1].get_ydata(), 0.0, atol=1e-9)
+    assert figure.get_suptitle() == "a spinning top"
+    with pytest.raises(sk.LogError, match="has no free joint"):
+        model = sk.examples.pendulum(1)
+        held = sk.simulate(model, [0.1], [0.0], duration=0.1, dt=0.01).trajectory
+        sheet([held], channels=["world_velocity"])
+
+
+def test_positions_of_bodies_and_frames_are_drawn():
+    run = spinning()
+    axes = panel(sheet([run], channels=["q"], places=["top", "rim"]), "position in world axes")
+    found = {line.get_label(): line.get_ydata() for line in axes.lines}
+    np.testing.assert_allclose(found["top.x"], run.t, atol=1e-9)
+    np.testing.assert_allclose(found["rim.x"], run.t + 0.5 * np.cos(2 * run.t), atol=1e-6)
+    with pytest.raises(sk.ModelError, match="has no body or frame 'rum'"):
+        sheet([run], places=["rum"])
+
+
+def test_more_rows_than_a_page_has_room_for_are_bands_that_hide_no_swing():
+    run = spinning(rows=9000)
+    axes = panel(sheet([run], channels=["q"]), "orientation quaternion")
+    assert not axes.lines
+    band = axes.collections[0].get_paths()[0].vertices
+    assert band[:, 1].max() > 0.999
+    assert band[:, 1].min() < -0.999
+
+
+def test_plot_forces_and_plot_sparsity_have_their_own_help(capsys):
+    for word, option in (("forces", "--joints"), ("sparsity", "MODEL")):
+        with pytest.raises(SystemExit) as ended:
+            main(["plot", word, "--help"])
+        assert ended.value.code == 0
+        words = capsys.readouterr().out
+        assert f"skodyn plot {word}" in words
+        assert option in words
+        assert "--channels" not in words
+
+
+def test_the_command_line_has_places_world_axes_and_title(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    b = sk.ModelBuilder(gravity=(0, 0, 0), name="top")
+    b.add_body("top", joint=sk.Free(), mass=1.0, inertia=(0.02, 0.02, 0.01))
+    sk.simulate(b.build(), [1, 0, 0, 0, 0, 0, 0], np.ones(6), duration=0.1, dt=0.01, log="a.h5")
+    assert main(["plot", "a.h5", "--places", "top", "--world-axes", "--title", "x"]) == 0
+    assert main(["plot", "a.h5", "--places", "tip", "--force"]) == 2
+    assert "no body or frame 'tip'" in capsys.readouterr().err

@@ -29,9 +29,23 @@ def joint_families(channel: str, curves: Curves) -> list[Family]:
         columns = np.flatnonzero(kept & (units == unit))
         title = f"{_kind(unit)} {_WORDS[channel]}" if unit else "orientation quaternion"
         title = {"N·m": "joint torque", "N": "joint force"}.get(unit, title)
+        title += _axes_words(curves, channel, unit)
         shown = tuple(names[columns])
         found.append(Family(channel, title, unit, shown, curves.values[:, columns]))
     return found
+
+
+def _axes_words(curves: Curves, channel: str, unit: str) -> str:
+    """In whose axes the velocities of free and spherical joints are; "" if there are none."""
+    turned = [
+        name
+        for name, joint in _joints(curves.model)
+        if name in curves.joints and joint.nq != joint.nv and unit in _units(joint, channel)
+    ]
+    if not turned or channel not in ("v", "vdot"):
+        return ""
+    whose = ", ".join(turned) if len(turned) < 3 else "free and spherical joints"
+    return f" ({whose}: in body axes)"
 
 
 def force_unit(model: Model, joint: str) -> str:

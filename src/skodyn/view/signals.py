@@ -11,10 +11,17 @@ from numpy.typing import NDArray
 
 from skodyn.channels.curves import Curves, Family
 from skodyn.channels.entry import CHANNELS, built_in_data, drawn_channels
+from skodyn.dynamics import forward_kinematics
+from skodyn.dynamics.frames import frame_poses
 from skodyn.errors import LogError
 from skodyn.io.trajectory import Trajectory
 
-__all__ = ["Family", "drawable", "families", "is_curve"]
+__all__ = ["WORLD_VELOCITY", "Family", "drawable", "families", "is_curve"]
+
+Floats = NDArray[np.float64]
+
+WORLD_VELOCITY = "world_velocity"
+"""What velocities of free joints in world axes are called among channels."""
 
 LARGEST = 1e30
 """What lies beyond has blown up; axes and the page's single floats cannot hold it."""
@@ -35,9 +42,12 @@ def families(
     channels: Iterable[str] | None = None,
     joints: Iterable[str] = (),
     loops: Iterable[str] = (),
+    places: Iterable[str] = (),
 ) -> list[Family]:
     """The curves of a trajectory; `joints` restricts q, v, vdot and tau to joints of these
-    names or patterns, `loops` the errors and forces of loops and couplings."""
+    names or patterns, `loops` the errors and forces of loops and couplings. `places`: bodies and
+    frames whose positions are drawn, too. The channel WORLD_VELOCITY is v of free joints in world
+    axes."""
     at_hand = [name for name in (*drawn_channels(), *trajectory.channels) if is_curve(name)]
     wanted = [c for c in dict.fromkeys(at_hand) if c in trajectory.channels]
     found: list[Family] = []
@@ -45,6 +55,9 @@ def families(
     with trajectory:
         model = trajectory.model
         for name in wanted if channels is None else _data_sets(channels):
+            if name == WORLD_VELOCITY:
+                found += _world_velocities(trajectory, kept)
+                continue
             if name not in at_hand:
                 choices = ", ".join(dict.fromkeys(at_hand))
                 raise LogError(f"Channel {name!r} cannot be plotted; choose from {choices}.")
@@ -55,7 +68,50 @@ def families(
                 found += entry.draw(name, curves)
             else:
                 found.append(_plain(trajectory, name, values))
+        return found + _positions(trajectory, list(places))
+
+
+def _sound(trajectory: Trajectory) -> tuple[Floats, NDArray[np.bool_]]:
+    """Coordinates with the neutral ones in place of rows that cannot be drawn, and which can."""
+    q = drawable(trajectory.q)
+    fine = np.asarray(np.isfinite(q).all(axis=1))
+    return np.where(fine[:, None], q, trajectory.model.neutral()), fine
+
+
+def _world_velocities(trajectory: Trajectory, kept: set[str]) -> list[Family]:
+    """The velocities of free joints, turned from the axes of their bodies to the world's."""
+    model = trajectory.model
+    free = [n for n in model.independent_joints if model.joints[model.joint_index(n)].nq == 7]
+    free = [name for name in free if name in kept]
+    if not free:
+        raise LogError(f"{trajectory.label} has no free joint whose velocity could be turned.")
+    q, fine = _sound(trajectory)
+    rotations, _ = forward_kinematics(model.opened, np.ascontiguousarray(q))
+    v = drawable(trajectory.v)
+    found = []
+    for start, letter, word, unit in ((0, "w", "angular", "rad/s"), (3, "v", "linear", "m/s")):
+        names, columns = [], []
+        for name in free:
+            own = v[:, model.v_slice(name)][:, start : start + 3]
+            turned = np.einsum("rij,rj->ri", rotations[:, model.joint_index(name)], own)
+            columns.append(np.where(fine[:, None], turned, np.nan))
+            names += [f"{name}.{letter}{axis}" for axis in "xyz"]
+        title = f"{word} velocity in world axes"
+        values = np.concatenate(columns, axis=1)
+        found.append(Family(WORLD_VELOCITY, title, unit, tuple(names), values))
     return found
+
+
+def _positions(trajectory: Trajectory, places: list[str]) -> list[Family]:
+    """Origins of bodies and frames in world axes."""
+    if not places:
+        return []
+    model = trajectory.model
+    q, fine = _sound(trajectory)
+    poses = frame_poses(model.opened, np.ascontiguousarray(q), places)
+    values = np.where(fine[:, None], poses[..., :3, 3].reshape(len(q), -1), np.nan)
+    names = tuple(f"{place}.{axis}" for place in places for axis in "xyz")
+    return [Family("places", "position in world axes", "m", names, values)]
 
 
 def _data_sets(channels: Iterable[str]) -> list[str]:

@@ -86,9 +86,20 @@ def force_picture(trajectory: Trajectory, joints: Sequence[str] = ()) -> Any:
                 curve = np.maximum(shares[:, i, k], LOWEST)
                 axes.plot(t, curve, label=name, color=style.COLOURS[i], linestyle=style.LINES[i])
             axes.set_ylim(LOWEST - 0.05, 1.05)
-        style.legend(figure.axes[0])
+        for panel in figure.axes:
+            style.legend(panel)
+        left = _count(model, joints) - len(chosen)
+        which = f"{len(chosen)} bodies" + (f", {left} more: choose by --joints" if left else "")
+        words = f"{model.name}: part of each joint's force that a force model explains"
+        figure.suptitle(f"{words}   ·   {which}", x=0.01, ha="left", fontsize=10.5)
         figure.axes[-1].set_xlabel("time, s")
     return figure
+
+
+def _count(model: Model, patterns: Sequence[str]) -> int:
+    """How many bodies there are to choose from."""
+    names = model.joint_names
+    return sum(not patterns or any(fnmatchcase(n, p) for p in patterns) for n in names)
 
 
 def _some_rows(trajectory: Trajectory) -> list[NDArray[np.float64]]:

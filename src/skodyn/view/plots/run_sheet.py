@@ -23,6 +23,7 @@ MOST_CURVES = 8
 MOST_CURVES_OF_SEVERAL = 4  # where every log adds a line for each
 MAP_FROM = 40  # curves; as many are drawn as a map, too
 MAP_OF = "map of "
+DENSE = 4000  # rows; of more, bands are drawn
 ROUNDING = float(np.finfo(np.float64).eps)  # on a logarithmic scale, the least value drawn
 USUAL_ERROR = 1e-12  # above the errors of sound runs, so that their panels look alike
 _ROW_HEIGHT, _HEAD, _WIDTH = 1.9, 0.75, 13.0
@@ -34,6 +35,7 @@ class _Curves(NamedTuple):
     channels: Sequence[str] | None
     joints: Sequence[str]
     loops: Sequence[str]
+    places: Sequence[str] = ()
 
 
 class _Run(NamedTuple):
@@ -48,6 +50,8 @@ def sheet(
     channels: Sequence[str] | None = None,
     joints: Sequence[str] = (),
     loops: Sequence[str] = (),
+    places: Sequence[str] = (),
+    title: str = "",
     start: float | None = None,
     end: float | None = None,
 ) -> Any:
@@ -55,10 +59,11 @@ def sheet(
     what loops carry and how far they are open.
 
     channels: some of q, v, vdot, tau, energy, momentum, loop_forces, loop_error; all that were
-    logged unless given. joints, loops: names or patterns such as "left_*". start, end: the stretch
-    of time to draw.
+    logged unless given; world_velocity is v of free joints in world axes. joints, loops: names or
+    patterns such as "left_*". places: bodies and frames whose positions are drawn, too. title: what
+    stands at the head. start, end: the stretch of time to draw.
     """
-    curves = _Curves(channels, joints, loops)
+    curves = _Curves(channels, joints, loops, places)
     runs = [_read(one, curves, start, end) for one in trajectories]
     rows = _rows(runs)
     if not rows:
@@ -76,6 +81,8 @@ def sheet(
         _say_work(figure, trajectories)
         _label_times(figure)
         _head(figure, trajectories, runs, channels)
+        if title:
+            figure.suptitle(title, x=0.01, ha="left", fontsize=10.5)
     return figure
 
 
@@ -163,9 +170,8 @@ def _panel(figure: Any, place: Any, runs: Sequence[_Run], key: Key, share: Any) 
         for i, name in enumerate(family.names):
             if name in shown:
                 look = _look(shown.index(name), number, len(runs))
-                axes.plot(
-                    run.times, family.values[:, i], label=_name(name, number, run, runs), **look
-                )
+                label = _name(name, number, run, runs)
+                _curve(axes, run.times, family.values[:, i], {"label": label, **look})
     if on_log_scale:
         _show_rounding(axes)
     if "relative" in title:
@@ -173,6 +179,25 @@ def _panel(figure: Any, place: Any, runs: Sequence[_Run], key: Key, share: Any) 
     else:
         style.legend(axes)
     return axes
+
+
+def _curve(axes: Any, times: NDArray[np.float64], values: Any, look: dict[str, Any]) -> None:
+    """A line; where there are more rows than a page has room for, the band from the least to the
+    largest value of some rows at a time, so that no swing is lost between them."""
+    if len(times) <= DENSE:
+        axes.plot(times, values, **look)
+        return
+    size = -(-len(times) // (DENSE // 2))
+    whole = len(times) // size * size
+    blocks = values[:whole].reshape(-1, size)
+    some = np.isfinite(blocks).any(axis=1)
+    low, high = np.full(len(blocks), np.nan), np.full(len(blocks), np.nan)
+    low[some], high[some] = np.nanmin(blocks[some], axis=1), np.nanmax(blocks[some], axis=1)
+    middle = times[:whole].reshape(-1, size).mean(axis=1)
+    axes.fill_between(
+        middle, low, high, label=look["label"], facecolor=look["color"], edgecolor=look["color"],
+        linewidth=0.8, alpha=0.75,
+    )  # fmt: skip
 
 
 def _note(axes: Any, drawn: Sequence[Family]) -> None:
@@ -193,6 +218,7 @@ def _at_least(family: Family, floor: float) -> Family:
 def _show_rounding(axes: Any) -> None:
     """A scale of decades, down to where numbers of size 1 end and up to USUAL_ERROR at least."""
     highs = [float(np.nanmax(line.get_ydata(), initial=ROUNDING)) for line in axes.lines]
+    highs += [float(axes.dataLim.ymax)] if axes.collections else [ROUNDING]
     axes.set_ylim(0.45 * ROUNDING, max(3 * max(highs), USUAL_ERROR))
     axes.yaxis.set_minor_locator(style.no_ticks())
     axes.axhline(ROUNDING, color="#8a93a0", linewidth=0.8, linestyle=(0, (2, 2)), zorder=0.5)

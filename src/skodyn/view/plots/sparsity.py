@@ -37,9 +37,19 @@ def sparsity_picture(model: Model | SKOModel) -> Any:
     with style.settings():
         for place, operator in zip(grid, OPERATORS, strict=True):
             _panel(figure, place, zeros, operator)
+        _legend(figure)
         words = f"{zeros.tree.n} nodes in {len(zeros.segments)} serial segments, tips first"
         figure.suptitle(f"{getattr(model, 'name', 'SKO model')}: {words}", x=0.01, ha="left")
     return figure
+
+
+def _legend(figure: Any) -> None:
+    """What the colours mean."""
+    from matplotlib.patches import Patch
+
+    kinds = ((WITHIN, "within a serial segment"), (BETWEEN, "between segments"), ("white", "zero"))
+    marks = [Patch(facecolor=c, edgecolor="#8a93a0", linewidth=0.5, label=w) for c, w in kinds]
+    figure.legend(handles=marks, loc="outside lower left", ncols=len(marks), fontsize=8)
 
 
 def picture_of(zeros: Sparsity, operator: str) -> NDArray[np.int64]:

@@ -6,6 +6,8 @@ along one parameter. Runs that failed are crosses on the map, and are counted at
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,10 +43,34 @@ class Study(Protocol):
     def failed(self) -> NDArray[np.bool_]: ...
 
 
-def study_picture(study: Study, metrics: list[str] | None = None) -> Any:
-    """A matplotlib figure; metrics: which, the first few unless given."""
+@dataclass(frozen=True)
+class _Part:
+    """Some of the runs of a study."""
+
+    parameter_names: tuple[str, ...]
+    metric_names: tuple[str, ...]
+    points: Floats
+    metrics: Floats
+    finished: NDArray[np.bool_]
+    failed: NDArray[np.bool_]
+
+
+def study_picture(
+    study: Study,
+    metrics: list[str] | None = None,
+    *,
+    over: Sequence[str] = (),
+    at: Mapping[str, float] | None = None,
+    title: str = "",
+) -> Any:
+    """A matplotlib figure; metrics: which, the first few unless given.
+
+    over: one or two parameters to draw over, the first two that vary unless given. at: values of
+    others, at which runs are kept. title: what stands at the head.
+    """
     chosen = _chosen(study, metrics)
-    varied = _varied(study)
+    study = _at(study, at or {})
+    varied = _over(study, over) or _varied(study)
     columns = 1 + (len(varied) > 1) + min(len(varied), 2)
     figure = style.new_figure(3.3 * columns + 0.4, 0.9 + 2.3 * len(chosen))
     grid = figure.add_gridspec(len(chosen), columns)
@@ -57,8 +83,61 @@ def study_picture(study: Study, metrics: list[str] | None = None) -> Any:
             for j, i in enumerate(varied[:2]):
                 place = grid[row, columns - min(len(varied), 2) + j]
                 _slice(figure, place, name, values, study, i)
-        figure.suptitle(_head(study), x=0.01, ha="left")
+        words = [title] * bool(title) + [_head(study)]
+        words += [f"{name} = {value:g}" for name, value in (at or {}).items()]
+        figure.suptitle("   ·   ".join(words), x=0.01, ha="left")
     return figure
+
+
+def _known(study: Study, name: str) -> int:
+    if name not in study.parameter_names:
+        known = ", ".join(study.parameter_names)
+        raise LogError(f"There is no parameter {name}; the sweep has {known}.")
+    return study.parameter_names.index(name)
+
+
+def _over(study: Study, names: Sequence[str]) -> list[int]:
+    """The parameters that were asked for."""
+    if len(names) > 2:
+        raise LogError(f"A map has two axes; {len(names)} parameters were named: {list(names)}.")
+    found = [_known(study, name) for name in names]
+    for i in found:
+        if not np.ptp(study.points[:, i]) > 0.0:
+            raise LogError(f"Parameter {study.parameter_names[i]} does not vary in these runs.")
+    return found
+
+
+def _at(study: Study, values: Mapping[str, float]) -> Study:
+    """The runs in which parameters have these values."""
+    if not values:
+        return study
+    kept = np.ones(len(study.points), dtype=bool)
+    for name, value in values.items():
+        column = study.points[:, _known(study, name)]
+        here = np.isclose(column, value, rtol=1e-6, atol=0.0)
+        if not here.any():
+            there = np.unique(column)
+            some = ", ".join(f"{x:g}" for x in there[:6]) + (", …" if len(there) > 6 else "")
+            raise LogError(f"No run has {name} = {value:g}; its values are {some}.")
+        kept &= here
+    if not kept.any():
+        raise LogError("No run has all of these values together.")
+    return _Part(
+        study.parameter_names,
+        study.metric_names,
+        study.points[kept],
+        study.metrics[kept],
+        study.finished[kept],
+        study.failed[kept],
+    )
+
+
+def is_geometric(values: Floats) -> bool:
+    """Are distinct values spaced by a factor: three or more, all positive, over a decade?"""
+    if len(values) < 3 or values[0] <= 0.0 or values[-1] < 10.0 * values[0] * (1 - 1e-9):
+        return False
+    steps = np.diff(np.log(values))
+    return bool(np.ptp(steps) <= 0.02 * steps.mean())
 
 
 def _varied(study: Study) -> list[int]:
@@ -133,6 +212,9 @@ def _map(figure: Any, place: Any, name: str, values: Floats, study: Study, over:
     lost = np.unique(cell[study.failed])
     if len(lost):
         axes.plot(x[lost // len(y)], y[lost % len(y)], "x", color=style.COLOURS[1], markersize=4)
+    for levels, set_scale in ((x, axes.set_xscale), (y, axes.set_yscale)):
+        if is_geometric(levels):
+            set_scale("log")
     if not good.any():
         style.say(axes, NO_NUMBER)
         return
@@ -168,3 +250,5 @@ def _slice(figure: Any, place: Any, name: str, values: Floats, study: Study, i: 
     axes.fill_between(levels, middle[0], middle[2], color=style.COLOURS[5], alpha=0.4, linewidth=0)
     axes.plot(levels, middle[1], color=style.COLOURS[0], marker=".", markersize=3)
     axes.set_xlabel(study.parameter_names[i])
+    if is_geometric(levels):
+        axes.set_xscale("log")
