@@ -1,6 +1,7 @@
 """Pictures of sweeps: histograms, maps and slices of metrics over parameters, failures marked."""
 
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import h5py
@@ -32,6 +33,7 @@ def grid_study(**changes):
     return SimpleNamespace(**study | changes)
 
 
+CART = str(Path("scenarios/cart_pole.toml").resolve())
 results = sys.modules[Sweep.__module__]
 
 
@@ -167,3 +169,46 @@ def test_a_parameter_that_is_no_number_everywhere_is_refused_by_name():
     study.points[3, 1] = np.nan
     with pytest.raises(sk.LogError, match="Parameter kd has values that are not finite"):
         study_picture(study)
+
+
+def test_a_study_is_drawn_over_and_at_parameters_of_ones_choice():
+    study = grid_study()
+    figure = study_picture(study, ["speed"], over=["mass", "kp"], at={"kd": 3.0}, title="gains")
+    labels = [axes.get_xlabel() for axes in figure.axes]
+    assert labels.count("mass") == 2  # the map and a slice
+    assert labels.count("kp") == 1
+    assert "gains" in figure.get_suptitle()
+    assert "40 runs" in figure.get_suptitle()
+    assert "kd = 3" in figure.get_suptitle()
+    refused = [
+        ({"over": ["kq"]}, "no parameter kq; the sweep has kp, kd, mass"),
+        ({"at": {"kd": 3.5}}, "No run has kd = 3.5; its values are 0, 1, 2"),
+        ({"over": ["kd"], "at": {"kd": 3.0}}, "kd does not vary"),
+        ({"over": ["kp", "kd", "mass"]}, "A map has two axes"),
+    ]
+    for wrong, words in refused:
+        with pytest.raises(sk.LogError, match=words):
+            study_picture(study, **wrong)
+
+
+def test_parameters_that_are_spaced_by_a_factor_have_a_logarithmic_axis():
+    study = grid_study()
+    points = study.points.copy()
+    points[:, 1] = 0.5 * 1.4 ** points[:, 1]
+    figure = study_picture(grid_study(points=points), ["reach"])
+    slices = {axes.get_xlabel(): axes for axes in figure.axes if "80 %" in axes.get_title("left")}
+    assert slices["kd"].get_xscale() == "log"
+    assert slices["kp"].get_xscale() == "linear"
+    assert panels(figure)["median of reach"].get_yscale() == "log"
+
+
+def test_the_command_line_takes_over_and_at(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    out = str(tmp_path / "study.h5")
+    grid = {"controllers.drive.kp": [2.0, 6.0], "controllers.drive.kd": [1.0, 4.0, 9.0]}
+    metrics = {"far": {"of": "q.rail", "kind": "max"}}
+    sk.sweep(CART, grid, out=out, metrics=metrics, engine="in-process")
+    line = ["plot", out, "--over", "controllers.drive.kd", "--at", "controllers.drive.kp=6"]
+    assert main(line) == 0
+    assert main([*line, "--force", "--at", "controllers.drive.kp"]) == 2
+    assert "has no =" in capsys.readouterr().err
