@@ -123,6 +123,7 @@ if TYPE_CHECKING:
     from skodyn.model.mimics import Mimic
     from skodyn.model.model import Model
     from skodyn.model.properties import JointLimits
+    from skodyn.model.reduction import flexible
     from skodyn.model.shapes import (
         Box,
         Capsule,
@@ -281,6 +282,7 @@ _HOME = {
     "skodyn.model.contacts": ("Contact",),
     "skodyn.model.description": ("ModelBuilder",),
     "skodyn.model.flexible": ("FlexibleBody",),
+    "skodyn.model.reduction": ("flexible",),
     "skodyn.model.joints": (
         "Cylindrical",
         "Fixed",
@@ -517,6 +519,7 @@ __all__ = [
     "extension",
     "fixman",
     "fixman_potential",
+    "flexible",
     "force_from_diagonal",
     "forward_dynamics",
     "forward_dynamics_derivatives",
