@@ -1,5 +1,6 @@
 """docs/ARCHITECTURE.md draws the layers as pyproject.toml has them."""
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -40,3 +41,40 @@ def test_every_file_that_the_page_names_exists():
     missing = [name for name in known if not (ROOT / "src" / "skodyn" / name).exists()]
     assert len(known) > 10
     assert missing == []
+
+
+def imported_at_once(module):
+    """Modules of the package that a module imports when it is imported itself."""
+    found, left = set(), list(ast.parse(module.read_text()).body)
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            found |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.If | ast.Try):
+            left += ast.iter_child_nodes(node)
+    return found
+
+
+def test_no_modules_import_one_another_in_a_circle():
+    """Neither inside a package nor between them; a package may import what is in it."""
+    src = ROOT / "src"
+    files = {
+        ".".join(file.relative_to(src).with_suffix("").parts).removesuffix(".__init__"): file
+        for file in src.rglob("*.py")
+    }
+    graph = {
+        name: {
+            other
+            for other in imported_at_once(file) & files.keys()
+            if other != name and not name.startswith(f"{other}.")
+        }
+        for name, file in files.items()
+    }
+    assert sum(map(len, graph.values())) > 1000
+    while free := {name for name, needs in graph.items() if not needs & graph.keys()}:
+        graph = {name: needs for name, needs in graph.items() if name not in free}
+    assert not graph, f"these need one another: {', '.join(sorted(graph))}"

@@ -34,7 +34,7 @@ class Rates(NamedTuple):
 
 class Rows:
     """States that have been simulated, one row each. find_rates: v̇, τ and forces on bodies;
-    find_contacts: what contacts do, in a run that has some."""
+    find_contacts: what contacts do, in a run that has some; find_energy: of forces."""
 
     def __init__(
         self,
@@ -45,9 +45,11 @@ class Rows:
         v: Floats,
         find_rates: Callable[[], tuple[Floats, Floats, Floats | None, Floats]],
         find_contacts: Callable[[], ContactForces] | None = None,
+        find_energy: Callable[[Rows], Floats] | None = None,
     ) -> None:
         self.model, self.t, self.step, self.q, self.v = model, t, step, q, v
         self._find_rates, self._find_contacts = find_rates, find_contacts
+        self._find_energy = find_energy
 
     def __len__(self) -> int:
         return len(self.t)
@@ -61,6 +63,11 @@ class Rows:
         """What contacts do; of runs that have some."""
         assert self._find_contacts is not None
         return self._find_contacts()
+
+    @cached_property
+    def force_energy(self) -> Floats:
+        """The potential energy of springs and other forces that have one, (rows,)."""
+        return np.zeros(len(self)) if self._find_energy is None else self._find_energy(self)
 
     @cached_property
     def poses(self) -> tuple[Floats, Floats]:

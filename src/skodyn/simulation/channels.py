@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from skodyn.channels.rows import Rows
 from skodyn.dynamics import functions
 from skodyn.dynamics.driver import FEW
 from skodyn.simulation.engine import Block, Engine
+from skodyn.simulation.force_energy import force_energy
 
 __all__ = ["channel_rows", "prepare_channels"]
 
@@ -35,6 +37,7 @@ def channel_rows(engine: Engine, block: Block, channels: Sequence[Channel]) -> d
     rows = Rows(
         model, block.t, block.step, block.q, v, lambda: engine.rates_and_forces(block),
         None if watch is None else lambda: watch.forces(found),
+        partial(force_energy, model, engine.forces),
     )  # fmt: skip
     always = [channel for channel in CHANNELS.built_in.values() if channel.always]
     data: dict[str, Any] = {}

@@ -2,7 +2,7 @@
 
 A kind is one class in one file: a frozen dataclass whose fields are its numbers and, with `key`,
 its keys in scenario files; how it is packed; the helper that evaluates it; what it means for the
-momentum of a system.
+momentum and the energy of a system.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
 from skodyn.lanes import PartAtWidths
 from skodyn.model import layout
+from skodyn.model.columns import Floats
 from skodyn.model.products import applied
 from skodyn.registry import Registry
 from skodyn.simulation.forces import OWN_PART
 
-__all__ = ["ELEMENTS", "Element", "Packed", "dof_of", "point_of"]
+__all__ = ["ELEMENTS", "Element", "Packed", "dof_of", "place_of", "point_of"]
 
 ORIGIN = (0.0, 0.0, 0.0)
 TABLES = ("controllers", "forces")
@@ -85,6 +88,14 @@ class Element:
         """The same for the angular momentum."""
         return self.momentum_obstacle()
 
+    def energy(self, model: Any, rotations: Floats, positions: Floats) -> Floats | None:
+        """Its potential energy, J, one number for each row; None if it has none, or no part of it.
+
+        rotations, positions: of all bodies in the world, (rows, bodies, 3, 3) and (rows, bodies,
+        3). What it takes out of the energy of a system for good (dampers) is not in it.
+        """
+        return None
+
     def outer_force(self) -> Sequence[float]:
         """What it pushes the whole system with, constant in world axes."""
         return ORIGIN
@@ -148,6 +159,21 @@ def point_of(model: Any, name: str, point: Sequence[float]) -> tuple[int, list[f
         return -1, given
     k = model.body_index(body)
     return k, applied(model.alignment[k].T, given).tolist()
+
+
+def place_of(
+    model: Any, name: str, point: Sequence[float], rotations: Floats, positions: Floats
+) -> Floats:
+    """Where a point of a body or frame is in the world, (rows, 3)."""
+    frame, given = model.frame(name), np.asarray(point, dtype=np.float64)
+    if frame.body != name:
+        given = frame.translation + applied(frame.rotation, given)
+    if frame.body == GROUND:
+        fixed: Floats = np.broadcast_to(given, (len(positions), 3))
+        return fixed
+    k = model.body_index(frame.body)
+    there: Floats = positions[:, k] + (rotations[:, k] * given).sum(axis=-1)
+    return there
 
 
 def turned(model: Any, name: str, vector: Sequence[float]) -> Any:

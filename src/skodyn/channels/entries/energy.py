@@ -12,7 +12,7 @@ from skodyn.channels.entry import Channel, DataSet
 from skodyn.channels.rows import Rows
 from skodyn.registry import register
 
-__all__ = ["ENERGY", "relative_change"]
+__all__ = ["ENERGY", "FORCE_ENERGY", "relative_change"]
 
 
 def _compute(rows: Rows) -> dict[str, Any]:
@@ -50,6 +50,19 @@ ENERGY = register(
         on_its_own=True,
         usual=True,
         algorithm="ENERGY",
+        order=7,
+    )
+)
+
+FORCE_ENERGY = register(
+    Channel(
+        "force_energy",
+        {"force_energy": DataSet(("t",), "potential energy of springs, constant forces [J]", "J")},
+        lambda rows: {"force_energy": rows.force_energy},
+        draw=lambda name, curves: [
+            Family(name, "potential energy of forces", "J", ("",), curves.values.reshape(-1, 1))
+        ],
+        on_its_own=True,
         order=7,
     )
 )

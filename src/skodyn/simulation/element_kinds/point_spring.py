@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from skodyn.conventions import GROUND
 from skodyn.jit import helper
 from skodyn.kernels.mimics import full_model
 from skodyn.lanes import fma, parameter, select, sqrt
+from skodyn.model.columns import Floats
 from skodyn.model.keys import BODY_OR_WORLD, NOT_NEGATIVE, TITLE, VECTOR, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
 from skodyn.simulation.bent_forces import BENT_SPRING, node_of, refuse_points
-from skodyn.simulation.element import ORIGIN, Element, Packed, point_of
+from skodyn.simulation.element import ORIGIN, Element, Packed, place_of, point_of
 from skodyn.simulation.element_tools import add_force, numbers3, point_motion
 from skodyn.simulation.forces import FIRST, OFFSET, OWN_PART, POINT_SPRING, SECOND
 from skodyn.spatial.linear3 import cross, dot, negate, scale, subtract
@@ -114,6 +117,15 @@ class PointSpring(Element):
     def part(self) -> Any:  # type: ignore[override]
         """That of nodes; the others are inside of the common part."""
         return BENT_SPRING
+
+    def energy(self, model: Any, rotations: Floats, positions: Floats) -> Floats | None:
+        if self.node_a or self.node_b:
+            return None  # where nodes are is not known here
+        a = place_of(model, self.body_a, self.point_a, rotations, positions)
+        b = place_of(model, self.body_b, self.point_b, rotations, positions)
+        stretch = np.sqrt(((b - a) ** 2).sum(axis=-1)) - self.length
+        stored: Floats = 0.5 * self.stiffness * stretch**2
+        return stored
 
     def momentum_obstacle(self) -> str:
         tied = GROUND in (self.body_a, self.body_b)

@@ -11,12 +11,13 @@ import numpy as np
 from skodyn.errors import ModelError
 from skodyn.jit import helper
 from skodyn.kernels.workspace import ROTATION, body_slot, load_matrix
+from skodyn.model.columns import Floats
 from skodyn.model.keys import BODY, TITLE, VECTOR, key, one_of
 from skodyn.model.keywords import fields_checked
 from skodyn.model.products import applied
 from skodyn.registry import register
 from skodyn.simulation.bent_forces import BENT_WRENCH, node_of, refuse_points
-from skodyn.simulation.element import ORIGIN, Element, Packed, point_of, turned
+from skodyn.simulation.element import ORIGIN, Element, Packed, place_of, point_of, turned
 from skodyn.simulation.element_tools import add_force, numbers3
 from skodyn.simulation.forces import CODE, FIRST, OFFSET, OWN_PART, WRENCH_BODY, WRENCH_WORLD
 from skodyn.spatial.linear3 import multiply_vector
@@ -114,6 +115,15 @@ class Wrench(Element):
         force, moment = (applied(back, x).tolist() for x in (self.force, self.moment))
         numbers = [*force, *moment, float(in_body)]
         return Packed(k, numbers, length=node, code=OWN_PART)
+
+    def energy(self, model: Any, rotations: Floats, positions: Floats) -> Floats | None:
+        """−F·x of a force that keeps its direction; a moment, or a force that turns along, has
+        none."""
+        if self.frame != "world" or np.any(self.moment) or self.node:
+            return None
+        there = place_of(model, self.body, self.point, rotations, positions)
+        held: Floats = -(there * np.asarray(self.force)).sum(axis=-1)
+        return held
 
     def momentum_obstacle(self) -> str:
         turns = self.frame != "world" and np.any(self.force)
