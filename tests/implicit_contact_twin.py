@@ -5,7 +5,7 @@ contact point and for each joint's springs, dampers, friction, stops and servos:
 
     γn = h·k·(δ₀ − h·vn)₊ᵖ·(1 − c·vn)₊
     γt = −h·a·w·min(1, F/(a·|w|)),   a = h·kt + d,   w = vt + kt·s/a
-    s⁺ = (s + h·γt/(−h·d)…) = (s − h·f/d)/(1 + h·kt/d)
+    s⁺ = (s − h·f/d)/(1 + h·kt/d),   f = γt/h
 
 F = μN with N of the start; a second pass takes N of the first. Hessians come from differences of
 the forces' formulas by hand, steps are halved until the cost falls: nothing here is fast.

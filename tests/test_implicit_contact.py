@@ -16,8 +16,8 @@ from skodyn.dynamics.contact_functions import with_ground
 from skodyn.jit import JIT_DISABLED
 from skodyn.simulation.elements import Forces, Servo
 from skodyn.simulation.engine import Engine
+from skodyn.simulation.implicit_newton import PASSES
 from skodyn.simulation.settings import IntegratorSettings
-from skodyn.simulation.steppers.implicit_contact import PASSES
 
 REFERENCE = json.loads(
     (Path(__file__).parent / "data" / "contact" / "one_implicit_step.json").read_text()
