@@ -24,10 +24,10 @@ from skodyn.kernels.flexible_table import (
     modal_mass,
     shape_integral,
     triangle,
-    undeformed_coupling,
 )
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.workspace import (
+    DOF_LANES,
     GAIN,
     OMEGA,
     RESIDUE,
@@ -51,6 +51,7 @@ from skodyn.model.flexible_layout import (
     CARRIED,
     COUPLING,
     COUPLING_NUMBERS,
+    COUPLINGS,
     DAMPING,
     ETA,
     ETA_RATE,
@@ -65,6 +66,7 @@ from skodyn.model.flexible_layout import (
     PRODUCT_NUMBERS,
     PRODUCTS,
     SECOND,
+    SHAPE_INTEGRALS,
     SHAPES,
     SLAVE_PRODUCT,
     SLAVES,
@@ -103,9 +105,10 @@ def mode_slot(model, record, i):
 def couple_shapes(work, model, record, moving):
     """D(Qₑ) and cₑ of every shape, and ċₑ if the body moves."""
     n, at = field(model, record, SHAPES), lanes_of(model, record, COUPLING)
+    constants, one = field(model, record, COUPLINGS), splat(work, 1.0)
     for e in range(n):
-        d, c = undeformed_coupling(work, model, record, e)
-        one = splat(work, 1.0)
+        d = parameter_sym(work, model, constants + 9 * e)
+        c = parameter3(work, model, constants + 9 * e + 6)
         store_sym(
             work,
             at + 9 * e,
@@ -150,11 +153,13 @@ def deformed_inertia(work, model, k, record):
     i, eta = body_parameters(k), lanes_of(model, record, ETA)
     one = splat(work, 1.0)
     h, j = parameter3(work, model, i + FIRST_MOMENT), parameter_sym(work, model, i + SECOND_MOMENT)
+    constants, integrals = field(model, record, COUPLINGS), field(model, record, SHAPE_INTEGRALS)
+    at = lanes_of(model, record, COUPLING)
     for e in range(field(model, record, SHAPES)):
         amount = one * load(work, eta + e)
-        undeformed, _ = undeformed_coupling(work, model, record, e)
-        now, _ = coupling_of(work, model, record, e)
-        h = add_scaled(h, amount, shape_integral(work, model, record, e))
+        undeformed = parameter_sym(work, model, constants + 9 * e)
+        now = load_sym(work, at + 9 * e)
+        h = add_scaled(h, amount, parameter3(work, model, integrals + 3 * e))
         j = add_scaled_sym(add_scaled_sym(j, 0.5 * amount, undeformed), 0.5 * amount, now)
     return one * parameter(work, model.parameters, i + MASS), h, j
 
@@ -163,18 +168,16 @@ def deformed_inertia(work, model, k, record):
 def couple_masters(work, model, record, r):
     """P_rη of the body alone, one column a master, world axes, into GAIN."""
     m, b = field(model, record, MODES), field(model, record, SLAVES)
-    slope = lanes_of(model, record, SLOPE)
+    slope, at = lanes_of(model, record, SLOPE), lanes_of(model, record, COUPLING) + 6
+    integrals, first = field(model, record, SHAPE_INTEGRALS), mode_slot(model, record, 0) + GAIN
     for i in range(m):
-        _, c = coupling_of(work, model, record, i)
-        f = shape_integral(work, model, record, i)
+        c = load3(work, at + 9 * i)
+        f = parameter3(work, model, integrals + 3 * i)
         for s in range(b):
             share = load(work, slope + s * m + i)
-            _, slave = coupling_of(work, model, record, m + s)
-            c = add_scaled(c, share, slave)
-            f = add_scaled(f, share, shape_integral(work, model, record, m + s))
-        store6(
-            work, mode_slot(model, record, i) + GAIN, (multiply_vector(r, c), multiply_vector(r, f))
-        )
+            c = add_scaled(c, share, load3(work, at + 9 * (m + s)))
+            f = add_scaled(f, share, parameter3(work, model, integrals + 3 * (m + s)))
+        store6(work, first + i * DOF_LANES, (multiply_vector(r, c), multiply_vector(r, f)))
 
 
 @routine
@@ -270,11 +273,12 @@ def load_body(work, model, k, record, r, inertia):
     w = multiply_vector_transposed(r, load3(work, body_slot(k) + OMEGA))
     zero = splat(work, 0.0)
     d_sum, c_sum, f_sum = (zero, zero, zero, zero, zero, zero), zero3(work), zero3(work)
+    at, integrals = lanes_of(model, record, COUPLING), field(model, record, SHAPE_INTEGRALS)
     for e in range(n):
         x = load(work, rate + e)
-        d, c = coupling_of(work, model, record, e)
-        d_sum, c_sum = add_scaled_sym(d_sum, x, d), add_scaled(c_sum, x, c)
-        f_sum = add_scaled(f_sum, x, shape_integral(work, model, record, e))
+        d_sum = add_scaled_sym(d_sum, x, load_sym(work, at + 9 * e))
+        c_sum = add_scaled(c_sum, x, load3(work, at + 9 * e + 6))
+        f_sum = add_scaled(f_sum, x, parameter3(work, model, integrals + 3 * e))
     _, h, j = inertia
     turning = add(cross(w, add(multiply_sym_vector(j, w), c_sum)), multiply_sym_vector(d_sum, w))
     pushing = cross(w, add_scaled(cross(w, h), 2.0, f_sum))

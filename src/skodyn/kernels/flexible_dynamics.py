@@ -25,7 +25,6 @@ from skodyn.kernels.flexible_table import (
     field,
     flexible_record,
     lanes_of,
-    modal_mass,
     node_lanes,
     node_record,
     triangle,
@@ -44,14 +43,15 @@ from skodyn.kernels.status import NOT_FINITE, OK, SINGULAR, failure, first_troub
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
+    DOF_LANES,
     GAIN,
     MOTION,
     PIVOT,
     RESIDUE,
     ROTATION,
-    armature,
     body_count,
     body_slot,
+    dof_parameters,
     entry,
     load3,
     load6,
@@ -59,9 +59,9 @@ from skodyn.kernels.workspace import (
     row6,
     store6,
 )
-from skodyn.lanes import absolute, all_lanes, fma, load, load_rows, store, store_rows
-from skodyn.model.flexible_layout import MODE_V, MODES, PAIRS
-from skodyn.model.layout import N_DOF, PARENT, V_START
+from skodyn.lanes import absolute, all_lanes, fma, load, load_rows, parameter, store, store_rows
+from skodyn.model.flexible_layout import MODAL_MASS, MODE_V, MODES, PAIRS, SHAPES
+from skodyn.model.layout import ARMATURE, DOF_RECORD, N_DOF, PARENT, V_START
 from skodyn.spatial.articulated import (
     add_applied_articulated,
     apply_articulated,
@@ -82,23 +82,27 @@ _INFINITY = float("inf")
 def yield_modes(work, model, k, record, p):
     """(P, sound) behind the modes of body k; u, e and 1/d of each stay in the workspace."""
     pairs, sound = lanes_of(model, record, PAIRS), True
-    m, start = field(model, record, MODES), field(model, record, MODE_V)
+    m, first = field(model, record, MODES), mode_slot(model, record, 0)
+    rotors = dof_parameters(body_count(model), field(model, record, MODE_V)) + ARMATURE
+    least, pitch = field(model, record, MODAL_MASS), field(model, record, SHAPES) + 1
     for back in range(m):
         i = m - 1 - back
-        slot, row = mode_slot(model, record, i), pairs + triangle(i)
-        d = load(work, row + i) + armature(work, model, start + i)
+        slot, row = first + i * DOF_LANES, pairs + triangle(i)
+        rotor = parameter(work, model.parameters, rotors + i * DOF_RECORD)
+        d = load(work, row + i) + rotor
         pivot = 1.0 / d
         u = load6(work, slot + GAIN)
         store(work, slot + PIVOT, pivot)
         p = subtract_rank_one(p, u, pivot)
         for j in range(i):
             share = -(pivot * load(work, row + j))
-            inner = mode_slot(model, record, j) + GAIN
+            inner = first + j * DOF_LANES + GAIN
             store6(work, inner, add_scaled_spatial(load6(work, inner), share, u))
             other = pairs + triangle(j)
             for h in range(j + 1):
                 store(work, other + h, fma(share, load(work, row + h), load(work, other + h)))
-        sound = sound and all_lanes(d > SINGULAR_PIVOT * modal_mass(work, model, record, i, i))
+        own = parameter(work, model.parameters, least + i * pitch)
+        sound = sound and all_lanes(d > SINGULAR_PIVOT * own)
     return p, sound
 
 
@@ -107,15 +111,16 @@ def load_modes(work, model, record, z, tau):
     """z behind the modes, under the forces tau; RESIDUE holds z_η and then ε of each."""
     pairs = lanes_of(model, record, PAIRS)
     m, start = field(model, record, MODES), field(model, record, MODE_V)
+    first = mode_slot(model, record, 0)
     for back in range(m):
         i = m - 1 - back
-        slot, row = mode_slot(model, record, i), pairs + triangle(i)
+        slot, row = first + i * DOF_LANES, pairs + triangle(i)
         epsilon = load_rows(work, tau, start + i) - load(work, slot + RESIDUE)
         store(work, slot + RESIDUE, epsilon)
         ratio = epsilon * load(work, slot + PIVOT)
         z = add_scaled_spatial(z, ratio, load6(work, slot + GAIN))
         for j in range(i):
-            inner = mode_slot(model, record, j) + RESIDUE
+            inner = first + j * DOF_LANES + RESIDUE
             store(work, inner, fma(ratio, load(work, row + j), load(work, inner)))
     return z
 
@@ -127,9 +132,10 @@ def hang_inertia(work, model, k, p_plus):
     if node > 0:
         record, at = flexible_record(model, entry(model, k, PARENT)), node_lanes(model, node)
         pairs, l = lanes_of(model, record, PAIRS), load3(work, body_slot(k) + ARM)
+        first = mode_slot(model, record, 0)
         for i in range(field(model, record, MODES)):
             f = apply_articulated(p_plus, load6(work, at + 6 * i))
-            slot, row = mode_slot(model, record, i) + GAIN, pairs + triangle(i)
+            slot, row = first + i * DOF_LANES + GAIN, pairs + triangle(i)
             store6(work, slot, add_spatial(load6(work, slot), shift_force(l, f)))
             for j in range(i + 1):
                 more = dot_spatial(f, load6(work, at + 6 * j))
@@ -142,8 +148,9 @@ def hang_force(work, model, k, z_plus):
     node = node_record(model, k)
     if node > 0:
         record, at = flexible_record(model, entry(model, k, PARENT)), node_lanes(model, node)
+        first = mode_slot(model, record, 0)
         for i in range(field(model, record, MODES)):
-            slot = mode_slot(model, record, i) + RESIDUE
+            slot = first + i * DOF_LANES + RESIDUE
             more = dot_spatial(z_plus, load6(work, at + 6 * i))
             store(work, slot, load(work, slot) + more)
 
@@ -226,9 +233,9 @@ def gather_bent_inertias(work, model):
 def answer_modes(work, model, k, record, alpha, vdot):
     """η̈ of body k, which accelerates with α; are they finite?"""
     pairs, sound = lanes_of(model, record, PAIRS), True
-    start = field(model, record, MODE_V)
+    start, first = field(model, record, MODE_V), mode_slot(model, record, 0)
     for i in range(field(model, record, MODES)):
-        slot, row = mode_slot(model, record, i), pairs + triangle(i)
+        slot, row = first + i * DOF_LANES, pairs + triangle(i)
         left = load(work, slot + RESIDUE) - dot_spatial(load6(work, slot + GAIN), alpha)
         for j in range(i):
             left = fma(-load(work, row + j), load_rows(work, vdot, start + j), left)
