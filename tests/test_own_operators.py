@@ -209,7 +209,11 @@ def test_inverses_are_the_papers_expressions_and_the_like_of_them_are_refused():
             wrong.inverse()
 
 
-MODELS = sorted(path.stem for path in Path("scenarios/models").glob("*.toml"))
+MODELS = sorted(
+    path.stem
+    for path in Path("scenarios/models").glob("*.toml")
+    if "\nmodes = " not in path.read_text()  # operators refuse bodies with modes
+)
 
 
 @pytest.mark.parametrize("name", MODELS)
