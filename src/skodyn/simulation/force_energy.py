@@ -34,7 +34,7 @@ def force_energy(model: Model, forces: Forces, rows: Rows) -> Floats:
 
 def _of_joint(given: JointProperties, q: Floats) -> Floats:
     """Of its spring and of what its stops are pressed in by; all degrees of freedom together."""
-    stretch = 0.5 * given.stiffness * (q - given.rest) ** 2
+    stretch = 0.5 * np.asarray(given.stiffness) * (q - given.rest) ** 2
     below, above = np.maximum(given.lower - q, 0.0), np.maximum(q - given.upper, 0.0)
     stored: Floats = (stretch + 0.5 * given.stop_stiffness * (below**2 + above**2)).sum(axis=1)
     return stored
