@@ -360,7 +360,7 @@ def test_resume_finishes_an_interrupted_run_to_the_same_bits(tmp_path, capsys, m
     after = open_trajectory(log)
     for name in after.channels:
         assert np.array_equal(after[name], whole.trajectory[name])
-    assert not checkpoint_path(log).exists()
+    assert not checkpoint.previous(checkpoint_path(log)).exists()
     assert main(["resume", str(log)]) == 0
     assert "there is nothing to resume" in capsys.readouterr().out
 

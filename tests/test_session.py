@@ -79,7 +79,7 @@ def test_memory_and_log_hold_the_same_rows(method, tmp_path):
     assert_same_rows(kept.trajectory, logged.trajectory, kept.trajectory.channels)
     assert len(kept.t) == plan.rows == 101
     assert kept.t == pytest.approx(np.arange(101) * 0.01, abs=1e-15)
-    assert not checkpoint_path(tmp_path / "run.h5").exists()
+    assert not checkpoint.previous(checkpoint_path(tmp_path / "run.h5")).exists()
     assert open_trajectory(tmp_path / "run.h5").status == "finished"
 
 

@@ -39,6 +39,9 @@ def add_commands(commands: Any) -> None:
     resume.add_argument(
         "--force", action="store_true", help="go on although model, scenario or code have changed"
     )
+    resume.add_argument(
+        "--until", metavar="T", type=float, help="extend it, even if finished, to this time in s"
+    )
     resume.set_defaults(command=_resume)
     for parser in (run, resume):
         parser.add_argument("--json", action="store_true", help="print the summary as data")
@@ -67,7 +70,8 @@ def _go_on(target: Path, options: argparse.Namespace) -> int:
     from skodyn.scenario.running import resume_log
 
     log = open_trajectory(target)
-    if log.status == "finished":
+    until = getattr(options, "until", None)
+    if log.status == "finished" and until is None:
         data: dict[str, Any] = {"status": log.status, "message": "there is nothing to resume"}
         data |= {"log": str(target), "rows": len(log), **log.summary}
         words = f"{target}: finished, {len(log)} rows; there is nothing to resume"
@@ -75,7 +79,8 @@ def _go_on(target: Path, options: argparse.Namespace) -> int:
         return 0
     force = getattr(options, "force", False)
     with shown_run(target.name, _wanted(options)) as progress:
-        return _report(resume_log(target, force=force, progress=progress), options)
+        run = resume_log(target, force=force, until=until, progress=progress)
+    return _report(run, options)
 
 
 def _resume(options: argparse.Namespace) -> int:

@@ -86,7 +86,11 @@ def run(
 
 
 def resume(
-    log: str | os.PathLike[str], *, force: bool = False, progress: Progress | bool | None = None
+    log: str | os.PathLike[str],
+    *,
+    force: bool = False,
+    until: float | None = None,
+    progress: Progress | bool | None = None,
 ) -> session.Run:
     """Go on with the interrupted run of a log, to the same bits, as ``skodyn resume`` does.
 
@@ -96,6 +100,8 @@ def resume(
         The HDF5 log that `run` began.
     force : bool
         Go on although the code has changed since; the last bits may then differ.
+    until : float, optional
+        Seconds; extends the run, also one that has finished, to this time.
     progress : bool or callable, optional
         As in `run`.
 
@@ -120,7 +126,7 @@ def resume(
     'finished'
     """
     with shown_run(Path(log).name, progress) as show:
-        return resume_log(log, force=force, progress=show)
+        return resume_log(log, force=force, until=until, progress=show)
 
 
 def run_scenario(
@@ -136,7 +142,11 @@ def run_scenario(
 
 
 def resume_log(
-    log: str | os.PathLike[str], *, force: bool = False, progress: Progress | None = None
+    log: str | os.PathLike[str],
+    *,
+    force: bool = False,
+    until: float | None = None,
+    progress: Progress | None = None,
 ) -> session.Run:
     """Continue the interrupted run of a log from its last checkpoint, to the same bits."""
     path = Path(log)
@@ -148,7 +158,7 @@ def resume_log(
         )
     folder = Path(before.provenance.get("scenario_folder", "."))
     plan = plan_of(parse_scenario(before.scenario_text, folder), folder)
-    return session.resume(plan, path, force=force, progress=progress)
+    return session.resume(plan, path, force=force, until=until, progress=progress)
 
 
 def begun(scenario: Scenario, log: Path) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -374,18 +374,29 @@ def resume(
     log: str | Path,
     *,
     force: bool = False,
+    until: float | None = None,
     progress: Progress | None = None,
     chunk: int | None = None,
 ) -> Run:
-    """Continue an interrupted run of the same plan from its last checkpoint, to the same bits."""
+    """Continue a run of the same plan from its last checkpoint, to the same bits.
+
+    It ends where it was to end, at `until`, or with a plan that lasts longer; so a finished run is
+    extended.
+    """
     from skodyn.io import checkpoint
     from skodyn.io.log import LogWriter
     from skodyn.io.trajectory import open as open_trajectory
 
-    path = Path(log)
-    if open_trajectory(path).status == "finished":
-        raise LogError(f"{path} holds a finished run; there is nothing to resume.")
+    path, done = Path(log), f"{log} holds a finished run; there is nothing to resume."
+    finished = open_trajectory(path).status == "finished"
+    if finished and until is None and not checkpoint_path(path).exists():
+        raise LogError(done)
     saved = checkpoint.load(checkpoint_path(path))
+    ended = saved.meta.get("duration", plan.duration)
+    longer = _until(plan, ended, until, path)
+    if finished and longer.duration <= ended:
+        raise LogError(done)
+    plan = replace(plan, duration=ended)
     changed = [k for k, v in plan.identity().items() if saved.meta["identity"].get(k) != v]
     if changed and not force:
         raise StateError(
@@ -393,6 +404,7 @@ def resume(
             "it was written",
             "restore what it was, or force it (the change is recorded in the log).",
         )
+    plan = longer
     engine = plan.engine()
     engine.restore(saved.arrays)
     record = {**plan.provenance(), "changed": changed, "checkpoint": saved.note or "newest"}
@@ -410,6 +422,19 @@ def resume(
         before, rows = open_trajectory(path), saved.meta["rows"]
         engine.bending.catch_up(np.asarray(before.t[:rows]), np.asarray(before.q[:rows]))
     return _run_logged(plan, engine, start, writer, path, progress, chunk)
+
+
+def _until(plan: Plan, ended: float, until: float | None, path: Path) -> Plan:
+    """The plan up to the time where a resumed run is to end."""
+    if until is None:
+        return replace(plan, duration=max(plan.duration, ended))
+    longer = replace(plan, duration=until)
+    if longer.duration < ended:
+        raise StateError(
+            f"{path} is a run of {ended:g} s, and cannot end at {until:g} s",
+            "give a later time.",
+        )
+    return longer
 
 
 def _run_in_memory(
@@ -451,7 +476,7 @@ def _run_logged(
         writer.flush(sync=True)
         meta = {
             "identity": identity, "rows": writer.rows, "events": writer.events,
-            "start": asdict(start),
+            "start": asdict(start), "duration": plan.duration,
         }  # fmt: skip
         checkpoint.save(checkpoint_path(path), engine.memory_of_run(), meta)
 
@@ -462,6 +487,6 @@ def _run_logged(
             progress=progress, chunk=chunk,
         )  # fmt: skip
         writer.finish(outcome.status, outcome.message, outcome.summary)
-    if outcome.status == "finished":
-        checkpoint.remove(checkpoint_path(path))
+    if outcome.status == "finished":  # the newest stays: from it the run can be extended
+        checkpoint.previous(checkpoint_path(path)).unlink(missing_ok=True)
     return Run(outcome, open_trajectory(path), path)
