@@ -166,7 +166,7 @@ class Plan:
         acting = repr((
             sorted((name, asdict(given)) for name, given in self.forces.joints.items()),
             [(type(e).__name__, _exact(asdict(e))) for e in others],
-            [_exact(controller.params) for controller in self.forces.controllers],
+            [_exact(one.params) for one in self.forces.controllers if len(one.params)],
             own_code(type(element) for element in self.forces.elements),
             *([self.forces.seed] if any(map(_is_noisy, self.forces.elements)) else []),
             *([repr(self.thermostat)] if self.thermostat else []),
