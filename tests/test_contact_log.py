@@ -9,6 +9,7 @@ import pytest
 import skodyn as sk
 from skodyn.io import log_layout
 from skodyn.scenario import parse_scenario
+from skodyn.scenario.running import run_scenario
 from skodyn.simulation.session import resume, run
 from test_contact_bits import METHODS, hopper, plan
 from test_contact_scenarios import BALL, FOLDER
@@ -201,3 +202,25 @@ def test_logs_without_contacts_are_of_schema_2_and_say_so_of_events(tmp_path):
         assert "contact_events" not in file
     with pytest.raises(sk.LogError, match="add contacts to the log's channels"):
         _ = sk.open(tmp_path / "run.h5").contact_events
+
+
+@pytest.mark.parametrize("every", [1, 4])
+def test_a_run_that_blows_up_ends_in_its_own_sentence(every, tmp_path):
+    """Coordinates overflow a step before velocities do: NaN in rows breaks nothing."""
+    text = (FOLDER / "quadruped_slope.toml").read_text()
+    text = text.replace('"implicit_contact"', '"rk4"').replace("every = 4", f"every = {every}")
+    scenario = parse_scenario(text, FOLDER)
+    done = run_scenario(scenario, tmp_path / "run.h5")
+    assert done.status == "failed"
+    assert "became NaN or infinite at t = 0.13 s, step 27; use a smaller dt" in done.message
+    log = done.trajectory
+    finite = np.isfinite(log["q"]).all(axis=1)
+    assert finite.all() == (every == 4)  # the last step of all has no row then
+    assert np.isfinite(log["contact_gap"][finite]).all()
+    assert np.isfinite(log["contact_force"][finite][:-1]).all()
+    assert np.isnan(log["energy"][~finite]).all()
+    events = log.contact_events
+    assert len(events) > 0
+    assert np.isfinite(events["t"]).all()
+    assert np.isfinite(events["normal_speed"]).all()
+    assert any("impacts are not resolved" in warning for warning in done.summary["warnings"])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn.errors import DynamicsError
+from skodyn.errors import DynamicsError, StateError
 from skodyn.forks import cached_property
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
@@ -87,11 +87,11 @@ class Rows:
         return np.stack([gaps[:, s].max(axis=1) for s in owned], axis=1)
 
     def each(self, function: Callable[..., Any], *states: Floats) -> tuple[Any, ...]:
-        """Results for all rows; NaN where they overflow, as on the way to a blow-up."""
+        """Results for all rows; NaN where they overflow or are none, as on the way to a blow-up."""
         try:
             results = function(self.model, *states, threads=1)
             return results if isinstance(results, tuple) else (results,)
-        except DynamicsError:
+        except (DynamicsError, StateError):
             if len(states[0]) > 1:
                 single = [
                     self.each(function, *(s[i : i + 1] for s in states))

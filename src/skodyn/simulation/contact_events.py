@@ -45,7 +45,8 @@ class ContactEvents:
         found = self._watch.evaluate(np.ascontiguousarray(q), np.ascontiguousarray(y))
         gap, rate = found[:, :, rows.GAP], found[:, :, rows.SPEED]
         closed = gap < 0.0
-        row, point = np.nonzero(closed[1:] != closed[:-1])
+        known = np.isfinite(gap)  # not where a run has failed
+        row, point = np.nonzero((closed[1:] != closed[:-1]) & known[1:] & known[:-1])
         step = t[row + 1] - t[row]
         ends = gap[row, point], gap[row + 1, point]
         slopes = step * rate[row, point], step * rate[row + 1, point]

@@ -117,7 +117,10 @@ class ContactWatch:
         try:
             return evaluate_contacts(self.model, self.tables, q, v, self.bristles(y))
         except (DynamicsError, StateError):
-            return np.full((len(q), self.tables.n_points, rows.ROW), np.nan)
+            if len(q) == 1:
+                return np.full((1, self.tables.n_points, rows.ROW), np.nan)
+            single = [self.evaluate(q[i : i + 1], y[i : i + 1]) for i in range(len(q))]
+            return np.concatenate(single)  # its neighbours are as they are
 
     def stored(self, q: Floats, y: Floats) -> float:
         """The energy that all contacts hold."""
@@ -132,6 +135,7 @@ class ContactWatch:
         gap, speed = found[:, :, rows.GAP], found[:, :, rows.SPEED]
         # about to touch before the next row
         near = (gap < 0.0) | (gap + 2.0 * interval * np.minimum(speed, 0.0) < 0.0)
+        near &= np.isfinite(q).all(axis=1)[:, None]  # not the last rows of a run that fails
         if not near.any():
             return
         self._look_at_depths(t, gap, speed, near)

@@ -23,7 +23,7 @@ import numpy as np
 
 from skodyn import dynamics
 from skodyn.conventions import GROUND
-from skodyn.errors import DynamicsError
+from skodyn.errors import DynamicsError, StateError
 from skodyn.model.columns import Floats
 from skodyn.model.contact_tables import ContactTables
 from skodyn.model.model import Model
@@ -46,7 +46,7 @@ class Snapshot:
 
 
 def snapshot(engine: Engine) -> Snapshot:
-    """Now; NaN where a number is too large to be one."""
+    """Now; NaN where a number is too large to be one, or a coordinate of a failed run is none."""
     model, q, v = engine.model, engine.q, np.ascontiguousarray(engine.v)
     floats = not momentum_obstacle(model, engine.forces, engine.tables.contacts)
     stored = engine.contacts.stored(q, engine.y) if engine.contacts is not None else 0.0
@@ -56,7 +56,7 @@ def snapshot(engine: Engine) -> Snapshot:
             return Snapshot(kinetic + potential, stored=stored, kinetic=kinetic)
         momentum = dynamics.momentum(model, q, v, about="com").tolist()
         largest = _largest_momenta(model, q, kinetic)
-    except DynamicsError:
+    except (DynamicsError, StateError):
         momenta: Any = ((math.nan,) * n if floats else () for n in (3, 3, 2))
         return Snapshot(math.nan, *momenta)
     parts = tuple(momentum[:3]), tuple(momentum[3:]), largest
