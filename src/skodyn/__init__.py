@@ -99,6 +99,7 @@ if TYPE_CHECKING:
         TopologyError,
     )
     from skodyn.io import load
+    from skodyn.io.flexible_files import flexible
     from skodyn.io.trajectory import Trajectory, open
     from skodyn.model.beams import Beam
     from skodyn.model.contacts import Contact
@@ -123,7 +124,6 @@ if TYPE_CHECKING:
     from skodyn.model.mimics import Mimic
     from skodyn.model.model import Model
     from skodyn.model.properties import JointLimits
-    from skodyn.model.reduction import flexible
     from skodyn.model.shapes import (
         Box,
         Capsule,
@@ -274,6 +274,7 @@ _HOME = {
         "TopologyError",
     ),
     "skodyn.io": ("load",),
+    "skodyn.io.flexible_files": ("flexible",),
     "skodyn.io.trajectory": (
         "Trajectory",
         "open",
@@ -282,7 +283,6 @@ _HOME = {
     "skodyn.model.contacts": ("Contact",),
     "skodyn.model.description": ("ModelBuilder",),
     "skodyn.model.flexible": ("FlexibleBody",),
-    "skodyn.model.reduction": ("flexible",),
     "skodyn.model.joints": (
         "Cylindrical",
         "Fixed",

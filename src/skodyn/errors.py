@@ -79,7 +79,7 @@ class DynamicsError(SkodynError):
 
 
 class LogError(SkodynError):
-    """A log or checkpoint that cannot be read or written."""
+    """A log, checkpoint or saved body that cannot be read or written."""
 
 
 class ScenarioError(FaultsError):

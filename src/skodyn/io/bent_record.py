@@ -57,7 +57,7 @@ def with_modes(model: Model, data: Mapping[str, Any]) -> Model:
 
 def body_data(body: FlexibleBody) -> dict[str, Any]:
     """A reduced body as nested lists."""
-    found = {f.name: getattr(body, f.name) for f in fields(body)}
+    found = {f.name: getattr(body, f.name) for f in fields(body) if f.name != "file"}
     found |= {"nodes": {name: _arrays(node) for name, node in body.nodes.items()}}
     found |= {
         key: _arrays(part) for key in ("curvature", "display") if (part := found[key]) is not None

@@ -60,6 +60,8 @@ A body that bends has a table of its own; others hang at its nodes:
     parent = "boom"
     at = "tip"
 
+or [bodies.boom.flexible] file = "boom.h5", which `FlexibleBody.save` wrote, seen from this file.
+
 The keys of a body, frame, loop or coupling are the arguments of `ModelBuilder.add_body` and so on;
 the parameters of a joint are those of its class. `parent` of a body, `body` of a frame, and bodies
 and joint of a loop must be given; whatever else is left out has the builder's default. This file
@@ -72,6 +74,7 @@ import os
 from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 from skodyn.conventions import DEFAULT_GRAVITY, GROUND
@@ -117,10 +120,14 @@ def load_model(path: str | os.PathLike[str], *, repair_inertia: bool = False) ->
 
 
 class ModelFile:
-    """One file on its way to a model: fills a builder and collects what is wrong."""
+    """One file on its way to a model: fills a builder and collects what is wrong.
 
-    def __init__(self, source: TomlSource) -> None:
+    folder: from where files that it names are seen; that of the file, if left out.
+    """
+
+    def __init__(self, source: TomlSource, folder: Path | None = None) -> None:
         self.source = source
+        self.folder = source.path.parent if folder is None else folder
         self.faults: list[Fault] = []
         top = self._known(source.data, MODEL_KEYS, (), "the file")
         name, gravity = top.get("name", source.path.stem), top.get("gravity", DEFAULT_GRAVITY)
@@ -161,7 +168,7 @@ class ModelFile:
             self._fault(at, f"Body {name!r} has no parent", f"name a body, or {GROUND!r}.")
         joint = self._body_joint(name, given.pop("joint")) if "joint" in given else None
         if "flexible" in given:
-            reading = Context(self._known, self._fault)
+            reading = Context(self._known, self._fault, self.folder)
             given["flexible"] = read_flexible(given["flexible"], name, reading)
         self.builder.add_body(name, given.pop("parent", GROUND), joint, **given)
 
@@ -298,10 +305,17 @@ class ModelFile:
 
     # ---- places -------------------------------------------------------------------------------
 
-    def _fault(self, at: tuple[str, ...], problem: str, remedy: str, value: Any = None) -> None:
+    def _fault(
+        self,
+        at: tuple[str, ...],
+        problem: str,
+        remedy: str,
+        value: Any = None,
+        cause: Fault | None = None,
+    ) -> None:
         body = at[1] if len(at) > 1 and at[0] == "bodies" else ""
         line = self.source.line(*at)
-        self.faults.append(Fault(problem, remedy, at, value, body, line=line))
+        self.faults.append(Fault(problem, remedy, at, value, body, line=line, cause=cause))
 
 
 _EMPTY = {"bodies": {"parent": GROUND}, "frames": {"body": GROUND}}

@@ -9,6 +9,7 @@ comes. Shapes are numbered masters first, slaves behind.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
 from skodyn.forks import cached_property
+from skodyn.looks import look
 from skodyn.model.columns import Floats, as_floats
 
 __all__ = ["BeamCurvature", "FlexibleBody", "FlexibleDisplay", "FlexibleNode"]
@@ -118,6 +120,8 @@ class FlexibleBody:
         Strain energy of fourth order.
     display : FlexibleDisplay, optional
         What is drawn of it.
+    file : str
+        Where `flexible.load` read it; empty if it was made.
 
     Raises
     ------
@@ -140,6 +144,7 @@ class FlexibleBody:
     length: float
     curvature: BeamCurvature | None = None
     display: FlexibleDisplay | None = field(default=None, repr=False)
+    file: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         faults = _Reader(self).faults()
@@ -182,7 +187,7 @@ class FlexibleBody:
 
     @cached_property
     def content_hash(self) -> str:
-        """Stable hash of all that decides a result; what is only drawn is no part of it."""
+        """Stable hash of all that decides a result, not of what is drawn, nor of where it lies."""
         digest = hashlib.sha256()
         for name in _NUMBERS:
             digest.update(np.asarray(getattr(self, name), dtype=np.float64).tobytes())
@@ -191,6 +196,23 @@ class FlexibleBody:
             digest.update(f"{name}\0".encode() + _bytes_of(node))
         digest.update(_bytes_of(self.curvature) if self.curvature else b"")
         return digest.hexdigest()
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write it to an HDF5 file, for `flexible.load` and `file = …` in model files.
+
+        Parameters
+        ----------
+        path : path
+            Where; the file gets its name once it is complete.
+        overwrite : bool
+            Replace a file that holds a flexible body; any other is never replaced.
+
+        Raises
+        ------
+        LogError
+            The file exists, or cannot be written.
+        """
+        look("save_body", "skodyn.io.flexible_files")(self, path, overwrite=overwrite)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FlexibleBody) and self.content_hash == other.content_hash

@@ -8,7 +8,6 @@ elements is m̂⊗I₃, and all integrals follow from m̂: Nᵢ = Xᵀm̂Φᵢ, 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,7 +22,6 @@ __all__ = ["from_matrices"]
 
 _SYMMETRIC = 1e-9
 _RIGID = 1e-12  # ω² below this part of the next: 1e-6 of a frequency
-flexible = sys.modules[__name__]
 
 
 def from_matrices(

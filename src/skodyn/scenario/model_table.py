@@ -48,7 +48,7 @@ def read_model(tables: Tables, top: dict[str, Any], folder: Path) -> Model | Non
         remedy = "give file too, or leave it out."
         tables.fault(("model", key), f"model.{key} is for a model file", remedy)
     if "bodies" in given:
-        return _written_out(tables, inline, repair is True)
+        return _written_out(tables, inline, repair is True, folder)
     if isinstance(top["model"], dict):
         tables.fault(("model",), "model has neither file nor bodies", "give the one or the other.")
     return None
@@ -122,8 +122,8 @@ def _neighbours(path: Path) -> list[str]:
         return []
 
 
-def _written_out(tables: Tables, data: dict[str, Any], repair: bool) -> Model | None:
-    described = ModelFile(_Inner(tables.source, data))
+def _written_out(tables: Tables, data: dict[str, Any], repair: bool, folder: Path) -> Model | None:
+    described = ModelFile(_Inner(tables.source, data), folder)
     try:
         return described.build(repair_inertia=repair)
     except ModelError:

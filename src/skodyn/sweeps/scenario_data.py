@@ -39,6 +39,9 @@ def normal_form(scenario: Scenario) -> Data:
     data.pop("sweep", None)
     data["title"], data["seed"] = scenario.title, scenario.seed
     data["model"] = model_data(scenario.model)  # with the shapes of [ground] and [shapes]
+    for body in data["model"]["bodies"].values():
+        if "body" in body.get("flexible", {}):
+            body["flexible"] = {"file": body["flexible"]["body"].file}
     for group in ("ground", "shapes"):
         data.pop(group, None)
     data["initial"] = _start(data.get("initial", {}), scenario)
@@ -68,12 +71,17 @@ def _start(given: Data, scenario: Scenario) -> Data:
         quiet.pop("sweep", None)
         scenario = parse_scenario(to_toml(quiet), (scenario.path or Path("x")).parent)
     model = scenario.model
-    q, v = {}, {}
+    q: Data = {}
+    v: Data = {}
     driven = {motion.joint for motion in scenario.forces.motions}
     moving = (j for j in model.independent_joints if model.joints[model.joint_index(j)].nv)
     for joint in (j for j in moving if j not in driven):
         q[joint] = scenario.q0[model.q_slice(joint)].tolist()
         v[joint] = scenario.v0[model.v_slice(joint)].tolist()
+    for body, bent in model.flexible.items():
+        for state, start, which in ((q, scenario.q0, "q"), (v, scenario.v0, "v")):
+            modes = zip(bent.labels, start[model.mode_slice(body, which)].tolist(), strict=True)
+            state |= {f"{body}.{label}": x for label, x in modes if x}  # others may be swept away
     if model.has_loops:
         q = _said(q, given.get("q", {})) if given.get("assemble") else q
         v = _said(v, given.get("v", {})) if given.get("project") else v
