@@ -40,6 +40,7 @@ import naive  # noqa: E402
 import skodyn as sk  # noqa: E402
 import test_bits  # noqa: E402
 import test_contact_geometry  # noqa: E402
+import test_contact_scenarios  # noqa: E402
 import test_fixman  # noqa: E402
 import test_mimic  # noqa: E402
 import test_motions_of_joints  # noqa: E402
@@ -217,6 +218,11 @@ def contacts():
         sk.simulate(ball.build(), [1, 0, 0, 0, 0, 0, 0.0999], np.ones(6), duration=2e-3, dt=1e-3,
                     integrator=method, ground=[sk.HalfSpace()],
                     contacts=[sk.Contact("ball", "floor", **law)])  # fmt: skip
+    named = {"push": {"of": "contact.ball/floor.slip", "kind": "max"}}
+    short = test_contact_scenarios.BALL.replace("duration = 0.3", "duration = 0.002")
+    with tempfile.TemporaryDirectory() as folder:
+        sk.sweep(parse_scenario(short, SCENARIOS), {"contacts.skin.friction": [0.1, 0.2]},
+                 metrics=named, out=Path(folder) / "sweep.h5", engine="in-process")  # fmt: skip
 
 
 def forces_of_all_kinds():

@@ -31,7 +31,7 @@ from skodyn.model.layout import FULL, LOOPS, N_BODIES, NV
 from skodyn.simulation import forces as f
 from skodyn.simulation.steppers.implicit_contact import lanes_of
 
-__all__ = ["implicit_lanes", "refuse_implicit", "with_implicit_codes"]
+__all__ = ["contacts_at", "implicit_lanes", "refuse_implicit", "with_implicit_codes"]
 
 
 def _records(codes: Any) -> Any:
@@ -40,14 +40,14 @@ def _records(codes: Any) -> Any:
     return codes[f.CODES_HEADER : end].reshape(-1, f.CODES_RECORD)
 
 
-def _contacts_at(codes: Any) -> int:
+def contacts_at(codes: Any) -> int:
     """Where contact tables begin: their element is the last one; 0 without contacts."""
     return int(_records(codes)[-1][f.FIRST]) if codes[f.ACCOUNTS] == 3 else 0
 
 
 def _points(codes: Any) -> Any:
     """The records of all contact points."""
-    at = _contacts_at(codes)
+    at = contacts_at(codes)
     count = int(codes[at + c.POINTS]) if at else 0
     first = at + c.CONTACT_HEADER
     return codes[first : first + count * c.CONTACT_RECORD].reshape(-1, c.CONTACT_RECORD)
@@ -61,7 +61,7 @@ PUSH_BODIES = (f.WRENCH_WORLD, f.WRENCH_BODY, f.POINT_SPRING, f.OWN_PART)
 
 def with_implicit_codes(tree: Any, codes: Any) -> NDArray[np.int64]:
     """The codes of all forces with what an implicit step reads behind them."""
-    records, at = _records(codes), _contacts_at(codes)
+    records, at = _records(codes), contacts_at(codes)
     others = records[:-1] if at else records
     servos = others[others[:, f.CODE] == f.SERVO]
     explicit = others[others[:, f.CODE] != f.SERVO]

@@ -30,9 +30,18 @@ from skodyn.jit import (
 from skodyn.kernels.entries import named_like
 from skodyn.kernels.mimics import full_model, has_mimics
 from skodyn.kernels.status import OK
-from skodyn.lanes import LANES, WIDTH_N_OWN_PARAMETERS, pointer, shift_pointer
+from skodyn.lanes import LANES, WIDTH_N_OWN_PARAMETERS, Rows, pointer, shift_pointer, states
 from skodyn.simulation.fixed_step import STATE_ARRAYS, Schedule, run, states_of
-from skodyn.simulation.sampling import ACCUMULATORS, MetricArrays, Metrics, sample
+from skodyn.simulation.sampling import (
+    ACCUMULATORS,
+    TOUCH_AT,
+    TOUCH_NUMBERS,
+    TOUCH_PART,
+    MetricArrays,
+    Metrics,
+    places_of,
+    sample,
+)
 from skodyn.simulation.sampling import COUNT as METRIC_COUNT
 from skodyn.simulation.structures import (
     ADDRESS,
@@ -64,13 +73,31 @@ SWEEP = Group(Sweep, (COUNT, NUMBER, NUMBER, COUNT, COUNT, COUNT))
 
 
 @helper
+def touched_of(work, system, metrics):
+    """What contacts do, behind sums and places: a row per lane."""
+    places = places_of(work, full_model(system.model), metrics)
+    first = places.first + states(work) * places.stride
+    return Rows(metrics.values, first, metrics.codes[TOUCH_NUMBERS])
+
+
+@helper
+def look_at_contacts(work, system, state, metrics):
+    """Where a metric asks for it."""
+    if metrics.codes[TOUCH_NUMBERS] > 0:
+        part, at = metrics.codes[TOUCH_PART], metrics.codes[TOUCH_AT]
+        call_part(system.parts[part], work, system, at, state, metrics.touched)
+
+
+@helper
 def look_at(work, system, first, t, state, metrics):
     """Take a sample; of every joint, where some are mimics."""
     if has_mimics(system.model):
         call_part(system.parts[EXPANDING], work, system, state)
         every = State(table(system, FULL_Q), table(system, FULL_Y))
+        look_at_contacts(work, system, every, metrics)
         sample(work, full_model(system.model), first, t, every, metrics)
     else:
+        look_at_contacts(work, system, state, metrics)
         sample(work, system.model, first, t, state, metrics)
 
 
@@ -92,7 +119,7 @@ def run_groups(step, work, system, sweep, shifts, place, states, metrics):
         kept = shift_pointer(metrics.kept, g * shifts[2])
         seen = Metrics(
             metrics.codes, metrics.levels, metrics.function, metrics.values, kept,
-            sweep.every * sweep.dt,
+            sweep.every * sweep.dt, touched_of(work, mine, metrics),
         )  # fmt: skip
         state, new = states_of(mine, states, g * LANES)
         if place[STEP] == 0 and place[SAMPLED] == 0:
@@ -122,9 +149,10 @@ def lane_steps(name: str, step: Any) -> Any:
             arrays.numbers.size // sweep.groups,
             LANES * metrics.codes[METRIC_COUNT] * ACCUMULATORS,
         )
+        values = pointer(metrics.values)
         pointers = Metrics(
             pointer(metrics.codes), pointer(metrics.levels), metrics.function,
-            pointer(metrics.values), pointer(metrics.kept), 0.0,
+            values, pointer(metrics.kept), 0.0, Rows(values, 0, 0),
         )  # fmt: skip
         return run_groups(step, work, system, sweep, shifts, pointer(place), states, pointers)
 

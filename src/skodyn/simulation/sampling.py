@@ -20,15 +20,16 @@ from skodyn.model.layout import NQ, NV
 from skodyn.simulation.structures import start_of
 
 # header of `codes`: how many metrics, and which sweeps over the bodies they need
-COUNT, NEEDS_ENERGY, NEEDS_POSITIONS = range(3)
-HEADER = 4
+COUNT, NEEDS_ENERGY, NEEDS_POSITIONS, TOUCH_NUMBERS = range(4)
+TOUCH_PART, TOUCH_AT = 4, 5  # of runs side by side: which part looks at contacts, and where
+HEADER = 6
 
 # a record of `codes`
 KIND, SOURCE, INDEX = range(3)
 RECORD = 3
 
 MINIMUM, MAXIMUM, MEAN, RMS, FINAL, CROSSING_UP, CROSSING_DOWN, CROSSING, DRIFT = range(9)
-COORDINATE, VELOCITY, STATE_SUM, TOTAL_ENERGY, WORK, PLACE, FUNCTION = range(7)
+COORDINATE, VELOCITY, STATE_SUM, TOTAL_ENERGY, WORK, PLACE, FUNCTION, LOSS, TOUCH = range(9)
 
 ACCUMULATORS = 3
 """Numbers kept for each metric of each run."""
@@ -45,7 +46,7 @@ class MetricArrays(NamedTuple):
     codes: Any
     levels: Any
     function: Any  # address of a person's own quantities
-    values: Any  # storage: sums over bodies, then places of bodies
+    values: Any  # storage: sums over bodies, then places of bodies, then what contacts do
     kept: Any  # accumulators
 
 
@@ -58,6 +59,7 @@ class Metrics(NamedTuple):
     values: Any
     kept: Any
     interval: float
+    touched: Rows  # what contacts do, a row per lane
 
 
 @helper
@@ -105,6 +107,10 @@ def quantity(work, model, t, state, metrics, at, lane):
         return in_lane(sums, lane, 0) + in_lane(sums, lane, 1)
     if source == WORK:
         return in_lane(state.y, lane, state.y.stride - 1)
+    if source == LOSS:  # of contacts, before the work of all forces
+        return in_lane(state.y, lane, state.y.stride - 2)
+    if source == TOUCH:
+        return in_lane(metrics.touched, lane, i)
     if source == PLACE:
         return in_lane(places_of(work, model, metrics), lane, i)
     nq, nv = model.tree[NQ], model.tree[NV]

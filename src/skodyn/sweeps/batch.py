@@ -199,11 +199,18 @@ def _reduce(worker: Worker, engine: Engine, first: bool, block: Any, kept: Float
         q, y = joints.expand_q(q), np.hstack((joints.expand_v(y[:, :nv]), y[:, nv:]))
     workspace = line_zeros(workspace_lanes(model.n_bodies, model.nq, model.nv), poison=True)
     values = line_zeros(STATE_SUMS + 3 * model.n_bodies)
+    touched = np.zeros(0)
+    if m.codes[sampling.TOUCH_NUMBERS] and engine.contacts is not None:
+        from skodyn.simulation.contact_looks import looks_of  # few sweeps look at contacts
+
+        watch = engine.contacts
+        touched = looks_of(watch.tables, watch.evaluate(block.q, block.y)).reshape(-1)
     reduce_rows.ready(
         PackedModel(model.kernel_tree, model.parameters),
         first,
         engine.settings.dt * engine.every,
         StateRows(*(rows.reshape(-1) for rows in (block.t, q, y))),
+        touched,
         workspace,
         MetricArrays(m.codes, m.levels, m.function.address, values, kept),
     )

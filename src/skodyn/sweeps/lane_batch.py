@@ -29,6 +29,7 @@ from skodyn.simulation.driven_system import follow_start
 from skodyn.simulation.fixed_step import LogRows, Schedule, StateArrays
 from skodyn.simulation.force_tables import ForceTables
 from skodyn.simulation.forces import MOTIONS
+from skodyn.simulation.implicit_tables import contacts_at
 from skodyn.simulation.lane_loop import GROUP, STEP, Sweep
 from skodyn.simulation.looped_system import OneState, close_start
 from skodyn.simulation.methods import method_named
@@ -139,8 +140,22 @@ class LaneBatch:
         self.alone = arrays(np.zeros(0), np.zeros(0), WIDTH_1)
         new_q, new_y = line_zeros(LANES * self.nq), line_zeros(LANES * self.ny)
         self.states = StateArrays(self.q, self.y, new_q, new_y)
-        values = line_zeros(LANES * (STATE_SUMS + 3 * runs.n_bodies))
-        self.looks = MetricArrays(m.codes, m.levels, m.function.address, values, self.kept)
+        touched = int(m.codes[sampling.TOUCH_NUMBERS])
+        codes = self._with_contacts(m.codes) if touched else m.codes
+        values = line_zeros(LANES * (STATE_SUMS + 3 * runs.n_bodies + touched))
+        self.looks = MetricArrays(codes, m.levels, m.function.address, values, self.kept)
+
+    def _with_contacts(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Codes of metrics that say which part looks at contacts: one behind all others."""
+        from skodyn.simulation.contact_looks import LOOK_AT_CONTACTS  # few sweeps look at them
+
+        parts = self.system.parts
+        found = [*parts, LOOK_AT_CONTACTS.address(WIDTH_N_OWN_PARAMETERS)]
+        self.system = self.system._replace(parts=np.array(found, dtype=parts.dtype))
+        codes = codes.copy()
+        codes[sampling.TOUCH_PART] = len(parts)
+        codes[sampling.TOUCH_AT] = contacts_at(self.runs.codes)
+        return codes
 
     def _prepare_starts(self, kernel: Any) -> None:
         """Close the loops of every start to the last digits, or put driven joints where they begin,

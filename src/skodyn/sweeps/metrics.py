@@ -6,10 +6,10 @@
     reach = { of = "metrics.py:reach", kind = "rms" }
 
 `of` names a quantity: q.NAME and v.NAME by the names of the log's columns, energy (total), kinetic,
-potential, work (of all forces but gravity), contact_loss, momentum.angular.x …, com.x …,
-position.BODY.x …, or a function f(t, q, v) of a Python file. Quantities are looked at every
-`sample_every` steps. Of a model with mimic joints they are those of all its joints; a function is
-given the state.
+potential, work (of all forces but gravity), contact_loss, contact.LABEL.force (.gap, .slip) by the
+labels of contact points, momentum.angular.x …, com.x …, position.BODY.x …, or a function f(t, q, v)
+of a Python file. Quantities are looked at every `sample_every` steps. Of a model with mimic joints
+they are those of all its joints; a function is given the state.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from skodyn.io.schema import Names
 from skodyn.model.columns import LARGEST, Floats, as_floats, shown
 from skodyn.model.model import Model
 from skodyn.simulation import sampling as s
+from skodyn.simulation.contact_looks import LOOKS
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.force_tables import pack_forces
 from skodyn.sweeps.functions import compile_functions, of_state
@@ -191,10 +192,25 @@ def check_metrics(
                 problem = f"{METRICS.at(name, 'of')} is {wrong[0]}"
                 faults.append(METRICS.at(name).fault(problem, wrong[1], "of", metric.of))
             continue
+        if metric.of.startswith("contact."):
+            faults.append(METRICS.at(name).found("of", metric.of, _touching(quantities)))
+            continue
         otherwise = "use one of energy, kinetic, potential, work, q.…, v.…, position.…"
         remedy = spelling.remedy(metric.of, otherwise)
         faults.append(METRICS.at(name).found("of", metric.of, remedy))
     return faults
+
+
+def _touching(quantities: Mapping[str, tuple[int, int]]) -> str:
+    """What can be asked of contacts."""
+    end = f".{LOOKS[0]}"
+    labels = [name[len("contact.") : -len(end)] for name, (source, i) in quantities.items()
+              if source == s.TOUCH and i % len(LOOKS) == 0]  # fmt: skip
+    if not labels:
+        return "this run has no contacts; give it some, or another quantity."
+    more = f" and {len(labels) - 12} more" if labels[12:] else ""
+    parts = ", ".join(f".{look}" for look in LOOKS)
+    return f"use contact.LABEL with one of {parts} and one of {', '.join(labels[:12])}{more}."
 
 
 def _flexible_faults(
@@ -250,7 +266,9 @@ def pack_metrics(
         raise ScenarioError(faults)
     sources = records[1 :: s.RECORD]
     sums = any(source in (s.STATE_SUM, s.TOTAL_ENERGY) for source in sources)
-    header = [len(metrics), int(sums), int(s.PLACE in sources), 0]
+    looks = sum(source == s.TOUCH for source, _ in quantities.values())
+    touched = looks if s.TOUCH in sources else 0
+    header = [len(metrics), int(sums), int(s.PLACE in sources), touched, 0, 0]
     codes = np.array([*header, *records], dtype=np.int64)
     if model.mimics:
         joints = model.coupling
@@ -281,7 +299,15 @@ def _quantities(given: Model, forces: Forces | None) -> dict[str, tuple[int, int
     found |= {f"v.{name}": (s.VELOCITY, i) for i, name in enumerate(names.labels["v_name"])}
     for k, body in enumerate(model.body_names):
         found |= {f"position.{body}.{a}": (s.PLACE, 3 * k + i) for i, a in enumerate(_AXES)}
-    if forces is not None and forces.contacts:  # behind the velocities, before the work of all
-        integrals = pack_forces(given, forces).n_integrals
-        found["contact_loss"] = (s.VELOCITY, model.nv + integrals - 2)
+    if forces is not None and forces.contacts:
+        found["contact_loss"] = (s.LOSS, 0)
+        names_of_looks = (f"contact.{label}.{look}" for label in _labels(given, forces)
+                          for look in LOOKS)  # fmt: skip
+        found |= {name: (s.TOUCH, i) for i, name in enumerate(names_of_looks)}
     return found
+
+
+def _labels(model: Model, forces: Forces) -> tuple[str, ...]:
+    """Of contact points."""
+    tables = pack_forces(model, forces).contacts
+    return tables.labels if tables is not None else ()
