@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-POINTS, RADIUS = 24, 0.5
+POINTS, RADIUS = 32, 0.5  # 24 alias: 6e-9 in a mass matrix whose slaves turn nodes far
 CIRCLE = RADIUS * np.exp(2j * np.pi * np.arange(POINTS) / POINTS)
 
 
@@ -199,11 +199,14 @@ class Twin:
     def velocities(self, q, v):
         """[ω; v] of every body's origin, world axes."""
         here = self.poses(q, np.zeros(self.nv))
-        found = []
-        for k, (r, _, _) in enumerate(here):
-            rate = derivative(lambda z, k=k: self.poses(q, z * v)[k][0], 1) @ r.T
-            linear = derivative(lambda z, k=k: self.poses(q, z * v)[k][1], 1)
-            found.append(np.concatenate(([rate[2, 1], rate[0, 2], rate[1, 0]], linear)))
+
+        def moved(z):
+            return np.array([np.column_stack((r, x)) for r, x, _ in self.poses(q, z * v)])
+
+        rates, found = derivative(moved, 1), []
+        for (r, _, _), rate in zip(here, rates, strict=True):
+            turn = rate[:, :3] @ r.T
+            found.append(np.concatenate(([turn[2, 1], turn[0, 2], turn[1, 0]], rate[:, 3])))
         return np.array(found)
 
     def forward(self, q, v, tau, f_ext=None):

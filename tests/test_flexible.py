@@ -80,6 +80,35 @@ def test_forward_dynamics_undoes_inverse_dynamics(case):
     close(sk.forward_dynamics(model, q, v, tau), vdot, np.linalg.cond(mass))
 
 
+@pytest.mark.parametrize("seed", [0, 5])
+def test_the_general_recursion_with_blocks_of_6_and_m_agrees(seed):
+    """M(k) and b(k) from their definitions, by the sweeps of sk.sko instead of the kernels."""
+    model, _ = flexible_models.random_system(seed)
+    rng = np.random.default_rng(seed)
+    q, v = model.random_state(rng)
+    for body in model.flexible:
+        q[model.mode_slice(body)] *= 20.0
+    general, tau = sk.sko_model(model, q, v), rng.normal(size=model.nv)
+    for k, name in enumerate(model.body_names):
+        modes = model.flexible[name].modes if name in model.flexible else 0
+        rotors = model.joints[k].nv if model.joints[k].armature > 0.0 else 0
+        assert general.M[k].shape == (6 + modes + rotors,) * 2
+    mass = sk.mass_matrix(model, q)
+    condition = np.linalg.cond(mass)
+    close(sk.sko.mass_matrix(general), mass)
+    close(sk.sko.inverse_dynamics(general, tau), sk.inverse_dynamics(model, q, v, tau))
+    close(sk.sko.forward_dynamics(general, tau), sk.forward_dynamics(model, q, v, tau), condition)
+
+
+def test_implicit_contact_refuses_flexible_bodies():
+    model, _ = flexible_models.random_system(0, bodies=3)
+    q, v = model.neutral(), np.zeros(model.nv)
+    words = "implicit_contact does not take models with flexible bodies; choose rk4 or implicit_mid"
+    with pytest.raises(sk.StateError, match=words) as refused:
+        sk.simulate(model, q, v, duration=0.01, dt=1e-3, integrator="implicit_contact")
+    assert len(refused.value.faults) == 1
+
+
 def test_work_and_energy_balance_in_every_integrator():
     model, _ = flexible_models.random_system(0, bodies=4)
     q, v = model.random_state(np.random.default_rng(1))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import skodyn as sk
+from skodyn.simulation import loop
 
 DATA = Path(__file__).parent / "data" / "flexible"
 
@@ -314,15 +316,19 @@ def energies(run):
 
 
 def test_the_energy_of_the_midpoint_rule_does_not_drift():
+    """10⁵ steps, each looked at: a method that keeps phase-space volume lets the energy swing but
+    not wander. Ranges of tenths are extremes of beating modes, so they agree only if a tenth is
+    many beats long: 0.2 % here, 50 s each; tenths of 5 s differ by 3 %."""
     model = pendulum(3)
     run = sk.simulate(
-        model, np.zeros(4), np.zeros(4), duration=500.0, dt=5e-3, every=20,
+        model, np.zeros(4), np.zeros(4), duration=500.0, dt=5e-3, every=1,
         integrator="implicit_midpoint", channels=["energy"],
     )  # fmt: skip
-    e = energies(run)
-    tenth = len(e) // 10
-    spread = [np.ptp(part) for part in (e[:tenth], e[-tenth:])]
-    assert abs(spread[1] / spread[0] - 1.0) < 0.2, spread
+    tenths = np.array_split(energies(run)[1:], 10)
+    spread = [np.ptp(part) for part in tenths]
+    assert abs(spread[-1] / spread[0] - 1.0) < 0.01, spread
+    means = [part.mean() for part in tenths]
+    assert np.ptp(means) < 0.01 * spread[0], means
 
 
 def test_errors_fall_with_the_order_of_the_method():
@@ -450,11 +456,15 @@ def test_forces_at_nodes_are_those_on_a_massless_body_there():
         (sk.PointSpring("boom", node_a="tip", **spring), sk.PointSpring("tag", **spring)),
     ):  # fmt: skip
         runs = [
-            sk.simulate(one, q, v, duration=0.02, dt=1e-3, elements=[element])
-            for one, element in ((model, at_node), (tagged, on_body))
-        ]
+            sk.simulate(one, q, v, duration=0.02, dt=dt, elements=[element])
+            for one, element, dt in (
+                (model, at_node, 1e-3), (tagged, on_body, 1e-3), (model, at_node, 5e-4),
+            )
+        ]  # fmt: skip
         assert np.allclose(runs[0].trajectory.q, runs[1].trajectory.q, rtol=1e-12, atol=1e-14)
-        assert abs(runs[0].summary["energy_imbalance"]) < 1e-6
+        # work is integrated with the state: the balance has the method's error, of fourth order
+        coarse, _, fine = (abs(run.summary["energy_imbalance"]) for run in runs)
+        assert coarse >= 14.0 * fine > 0.0
     for element, remedy in (
         (sk.Wrench("boom", force=(1, 0, 0), point=(1, 0, 0)), 'node = "tip"'),
         (sk.Wrench("boom", force=(1, 0, 0), node="tipp"), "did you mean 'tip'"),
@@ -476,11 +486,29 @@ def test_runs_say_when_a_body_bends_too_far_or_a_step_is_long():
     assert fine.summary["warnings"] == []
 
 
-def test_a_resumed_run_has_the_bits_of_one_in_one_go(tmp_path):
-    model = pendulum(3)
-    plan = {"q0": np.zeros(4), "v0": np.zeros(4), "duration": 0.5, "dt": 1e-3}
-    whole = sk.simulate(model, **plan, integrator="implicit_midpoint")
-    logged = sk.simulate(model, **plan, integrator="implicit_midpoint", log=tmp_path / "a.h5")
-    assert np.array_equal(whole.trajectory.q, np.asarray(logged.trajectory.q))
-    read = sk.open(tmp_path / "a.h5")
+@pytest.mark.parametrize("method", ["rk4", "implicit_midpoint"])
+def test_a_resumed_run_has_the_bits_of_one_in_one_go(tmp_path, monkeypatch, method):
+    monkeypatch.setattr(loop, "MOST_STEPS", 50)
+    model, log = pendulum(3), tmp_path / "part.h5"
+    plan = {
+        "q0": np.zeros(4), "v0": np.zeros(4), "duration": 0.5, "dt": 1e-3, "integrator": method,
+        "channels": ["energy", "vdot", "poses"],
+    }  # fmt: skip
+
+    def stop(engine, _seconds):
+        if engine.t > 0.2:
+            signal.raise_signal(signal.SIGINT)
+
+    part = sk.simulate(model, **plan, log=log, progress=stop)
+    assert part.status == "interrupted"
+    assert 0.2 < part.summary["t"] < 0.5
+    resumed = sk.simulate(model, **plan, log=log, resume=True)
+    assert (resumed.status, resumed.summary["t"]) == ("finished", 0.5)
+    whole = sk.simulate(model, **plan, log=tmp_path / "whole.h5")
+    in_memory, read = sk.simulate(model, **plan), sk.open(log)
+    for name in sk.open(tmp_path / "whole.h5").channels:
+        assert np.array_equal(read[name], sk.open(tmp_path / "whole.h5")[name]), name
+    assert np.array_equal(read["q"], in_memory.trajectory.q)
+    for key in ("energy_imbalance", "deflection_max"):
+        assert resumed.summary[key] == whole.summary[key]
     assert read.labels("v")["v_name"] == ("strip", "strip.y1", "strip.y2", "strip.y3")

@@ -14,7 +14,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skodyn.jit import helper, routine
-from skodyn.kernels.flexible_table import add_sparse, clear_lanes, field, lanes_of, node_lanes
+from skodyn.kernels.flexible_table import (
+    add_sparse,
+    clear_lanes,
+    field,
+    in_lanes3,
+    lanes_of,
+    node_lanes,
+)
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.workspace import parameter3, store6
 from skodyn.lanes import all_lanes, fma, load, load_rows, select, sincos, splat, sqrt, store
@@ -208,6 +215,7 @@ def master_shape(work, model, record, node, i):
     m, b = field(model, record, MODES), field(model, record, SLAVES)
     slope = lanes_of(model, record, SLOPE)
     phi, psi = node_shape(work, model, node, i)
+    phi, psi = in_lanes3(work, phi), in_lanes3(work, psi)
     for s in range(b):
         share = load(work, slope + s * m + i)
         slave_phi, slave_psi = node_shape(work, model, node, m + s)

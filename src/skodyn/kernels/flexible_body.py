@@ -20,6 +20,7 @@ from skodyn.kernels.flexible_table import (
     add_sparse,
     clear_lanes,
     field,
+    in_lanes3,
     lanes_of,
     modal_mass,
     shape_integral,
@@ -152,7 +153,10 @@ def deformed_inertia(work, model, k, record):
     """(m, mc, J) of body k in its own axes."""
     i, eta = body_parameters(k), lanes_of(model, record, ETA)
     one = splat(work, 1.0)
-    h, j = parameter3(work, model, i + FIRST_MOMENT), parameter_sym(work, model, i + SECOND_MOMENT)
+    h = in_lanes3(work, parameter3(work, model, i + FIRST_MOMENT))
+    a = in_lanes3(work, parameter3(work, model, i + SECOND_MOMENT))
+    b = in_lanes3(work, parameter3(work, model, i + SECOND_MOMENT + 3))
+    j = (a[0], a[1], a[2], b[0], b[1], b[2])
     constants, integrals = field(model, record, COUPLINGS), field(model, record, SHAPE_INTEGRALS)
     at = lanes_of(model, record, COUPLING)
     for e in range(field(model, record, SHAPES)):
@@ -172,7 +176,7 @@ def couple_masters(work, model, record, r):
     integrals, first = field(model, record, SHAPE_INTEGRALS), mode_slot(model, record, 0) + GAIN
     for i in range(m):
         c = load3(work, at + 9 * i)
-        f = parameter3(work, model, integrals + 3 * i)
+        f = in_lanes3(work, parameter3(work, model, integrals + 3 * i))
         for s in range(b):
             share = load(work, slope + s * m + i)
             c = add_scaled(c, share, load3(work, at + 9 * (m + s)))

@@ -59,6 +59,12 @@ def triangle(i):
 
 
 @helper
+def in_lanes3(work, a):
+    """Three parameters that a sum of lanes begins with."""
+    return (splat(work, a[0]), splat(work, a[1]), splat(work, a[2]))
+
+
+@helper
 def shape_integral(work, model, record, e):
     """∫ φ dm of shape e."""
     return parameter3(work, model, field(model, record, SHAPE_INTEGRALS) + 3 * e)
