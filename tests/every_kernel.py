@@ -113,10 +113,9 @@ def front_door(model):
 
 def side_by_side():
     """Runs in lanes by every method, with forces and metrics; adaptive ones one by one."""
-    for method in test_sweep_lanes.METHODS:
-        for make in (test_sweep_lanes.flier, test_sweep_lanes.geared):
-            runs = test_sweep_lanes.packed(2, method, make=make)
-            LaneBatch(runs, test_sweep_lanes.metrics(make)).run()
+    for method, make in test_sweep_lanes.CASES:
+        runs = test_sweep_lanes.packed(2, method, make=make)
+        LaneBatch(runs, test_sweep_lanes.metrics(make)).run()
     adaptive = """
         duration = 0.02
         [model]
