@@ -11,6 +11,8 @@ import pytest
 import skodyn as sk
 from skodyn.jit import JIT_DISABLED
 from skodyn.kernels.status import OUT_OF_BOUNDS, decode
+from skodyn.scenario import parse_scenario
+from skodyn.scenario.running import run_scenario
 from skodyn.simulation.elements import Forces, JointProperties, PointSpring, Servo, TorqueTable
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.force_tables import pack_forces
@@ -248,3 +250,28 @@ def test_stopped_early_only_whole_runs_count(monkeypatch):
     if not JIT_DISABLED:
         assert 0 < part.complete.sum() < 27
     assert (part.q[part.complete] == whole.q[part.complete]).all()
+
+
+def test_runs_with_other_times_of_a_table_have_their_own(tmp_path):
+    """Lanes look up times together."""
+    text = """
+        duration = 0.3
+        [model]
+        file = "models/double_pendulum.toml"
+        [controllers.push]
+        type = "torque_table"
+        joint = "shoulder"
+        times = [0.0, TIME, 0.2]
+        torques = [0.0, 5.0, 0.0]
+    """
+    folder, times = Path(__file__).parent.parent / "scenarios", [0.05, 0.08, 0.12]
+    found = sk.sweep(
+        parse_scenario(text.replace("TIME", "0.1"), folder), {"controllers.push.times.1": times},
+        metrics={"far": {"of": "q.elbow", "kind": "final"}}, out=tmp_path / "sweep.h5",
+        engine="in-process",
+    )  # fmt: skip
+    alone = [
+        run_scenario(parse_scenario(text.replace("TIME", str(t)), folder), None) for t in times
+    ]
+    assert (found.metric("far") == [run.q[-1, 1] for run in alone]).all()
+    assert len(set(found.metric("far"))) == 3

@@ -25,6 +25,7 @@ from skodyn.errors import SkodynError
 from skodyn.forks import cached_property
 from skodyn.model import layout
 from skodyn.model.columns import Floats
+from skodyn.model.keys import TIMES, keys_of
 from skodyn.model.loop_structure import plans_like
 from skodyn.model.model import Model
 from skodyn.model.packing import place_bodies, weigh_bodies
@@ -123,8 +124,17 @@ class Variant:
             self.tables.codes.tobytes(),
             repr(given).encode(),
             *(c.digest.encode() for c in self.scenario.forces.controllers),
+            *_times_of(s),
         )
         return hashlib.sha256(b"\0".join(parts)).digest()
+
+
+def _times_of(scenario: Scenario) -> Iterator[bytes]:
+    """Times of all tables: lanes look them up together, so runs side by side share them."""
+    for one in (*scenario.forces.elements, *scenario.forces.motions):
+        for name, entry in keys_of(type(one)).items():
+            if entry.kind is TIMES:
+                yield np.array(getattr(one, name), dtype=np.float64).tobytes()
 
 
 @dataclass(frozen=True)
