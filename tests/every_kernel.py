@@ -229,8 +229,9 @@ def forces_of_all_kinds():
     joint = next(n for n, j in zip(chain.joint_names, chain.joints, strict=True) if j.nv == 1)
     q, v = chain.random_state(np.random.default_rng(3))
     servo = Servo(joint, kp=1.0, kd=0.1, gravity_compensation=True)
+    moving = sk.TrackingServo(joint, kp=1.0, amplitude=0.1, frequency=1.0)
     sk.simulate(
-        chain, q, 0.1 * v, duration=0.003, dt=1e-3, elements=(servo, FixmanForce(1.0)),
+        chain, q, 0.1 * v, duration=0.003, dt=1e-3, elements=(servo, moving, FixmanForce(1.0)),
         channels=["energy", "tau"],
     )  # fmt: skip
 

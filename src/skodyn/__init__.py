@@ -155,6 +155,7 @@ if TYPE_CHECKING:
         Sinusoid,
         SteadyMotion,
         TorqueTable,
+        TrackingServo,
         Wrench,
         simulate,
     )
@@ -348,6 +349,7 @@ _HOME = {
         "Sinusoid",
         "SteadyMotion",
         "TorqueTable",
+        "TrackingServo",
         "Wrench",
         "simulate",
     ),
@@ -489,6 +491,7 @@ __all__ = [
     "Target",
     "TopologyError",
     "TorqueTable",
+    "TrackingServo",
     "Trajectory",
     "Translation",
     "Universal",

@@ -28,6 +28,7 @@ from skodyn.simulation.elements import (
     Sinusoid,
     SteadyMotion,
     TorqueTable,
+    TrackingServo,
     Wrench,
 )
 from skodyn.simulation.loop import Progress
@@ -55,6 +56,7 @@ __all__ = [
     "Sinusoid",
     "SteadyMotion",
     "TorqueTable",
+    "TrackingServo",
     "Wrench",
     "simulate",
 ]
@@ -111,8 +113,8 @@ def simulate(
         Springs, damping, friction and stops by joint name; those that the model's file gives act on
         the other joints.
     elements : iterable
-        Servo, Controller, Sinusoid, TorqueTable, Wrench, PointSpring, FixmanForce, or elements of
-        your own.
+        Servo, TrackingServo, Controller, Sinusoid, TorqueTable, Wrench, PointSpring, FixmanForce,
+        or elements of your own.
     ground : list of shapes, or dict of str to shape
         Shapes of the world that others can touch; the first half space of a list is "floor".
     contacts : iterable of Contact

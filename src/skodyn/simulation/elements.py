@@ -26,6 +26,7 @@ from skodyn.simulation.element_kinds.point_spring import PointSpring
 from skodyn.simulation.element_kinds.servo import Servo
 from skodyn.simulation.element_kinds.sinusoid import Sinusoid
 from skodyn.simulation.element_kinds.torque_table import TorqueTable
+from skodyn.simulation.element_kinds.tracking_servo import TrackingServo
 from skodyn.simulation.element_kinds.wrench import Wrench
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Sinusoid",
     "SteadyMotion",
     "TorqueTable",
+    "TrackingServo",
     "Wrench",
 ]
 

@@ -19,12 +19,13 @@ from skodyn.simulation.forces import COUNT, FIRST, INTEGRAL, OFFSET, SECOND, SER
 
 
 @helper
-def servo(work, system, at, state, effects):
-    """PID torque; the rate of the integral is the position error."""
+def pid(work, system, at, dof, state, effects, errors):
+    """PID torque of the errors in position and velocity; the integral is that of the position.
+
+    Numbers: kp, kd, ki, two of its own, limit; COUNT says whether gravity is compensated.
+    """
     codes, numbers, i = system.codes, system.numbers, system.codes[at + OFFSET]
-    dof = codes[at + FIRST]
-    error = parameter(work, numbers, i + 3) - load_rows(work, state.q, codes[at + SECOND])
-    slip = parameter(work, numbers, i + 4) - load_rows(work, state.y, dof)
+    error, slip = errors
     torque = fma(parameter(work, numbers, i), error, parameter(work, numbers, i + 1) * slip)
     if codes[at + INTEGRAL] >= 0:
         z = velocity_count(full_model(system.model)) + codes[at + INTEGRAL]
@@ -35,6 +36,16 @@ def servo(work, system, at, state, effects):
     limit = splat(work, 1.0) * parameter(work, numbers, i + 5)
     torque = select(torque > limit, limit, torque)
     add_torque(work, effects.tau, dof, select(torque < -limit, -limit, torque))
+
+
+@helper
+def servo(work, system, at, state, effects):
+    """To a target that stays."""
+    codes, numbers, i = system.codes, system.numbers, system.codes[at + OFFSET]
+    dof = codes[at + FIRST]
+    error = parameter(work, numbers, i + 3) - load_rows(work, state.q, codes[at + SECOND])
+    slip = parameter(work, numbers, i + 4) - load_rows(work, state.y, dof)
+    pid(work, system, at, dof, state, effects, (error, slip))
 
 
 @register
