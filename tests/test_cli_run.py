@@ -116,7 +116,8 @@ def test_run_names_its_log_after_the_scenario(scenario, tmp_path, capsys, monkey
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert main(["run", "../rod.toml", "--quiet"]) == 0
-    assert [p.name for p in (tmp_path / "elsewhere").iterdir()] == ["rod.h5"]
+    written = {p.name for p in (tmp_path / "elsewhere").iterdir()}
+    assert written == {"rod.h5", "rod.h5.checkpoint"}
 
 
 def test_run_as_json_is_data(scenario, tmp_path, capsys):

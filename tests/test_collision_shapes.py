@@ -191,7 +191,7 @@ def test_the_ground_of_a_file_is_the_worlds(tmp_path):
         ('[bodies.ball.collisions.a]\ntype = "sphre"', 8, "'sphre'; did you mean 'sphere'"),
         ("[bodies.ball.collisions.a]\nradius = 1", 7, "it has no type; use one of box, capsule"),
         ('[bodies.ball.collisions.a]\ntype = "sphere"', 7, "a sphere needs radius"),
-        ('[bodies.ball.collisions.a]\ntype = "mesh"', 8, "has type 'mesh'; use one of box"),
+        ('[bodies.ball.collisions.a]\ntype = "mesh"', 7, "a mesh needs filename"),
         ("[bodies.ball.collisions]\na = 1", 8, "collision shape 'a' is 1; write one table"),
         ('[ground.floor]\ntype = "half_space"\nnormal = [0, 0, 0]', 9, "of no length"),
     ],

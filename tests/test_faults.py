@@ -364,7 +364,7 @@ def arm():
             lambda: sk.ModelBuilder().add_frame("a", "b", xyz=(0, 0, 0)),
             [
                 "ModelBuilder.add_frame has no argument 'xyz'; it takes name, body, translation, "
-                "rotation."
+                "rotation, at."
             ],
         ),
         (
@@ -477,8 +477,14 @@ def test_messages_are_in_the_words_that_everybody_uses():
 # ---- one rule, one wording ----------------------------------------------------------------------
 
 PROPERTIES = [
-    ({"damping": -1.0}, "damping is -1.0; give a number of at least 0."),
-    ({"stiffness": "a"}, "stiffness is 'a'; give a number of at least 0."),
+    (
+        {"damping": -1.0},
+        "damping is -1.0; give a number of at least 0, or a list of them, one for each degree of freedom.",
+    ),
+    (
+        {"stiffness": "a"},
+        "stiffness is 'a'; give a number of at least 0, or a list of them, one for each degree of freedom.",
+    ),
     ({"friction_speed": 0.0}, "friction_speed is 0.0; give a number above 0."),
     ({"rest": float("nan")}, "rest is nan; give a finite number."),
     ({"damping": 1e70}, "damping is 1e+70; give ordinary SI values, at most 1e+60."),

@@ -508,7 +508,9 @@ def test_poses_keep_the_coupling_over_ten_seconds():
     assert abs(run.summary["energy_imbalance"]) < 1e-9
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method", [m for m in METHODS if m != "implicit_contact"]
+)  # refuses mimics
 def test_every_integrator_follows_the_reduced_equations(method):
     """The same system with its reduced v̇ from the front door, integrated here by fine RK4."""
     model = gripper()

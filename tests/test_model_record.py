@@ -40,12 +40,17 @@ def assert_comes_back(model):
     assert (back.notes, back.repairs) == (model.notes, model.repairs)
     assert (back.mimics, back.joint_names) == (model.mimics, model.joint_names)
     assert (back.loop_names, back.couplings) == (model.loop_names, model.couplings)
+    assert (dict(back.flexible), dict(back.attached)) == (
+        dict(model.flexible),
+        dict(model.attached),
+    )
+    assert dict(back.bent) == dict(model.bent)
     assert describe(back) == describe(model)
 
 
 def test_every_field_of_a_model_is_looked_at():
     looked_at = {"joint_properties", "limits", "visuals", "notes", "repairs", "frames", "mimics"}
-    looked_at |= {"loops", "couplings", "collisions", "starts"}
+    looked_at |= {"loops", "couplings", "collisions", "starts", "flexible", "attached", "bent"}
     looked_at |= {"packed_with"}  # the model's own guard, of the fields that are packed
     optional = {
         f.name for f in fields(sk.Model) if (f.default, f.default_factory) != (MISSING, MISSING)
@@ -59,7 +64,7 @@ def test_every_shipped_model_comes_back_from_its_text(path):
 
 
 def test_models_of_several_formats_are_shipped():
-    assert {path.suffix for path in MODELS} == {".toml", ".urdf"}
+    assert {path.suffix for path in MODELS} == {".toml", ".urdf", ".xml"}
 
 
 @pytest.mark.parametrize(
@@ -119,7 +124,7 @@ def test_a_log_gives_its_model_back_and_an_older_log_says_that_it_cannot(tmp_pat
     ("old", "new"), [('"revolute"', '"ball of wool"'), ('"mass":', '"weight":'), ("{", "")]
 )
 def test_a_text_of_another_kind_is_refused_in_a_sentence(old, new):
-    text = model_text(sk.load(MODELS[0]))
+    text = model_text(sk.load(next(p for p in MODELS if p.name == "double_pendulum.toml")))
     with pytest.raises(sk.LogError, match="cannot be built by this version of skodyn"):
         read_model(text.replace(old, new))
 

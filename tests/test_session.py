@@ -193,10 +193,9 @@ def test_simulate_goes_on_with_its_log_as_the_message_says(tmp_path, monkeypatch
     q, v = start(model)
     given = {"duration": 0.5, "dt": 5e-3, "joints": FORCES.joints, "elements": FORCES.elements}
     whole = simulate(model, q, v, **given)
-    monkeypatch.setattr(
-        simulate_module, "_run", partial(session.run, chunk=5, progress=interrupt_at(40))
-    )
-    part = simulate(model, q, v, log=log, resume=True, **given)  # there is nothing to go on with
+    monkeypatch.setattr(simulate_module, "_run", partial(session.run, chunk=5))
+    stop = interrupt_at(40)
+    part = simulate(model, q, v, log=log, resume=True, progress=stop, **given)  # begins
     assert part.status == "interrupted"
     with pytest.raises(LogError, match=rf"sk\.simulate\(…, log='{log}', resume=True\)"):
         resume_log(log)
@@ -246,7 +245,7 @@ CHANGES = {
     "model": lambda p: {"model": _other_model()},
     "initial state": lambda p: {"v0": p.v0 * 1.5},
     "settings": lambda p: {"settings": p.settings.changed(dt=p.settings.dt / 2)},
-    "settings ": lambda p: {"duration": 2.0},
+    "settings ": lambda p: {"duration": p.duration / 2},
     "settings  ": lambda p: {"every": 4},
     "forces": lambda p: {"forces": _stiffer()},
     "forces ": lambda p: {"forces": replace(p.forces, elements=())},
@@ -388,7 +387,8 @@ def test_a_new_run_forgets_the_checkpoints_of_an_old_one(interrupted):
     plan, log = interrupted
     run = session.run(plan, log, overwrite=True)
     assert run.status == "finished"
-    assert [p.name for p in log.parent.iterdir()] == [log.name]
+    names = {p.name for p in log.parent.iterdir()}
+    assert names == {log.name, f"{log.name}.checkpoint"}  # that of its end, no .previous
 
 
 # ---- runs that fail -----------------------------------------------------------------------------

@@ -135,7 +135,9 @@ class ContactWatch:
         gap, speed = found[:, :, rows.GAP], found[:, :, rows.SPEED]
         # about to touch before the next row
         near = (gap < 0.0) | (gap + 2.0 * interval * np.minimum(speed, 0.0) < 0.0)
-        near &= np.asarray(np.isfinite(q).all(axis=1))[:, None]  # not the last rows of a run that fails
+        near &= np.asarray(np.isfinite(q).all(axis=1))[
+            :, None
+        ]  # not the last rows of a run that fails
         if not near.any():
             return
         self._look_at_depths(t, gap, speed, near)

@@ -190,11 +190,14 @@ def resume(
         raise LogError(done)
     saved = checkpoint.load(checkpoint_path(path))
     ended = saved.meta.get("duration", plan.duration)
-    longer = _until(plan, ended, until, path)
+    longer, given = _until(plan, ended, until, path), plan.duration
     if finished and longer.duration <= ended:
         raise LogError(done)
     plan = replace(plan, duration=ended)
+    planned = saved.meta.get("planned", ended)  # before it was extended
     changed = [k for k, v in plan.identity().items() if saved.meta["identity"].get(k) != v]
+    if until is None and given < ended and given != planned and "settings" not in changed:
+        changed.append("settings")
     if changed and not force:
         raise StateError(
             f"{path} cannot be resumed to the same bits: its {', '.join(changed)} changed since "
@@ -218,7 +221,7 @@ def resume(
     if engine.bending is not None:
         before, rows = open_trajectory(path), saved.meta["rows"]
         engine.bending.catch_up(np.asarray(before.t[:rows]), np.asarray(before.q[:rows]))
-    return _run_logged(plan, engine, start, writer, path, progress, chunk)
+    return _run_logged(plan, engine, start, writer, path, progress, chunk, planned)
 
 
 def _until(plan: Plan, ended: float, until: float | None, path: Path) -> Plan:
@@ -263,6 +266,7 @@ def _run_logged(
     path: Path,
     progress: Progress | None,
     chunk: int | None,
+    planned: float | None = None,
 ) -> Run:
     from skodyn.io import checkpoint
     from skodyn.io.trajectory import open as open_trajectory
@@ -274,6 +278,7 @@ def _run_logged(
         meta = {
             "identity": identity, "rows": writer.rows, "events": writer.events,
             "start": asdict(start), "duration": plan.duration,
+            "planned": planned or plan.duration,
         }  # fmt: skip
         checkpoint.save(checkpoint_path(path), engine.memory_of_run(), meta)
 
