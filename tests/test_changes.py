@@ -92,8 +92,10 @@ def test_every_fault_is_told_at_once_and_by_its_path():
         "Body 'upper': inertia violates the triangle inequality",
         "'joints.shoulder.armature' is no passive force, but a parameter of the joint; change "
         "'bodies.upper.joint.armature'.",
-        "Joint 'shoulder': damping is -1.0; give a number of at least 0, or a list of them, one for each degree of freedom.",
-        "Joint 'elbow': stiffness is 'a'; give a number of at least 0, or a list of them, one for each degree of freedom.",
+        "Joint 'shoulder': damping is -1.0; give a number of at least 0, or a list of them, one "
+        "for each degree of freedom.",
+        "Joint 'elbow': stiffness is 'a'; give a number of at least 0, or a list of them, one "
+        "for each degree of freedom.",
         "Joint 'elbow': lower is 2.0, above upper = 1.0; exchange or correct them.",
         "loops is 4; give a table for each name",
         "The model: gravity is (0, 0); give three numbers.",

@@ -479,11 +479,13 @@ def test_messages_are_in_the_words_that_everybody_uses():
 PROPERTIES = [
     (
         {"damping": -1.0},
-        "damping is -1.0; give a number of at least 0, or a list of them, one for each degree of freedom.",
+        "damping is -1.0; give a number of at least 0, or a list of them, one for each degree of "
+        "freedom.",
     ),
     (
         {"stiffness": "a"},
-        "stiffness is 'a'; give a number of at least 0, or a list of them, one for each degree of freedom.",
+        "stiffness is 'a'; give a number of at least 0, or a list of them, one for each degree of "
+        "freedom.",
     ),
     ({"friction_speed": 0.0}, "friction_speed is 0.0; give a number above 0."),
     ({"rest": float("nan")}, "rest is nan; give a finite number."),

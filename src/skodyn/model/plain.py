@@ -93,7 +93,10 @@ def described(data: Data) -> ModelBuilder:
     """The builder that data describe, but for shapes; values are judged when it builds."""
     builder = ModelBuilder(data["gravity"], data["name"])
     for name, body in data["bodies"].items():
-        given = {key: body[key] for key in (*_BODY_NUMBERS, "at") if key in body}
+        numbers = _PLACE if "flexible" in body else _BODY_NUMBERS  # it weighs what its beam does
+        given = {key: body[key] for key in numbers}
+        if "at" in body:
+            given["at"] = body["at"]
         if "flexible" in body:
             given["flexible"] = bending_of(body["flexible"])
         builder.add_body(name, body["parent"], _joint(body["joint"]), **given)
@@ -101,7 +104,7 @@ def described(data: Data) -> ModelBuilder:
             source = mimic["joint"]
             builder.add_mimic(body["joint"]["name"], source, mimic["multiplier"], mimic["offset"])
     for name, frame in data.get("frames", {}).items():
-        given = {key: frame[key] for key in (*_PLACE, "at") if key in frame}
+        given = {key: frame[key] for key in (*_PLACE, *(frame.keys() & {"at"}))}
         builder.add_frame(name, frame["body"], **given)
     for name, loop in data.get("loops", {}).items():
         builder.add_loop(name, **{**loop, "joint": _joint(loop["joint"])})
