@@ -161,6 +161,7 @@ def test_every_scenario_runs(path, tmp_path, capsys):
     interval = scenario.integrator.dt * scenario.output.every
     shorter = re.sub(r"(?m)^duration = .*$", f"duration = {5 * interval:.12g}", text)
     shorter = shorter.replace('file = "models/', f'file = "{path.parent}/models/')
+    shutil.copytree(path.parent / "laws", tmp_path / "laws")
     copy = tmp_path / path.name
     copy.write_text(shorter)
     assert main(["check", str(copy)]) == 0
