@@ -288,7 +288,7 @@ def test_energy_changes_by_the_work_of_all_forces():
     q, v = MODEL.random_state(np.random.default_rng(3))
     q, v = MODEL.integrate(MODEL.neutral(), 0.2 * MODEL.difference(MODEL.neutral(), q)), 0.2 * v
     missing = []
-    for dt in (4e-3, 2e-3, 1e-3):
+    for dt in (2e-3, 1e-3, 5e-4):  # with 4e-3, damping of the light gimbal makes RK4 unstable
         run = simulate(
             MODEL, q, v, duration=0.4, dt=dt, joints=DRIVEN.joints, elements=DRIVEN.elements
         )
