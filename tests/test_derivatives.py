@@ -18,8 +18,8 @@ import naive
 import skodyn as sk
 from skodyn import interop
 from skodyn.dynamics import driver
+from skodyn.dynamics.algorithms import MASS_INVERSE
 from skodyn.dynamics.derivatives import FORWARD
-from skodyn.dynamics.functions import MASS_INVERSE
 from skodyn.kernels.related_products import RECURSION
 from skodyn.kernels.side_by_side import level_count
 

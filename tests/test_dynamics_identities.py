@@ -13,7 +13,7 @@ import adapters
 import naive
 import skodyn as sk
 from skodyn.dynamics import driver
-from skodyn.dynamics.functions import JOINT_FORCES
+from skodyn.dynamics.algorithms import JOINT_FORCES
 from skodyn.kernels import workspace as ws_layout
 from skodyn.kernels.workspace import pack_block
 from skodyn.model import layout

@@ -12,7 +12,7 @@ import pytest
 import skodyn as sk
 from skodyn import jit
 from skodyn.dynamics import driver
-from skodyn.dynamics.functions import FORWARD, MASS_INVERSE
+from skodyn.dynamics.algorithms import FORWARD, MASS_INVERSE
 from skodyn.jit import JIT_DISABLED
 
 ROOT = Path(__file__).parent.parent

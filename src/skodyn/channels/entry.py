@@ -55,7 +55,7 @@ class Channel:
     dimensions, for a model. fault: why a model cannot have it, or None.
     draw: curves of one of its data sets; without it, it is no curve. on_its_own: its panels share
     no row with those of others. usual: a plot says if it was not logged. always: every log has it.
-    algorithm: of dynamics/functions.py; its batch kernel is made ready before anybody times a step.
+    algorithm: of dynamics/algorithms.py; its batch kernel is ready before anybody times a step.
     order: where it comes in lists, logs and plots.
     """
 

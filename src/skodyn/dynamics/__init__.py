@@ -28,7 +28,6 @@ from skodyn.dynamics.functions import (
     forward_dynamics,
     gravity_force,
     inverse_dynamics,
-    joint_forces,
 )
 from skodyn.dynamics.hybrid import HybridDynamics, hybrid_dynamics
 from skodyn.dynamics.hybrid_derivatives import HybridDerivatives, hybrid_dynamics_derivatives
@@ -38,6 +37,7 @@ from skodyn.dynamics.ik_search import (
     inverse_kinematics,
 )
 from skodyn.dynamics.inertias import BodyInertias, body_inertias, joint_columns
+from skodyn.dynamics.joint_reactions import joint_forces
 from skodyn.dynamics.kinematics import (
     center_of_mass,
     energy,
@@ -48,15 +48,14 @@ from skodyn.dynamics.kinematics import (
     velocities,
 )
 from skodyn.dynamics.loop_functions import (
-    LoopForces,
     loop_basis,
     loop_error,
-    loop_forces,
     loop_jacobian,
     loop_rate,
     loop_rows,
     project_velocity,
 )
+from skodyn.dynamics.loop_reactions import LoopForces, loop_forces
 from skodyn.dynamics.mass_matrices import (
     mass_matrix,
     mass_matrix_inverse,

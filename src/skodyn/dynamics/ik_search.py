@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skodyn.dynamics.algorithms import JACOBIAN
 from skodyn.dynamics.driver import NOTHING, run
 from skodyn.dynamics.explain import read_arguments
 from skodyn.dynamics.frames import POSES
-from skodyn.dynamics.functions import JACOBIAN
 from skodyn.dynamics.ik_targets import Bounds, Problem, Target, read_bounds, read_targets
 from skodyn.dynamics.kinematics import node_table
 from skodyn.errors import StateError

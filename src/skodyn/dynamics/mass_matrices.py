@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.dynamics import coupled as _coupled
-from skodyn.dynamics.driver import COMPILED, NOTHING, TURNED_AWAY, block_of, first_block, run
-from skodyn.dynamics.explain import check_out, raise_failure, read_arguments, read_columns
-from skodyn.dynamics.flexible_algorithms import BENT_SOLVE
-from skodyn.dynamics.functions import (
+from skodyn.dynamics.algorithms import (
     COMPLIANCE,
     COUPLED_SOLVE,
     JACOBIAN,
@@ -22,6 +19,9 @@ from skodyn.dynamics.functions import (
     MASS_MATRIX,
     SOLVE,
 )
+from skodyn.dynamics.driver import COMPILED, NOTHING, TURNED_AWAY, block_of, first_block, run
+from skodyn.dynamics.explain import check_out, raise_failure, read_arguments, read_columns
+from skodyn.dynamics.flexible_algorithms import BENT_SOLVE
 from skodyn.dynamics.kinematics import node_table, number_or_array
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model

@@ -10,7 +10,7 @@ import numpy as np
 
 from skodyn.channels.entry import CHANNELS, Channel
 from skodyn.channels.rows import Rows
-from skodyn.dynamics import functions
+from skodyn.dynamics import algorithms
 from skodyn.dynamics.driver import FEW
 from skodyn.simulation.engine import Block, Engine
 from skodyn.simulation.force_energy import force_energy
@@ -24,7 +24,7 @@ def prepare_channels(channels: Sequence[Channel], rows: int) -> None:
     Shipped code is ready as it is; without it this is where numba compiles.
     """
     for channel in channels:
-        algorithm = getattr(functions, channel.algorithm, None)
+        algorithm = getattr(algorithms, channel.algorithm, None)
         if algorithm is not None and (rows >= FEW or algorithm.batch.is_at_hand):
             _ = algorithm.ready_batch
 

@@ -36,7 +36,7 @@ def force_rows(rows: Rows) -> Floats:
     """Wrenches (rows, loops, 6), NaN where they are undetermined; of a coupling, its torque comes
     first and nothing else."""
     from skodyn import dynamics
-    from skodyn.dynamics.loop_functions import forces_of
+    from skodyn.dynamics.loop_reactions import forces_of
 
     model, q, rates = rows.model, rows.q, rows.rates
     result = np.full((len(q), len(model.loop_names), 6), np.nan)
