@@ -2,6 +2,8 @@
 
     python tests/api_snapshot.py          # renew tests/data/api.txt, then look at the difference
 
+It also writes src/skodyn/__init__.pyi, the same names as type checkers and editors read them.
+
 A difference is a change for users: it belongs in CHANGELOG.md (docs/releasing.md).
 """
 
@@ -15,6 +17,7 @@ from pathlib import Path
 import skodyn as sk
 
 FILE = Path(__file__).parent / "data" / "api.txt"
+STUB = Path(__file__).parents[1] / "src" / "skodyn" / "__init__.pyi"
 
 
 def signature(thing: object) -> str:
@@ -54,6 +57,14 @@ def surface() -> str:
     return "\n".join(line for n in names for line in described(n, getattr(sk, n))) + "\n"
 
 
+def stub() -> str:
+    """The front page with every name imported, which it does itself only when it is asked for."""
+    lines = sorted(f"from {home} import {name} as {name}" for name, home in sk._MODULE_OF.items())
+    first = "# Made by tests/api_snapshot.py of the table in __init__.py; edit that one."
+    return "\n".join((first, *lines, "", "__version__: str", ""))
+
+
 if __name__ == "__main__":
+    STUB.write_text(stub())
     FILE.write_text(surface())
     print(f"{FILE}: {len(FILE.read_text().splitlines())} lines")

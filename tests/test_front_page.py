@@ -16,13 +16,13 @@ from typing import get_args
 import pytest
 
 import skodyn as sk
+from api_snapshot import STUB, stub
 
 
-def test_the_table_of_names_is_that_of_the_imports_for_type_checkers():
-    tree = ast.parse(Path(sk.__file__).read_text())
-    (block,) = (node for node in tree.body if isinstance(node, ast.If))
-    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
-    assert {a.name: node.module for node in imports for a in node.names} == sk._MODULE_OF
+def test_the_stub_for_type_checkers_has_the_table_of_names():
+    assert STUB.read_text() == stub(), "run: python tests/api_snapshot.py"
+    imports = [node for node in ast.parse(stub()).body if isinstance(node, ast.ImportFrom)]
+    assert {a.asname: node.module for node in imports for a in node.names} == sk._MODULE_OF
     assert set(sk.__all__) == {*sk._MODULE_OF, "__version__"}
 
 

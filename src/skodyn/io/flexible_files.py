@@ -25,7 +25,7 @@ import numpy as np
 from skodyn.errors import LogError, ModelError
 from skodyn.faults import Fault
 from skodyn.io.checkpoint import sync_folder
-from skodyn.io.log import check_space, check_target
+from skodyn.io.log_files import check_space, check_target
 from skodyn.model.flexible import BeamCurvature, FlexibleBody, FlexibleDisplay, FlexibleNode
 from skodyn.model.reduction import from_matrices
 

@@ -3,7 +3,7 @@
 HDF5 keeps no journal: a process that is killed while HDF5 creates or moves something leaves a file
 that nobody can open. So HDF5 only makes the file, whole and with room for all rows, under another
 name (io/log_layout.py). From then on rows, their checksums and the state of the run are written to
-their places by this module, in an order in which every prefix is a sound log:
+their places by this module, in an order in which every prefix is a valid log:
 
 - rows go beyond the end of what is promised; then checksums, then the lengths of the channels;
 - the state, which promises them, comes last, and twice (io/log_state.py);
@@ -14,20 +14,19 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.channels.entry import Channel
 from skodyn.errors import LogError
 from skodyn.io.disk import checksum, claim, lock, release, write_at
+from skodyn.io.log_files import check_space, check_target, refuse_to_replace, temporary_name
 from skodyn.io.log_layout import EVENT_DATA, STATE_BYTES, Content, Layout, make_log
 from skodyn.io.log_reading import OpenLog, in_words, open_log, read_layout_and_state
 from skodyn.io.log_state import State, plain, without_repetition
@@ -35,7 +34,7 @@ from skodyn.io.model_record import model_text
 from skodyn.io.schema import Names, chosen_data, dtype_of
 from skodyn.model.model import Model
 
-__all__ = ["LogWriter", "check_space", "check_target"]
+__all__ = ["LogWriter"]
 
 STATUSES = ("running", "finished", "failed", "interrupted")
 
@@ -86,7 +85,7 @@ class LogWriter:
         )  # fmt: skip
         room = expected_rows or _ROOM // max(row_bytes, 8)
         with in_words(path, "create"):
-            _refuse_to_replace(file_path)
+            refuse_to_replace(file_path)
             checks = (0,) * len(EVENT_DATA) if content.has_events else ()
             state = State((0,) * len(chosen), event_checks=checks)
             return cls._make(file_path, content, max(room, 1), state)
@@ -96,7 +95,7 @@ class LogWriter:
         cls, path: Path, content: Content, room: int, state: State, old: OpenLog | None = None
     ) -> Self:
         """A new log with the rows of an old one; it gets its name only once it is complete."""
-        temporary = _temporary(path)
+        temporary = temporary_name(path)
         handle = claim(temporary)
         try:
             log = cls(path, handle, make_log(temporary, handle, content, room), state)
@@ -123,7 +122,7 @@ class LogWriter:
             try:
                 lock(handle)
                 log = cls(given, handle, *read_layout_and_state(given, handle))
-                _temporary(given).unlink(missing_ok=True)  # of a run that was killed as it grew
+                temporary_name(given).unlink(missing_ok=True)  # of a run that was killed as it grew
                 log._begin_session(provenance)
             except BaseException:
                 os.close(handle)
@@ -363,48 +362,3 @@ class LogWriter:
         events = old.events()
         if events is not None:
             self.append_events(*events.values())
-
-
-# ---- before a file is made ------------------------------------------------------------------
-
-
-def check_target(path: Path, overwrite: bool) -> None:
-    folder = path.parent
-    if path.is_dir():
-        raise LogError(f"{path} is a folder; give the name of a file, for example {path}/run.h5.")
-    if not folder.is_dir():
-        raise LogError(f"{path}: the folder {folder} does not exist; create it first.")
-    if not os.access(folder, os.W_OK):
-        raise LogError(f"{path}: the folder {folder} is not writable; choose another one.")
-    if path.exists() and not overwrite:
-        raise LogError(
-            f"{path} exists and is not overwritten; choose another name, move it away, "
-            "or ask for overwrite=True."
-        )
-
-
-def _temporary(path: Path) -> Path:
-    """Where a log is made before it gets its name."""
-    return path.with_name(path.name + ".new")
-
-
-def _refuse_to_replace(path: Path) -> None:
-    """Unless nobody is hurt by it: not a live run, and nothing but a log."""
-    if not path.exists():
-        return
-    if path.stat().st_size and not h5py.is_hdf5(path):
-        raise LogError(f"{path} is not an HDF5 file and is not overwritten; choose another name.")
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        lock(handle)
-    finally:
-        os.close(handle)
-
-
-def check_space(path: Path, expected: int) -> None:
-    free = shutil.disk_usage(path.parent).free
-    if expected > free:
-        raise LogError(
-            f"{path} will take about {expected / 1e9:.3g} GB, but {path.parent} has "
-            f"{free / 1e9:.3g} GB free; log fewer rows or channels, or choose another disk."
-        )

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.channels.entry import Channel, built_in_data
 from skodyn.errors import LogError
-from skodyn.io.log_reading import OpenLog, open_log
-from skodyn.io.model_record import read_model
-from skodyn.io.schema import Names, chosen_data
+from skodyn.io.row_sources import LogRows, MemoryRows, Source
 from skodyn.looks import look
 from skodyn.model.model import Model
 from skodyn.topology.wording import Spelling, listed
@@ -61,21 +58,7 @@ def open(path: str | os.PathLike[str]) -> Trajectory:
     >>> sk.open(log).q.shape
     (6, 1)
     """
-    return Trajectory(_LogFile(Path(path)))
-
-
-class _Source(Protocol):
-    """Where rows come from."""
-
-    names: Names
-    channels: tuple[str, ...]
-    rows: int
-    label: str
-
-    def read(self, channel: str, rows: range, columns: slice) -> NDArray[Any]: ...
-    def events(self) -> tuple[NDArray[Any], NDArray[Any]] | None: ...
-    def about(self) -> dict[str, Any]: ...
-    def model(self) -> Model: ...
+    return Trajectory(LogRows(Path(path)))
 
 
 class Trajectory:
@@ -86,7 +69,7 @@ class Trajectory:
     sent to other processes and kept by the thousand.
     """
 
-    def __init__(self, source: _Source, rows: range | None = None) -> None:
+    def __init__(self, source: Source, rows: range | None = None) -> None:
         self._source = source
         self._rows = range(source.rows) if rows is None else rows
 
@@ -113,7 +96,7 @@ class Trajectory:
             "message": message,
             "summary": dict(summary or {}),
         }
-        return cls(_Arrays(model, arrays, about, own, events))
+        return cls(MemoryRows(model, arrays, about, own, events))
 
     # ---- rows -------------------------------------------------------------------------------
 
@@ -255,7 +238,7 @@ class Trajectory:
 
     def acted_on_by(self, forces: Any) -> Self:
         """The same, in memory, knowing what acted in the run."""
-        if isinstance(self._source, _Arrays):
+        if isinstance(self._source, MemoryRows):
             self._source.acting = forces
         return self
 
@@ -315,7 +298,7 @@ class Trajectory:
         return str(look("trajectory_html")(self))
 
     def __enter__(self) -> Self:
-        if isinstance(self._source, _LogFile):
+        if isinstance(self._source, LogRows):
             self._source.hold()
         return self
 
@@ -324,7 +307,7 @@ class Trajectory:
 
     def close(self) -> None:
         """Let go of the file, if it is held open."""
-        if isinstance(self._source, _LogFile):
+        if isinstance(self._source, LogRows):
             self._source.release()
 
     def __repr__(self) -> str:
@@ -354,103 +337,3 @@ class Trajectory:
             return row
         hint = Spelling(names.joints).remedy(name, f"it has {listed(names.joints, 5)}")
         raise LogError(f"This run ({self._source.label}) has no joint {name!r}; {hint}")
-
-
-class _Arrays:
-    """Rows in memory."""
-
-    label = "in memory"
-    acting: Any = None
-
-    def __init__(
-        self,
-        model: Model,
-        arrays: Mapping[str, NDArray[Any]],
-        about: dict[str, Any],
-        own: Sequence[Channel],
-        events: tuple[NDArray[Any], NDArray[Any]] | None = None,
-    ) -> None:
-        self._events = events
-        self._model, self.names, self._about = model, Names.of(model, own), about
-        self.channels = chosen_data(arrays, self.names.own)
-        self._arrays = {name: np.asarray(arrays[name]) for name in self.channels}
-        self.rows = len(self._arrays["t"])
-        for name, array in self._arrays.items():
-            if array.shape != (expected := (self.rows, *self.names.row_shape(name))):
-                raise LogError(f"Channel {name!r} has shape {array.shape}, it must be {expected}.")
-
-    def read(self, channel: str, rows: range, columns: slice) -> NDArray[Any]:
-        array = self._arrays[channel][_as_slice(rows)]
-        return array if columns == slice(None) else array[:, columns]
-
-    def events(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        return self._events
-
-    def about(self) -> dict[str, Any]:
-        return self._about
-
-    def model(self) -> Model:
-        return self._model
-
-
-class _LogFile:
-    """Rows in a log file; holds a handle only between `hold` and `release`."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.label = path, repr(str(path))
-        self._handle: OpenLog | None = None
-        with self._log() as log:
-            self.channels = log.channels
-            self.rows = log.rows
-            self.names = log.names()
-
-    def hold(self) -> None:
-        if not self._handle:
-            self._handle = open_log(self.path)
-
-    def release(self) -> None:
-        if self._handle:
-            self._handle.close()
-        self._handle = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_handle": None}
-
-    @contextmanager
-    def _log(self) -> Iterator[OpenLog]:
-        log = self._handle or open_log(self.path)
-        try:
-            yield log
-        finally:
-            if log is not self._handle:
-                log.close()
-
-    def read(self, channel: str, rows: range, columns: slice) -> NDArray[Any]:
-        backward = rows.step < 0
-        with self._log() as log:
-            array = log.read(channel, rows[::-1] if backward else rows, columns)
-        return array[::-1] if backward else array
-
-    def events(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        with self._log() as log:
-            found = log.events()
-        return None if found is None else (found["event_t"], found["contact_events"])
-
-    def model(self) -> Model:
-        with self._log() as log:
-            text = log.model_text()
-        if text is None:
-            raise LogError(
-                f"{self.path} was written before logs kept their model; run it again, or give "
-                "the model file."
-            )
-        return read_model(text)
-
-    def about(self) -> dict[str, Any]:
-        with self._log() as log:
-            return log.about()
-
-
-def _as_slice(rows: range) -> slice:
-    """The slice that picks these rows; a range may stop before row 0, a slice may not."""
-    return slice(rows.start, rows.stop if rows.stop >= 0 else None, rows.step)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from skodyn.errors import LogError
 from skodyn.io.checkpoint import sync_folder
-from skodyn.io.log import check_space, check_target
+from skodyn.io.log_files import check_space, check_target
 from skodyn.io.log_layout import contiguous
 from skodyn.io.schema import Names
 from skodyn.model.columns import Floats
