@@ -130,6 +130,15 @@ def test_lines_are_found_in_time_that_grows_with_the_file_alone(tmp_path: Path):
     assert source.line("t", "w") == 60_007
 
 
+def test_a_list_of_another_length_is_refused_with_file_and_line(folder: Path):
+    path = folder / "study.toml"
+    path.write_text(fuzz.STUDIED.replace("damping = 0.1", "damping = [0.1, 0.2]"))
+    with pytest.raises(
+        ScenarioError, match=r"study.toml:\d+: joints.elbow.damping is \(0.1, 0.2\)"
+    ):
+        read_scenario(path)
+
+
 def test_a_file_without_end_is_refused():
     with fuzz.time_limit(5.0), pytest.raises(ScenarioError, match="larger than 100 MB"):
         read_scenario("/dev/zero")

@@ -3,7 +3,7 @@ what joints are made to follow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from skodyn.model.keys import (
     POSITIVE,
     keys_of,
 )
-from skodyn.model.property_checks import quaternion_faults, stops_fault
+from skodyn.model.property_checks import count_faults, quaternion_faults, stops_fault
 from skodyn.scenario.names import Names
 from skodyn.scenario.schema import element_types
 from skodyn.scenario.tables import At, Tables, Values
@@ -124,6 +124,7 @@ def _joints(tables: Tables, top: dict[str, Any], names: Names | None) -> dict[st
         for joint in joints:
             properties[joint] = replace(of_file.get(joint, _NONE), **values)
         if names:
+            _check_counts(tables, names, properties, at, joints)
             _check_quaternions(tables, names, values, at, joints)
     return properties
 
@@ -143,6 +144,16 @@ def _check_properties(
         key = "lower" if "lower" in values else "upper"
         if found := stops_fault(Subject(at), lower, upper, key):
             tables.add([found])
+            break
+
+
+def _check_counts(
+    tables: Tables, names: Names, given: Mapping[str, JointProperties], at: At, joints: list[str]
+) -> None:
+    for name in joints:
+        faults = count_faults(given[name], names.joints[name], Subject(at, joint=name))
+        if faults:
+            tables.add(faults)
             break
 
 
