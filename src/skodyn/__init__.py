@@ -163,6 +163,7 @@ _HOME = {
         "Mesh",
         "Points",
         "Sphere",
+        "Visual",
     ),
     "skodyn.registry": (
         "PluginWarning",

@@ -129,6 +129,7 @@ from skodyn.model.shapes import HeightField as HeightField
 from skodyn.model.shapes import Mesh as Mesh
 from skodyn.model.shapes import Points as Points
 from skodyn.model.shapes import Sphere as Sphere
+from skodyn.model.shapes import Visual as Visual
 from skodyn.model.solids import Solid as Solid
 from skodyn.model.solids import solid as solid
 from skodyn.registry import PluginWarning as PluginWarning

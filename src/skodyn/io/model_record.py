@@ -13,13 +13,13 @@ from skodyn.errors import LogError, ModelError
 from skodyn.io.bent_record import bent_data, read_bent, with_modes
 from skodyn.io.shape_tables import surface_of
 from skodyn.model.description import ModelBuilder
-from skodyn.model.drawing import describe
+from skodyn.model.drawing import describe, describe_visuals
 from skodyn.model.model import Model
 from skodyn.model.plain import described
 from skodyn.model.properties import JointLimits, JointProperties
 from skodyn.model.shapes import SHAPES, Mesh, Touching, Visual
 
-__all__ = ["model_text", "read_model"]
+__all__ = ["model_text", "read_model", "visuals_text", "with_visuals"]
 
 
 def model_text(model: Model) -> str:
@@ -64,9 +64,7 @@ def _with_extras(model: Model, data: dict[str, Any]) -> Model:
         },
         bent=read_bent(data.get("bent", {})),
         limits={name: JointLimits(**given) for name, given in listed["limits"].items()},
-        visuals={
-            body: tuple(_visual(dict(x)) for x in xs) for body, xs in listed["visuals"].items()
-        },
+        visuals=_visuals(listed["visuals"]),
         starts={
             name: (np.array(start["q"]), np.array(start["v"]))
             for name, start in data.get("starts", {}).items()
@@ -76,11 +74,25 @@ def _with_extras(model: Model, data: dict[str, Any]) -> Model:
     )
 
 
+def visuals_text(model: Model) -> str:
+    """Shapes to look at as JSON, for whoever builds the same model without them."""
+    return json.dumps(describe_visuals(model), ensure_ascii=False)
+
+
+def with_visuals(model: Model, text: str) -> Model:
+    """The model with the shapes that `visuals_text` wrote."""
+    return replace(model, visuals=_visuals(json.loads(text)))
+
+
+def _visuals(data: dict[str, Any]) -> dict[str, tuple[Visual, ...]]:
+    return {body: tuple(_visual(dict(x)) for x in xs) for body, xs in data.items()}
+
+
 def _visual(data: dict[str, Any]) -> Visual:
     rotation, translation = (np.array(data.pop(key)) for key in ("rotation", "translation"))
     colour, name = data.pop("color"), data.pop("name")
     colour = tuple(colour) if colour else None
-    return Visual(_shape(data), rotation, translation, colour, name)  # type: ignore[arg-type]
+    return Visual(_shape(data), rotation, translation, colour, name)
 
 
 def _shape(data: dict[str, Any]) -> Touching:

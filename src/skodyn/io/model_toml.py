@@ -49,6 +49,19 @@ Shapes that can touch others belong to a body, or to the ground:
     type = "half_space"
     normal = [0, 0, 1]
 
+Shapes to look at belong to a body, or to the scenery; they touch nothing and weigh nothing:
+
+    [bodies.upper.visuals.rod]
+    type = "capsule"
+    radius = 0.03
+    length = 0.9
+    translation = [0, 0, -0.5]
+    color = "#3366AA"
+
+    [scenery.table]
+    type = "box"
+    size = [1, 1, 0.02]
+
 A body that bends has a table of its own; others hang at its nodes:
 
     [bodies.boom.flexible]
@@ -72,7 +85,7 @@ from __future__ import annotations
 
 import os
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -81,7 +94,9 @@ from skodyn.conventions import DEFAULT_GRAVITY, GROUND
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, in_file
 from skodyn.io.flexible_tables import Context, read_flexible
-from skodyn.io.shape_tables import read_shape
+from skodyn.io.robots.findings import Findings
+from skodyn.io.robots.meshes import MeshFinder
+from skodyn.io.shape_tables import ReadShape, read_shape, surface_of
 from skodyn.io.toml_source import TomlSource
 from skodyn.model.columns import shown
 from skodyn.model.description import (
@@ -91,10 +106,11 @@ from skodyn.model.description import (
     FrameDescription,
     LoopDescription,
     ModelBuilder,
+    VisualDescription,
 )
 from skodyn.model.joints import CATALOGUE, CLOSING, Fixed, Joint
 from skodyn.model.model import Model
-from skodyn.model.shapes import SHAPES
+from skodyn.model.shapes import SHAPES, Mesh
 from skodyn.topology.wording import Spelling, did_you_mean
 
 __all__ = ["MODEL_KEYS", "load_model"]
@@ -105,6 +121,7 @@ _DESCRIBED: dict[str, type[Any]] = {
     "loops": LoopDescription,
     "couplings": CouplingDescription,
     "ground": CollisionDescription,
+    "scenery": VisualDescription,
 }
 _KEYS = {
     group: tuple(f.name for f in fields(described) if f.name != "name")
@@ -114,20 +131,34 @@ MODEL_KEYS = ("name", "gravity", *_DESCRIBED)
 _MIMIC_KEYS = ("joint", "multiplier", "offset")
 
 
-def load_model(path: str | os.PathLike[str], *, repair_inertia: bool = False) -> Model:
+def load_model(
+    path: str | os.PathLike[str],
+    *,
+    repair_inertia: bool = False,
+    search_paths: Sequence[str | os.PathLike[str]] = (),
+) -> Model:
     """The model described in a TOML file; raises ModelError with every fault at once."""
-    return ModelFile(TomlSource(path, ModelError)).build(repair_inertia)
+    source = TomlSource(path, ModelError)
+    return ModelFile(source, search_paths=search_paths).build(repair_inertia)
 
 
 class ModelFile:
     """One file on its way to a model: fills a builder and collects what is wrong.
 
     folder: from where files that it names are seen; that of the file, if left out.
+    search_paths: further folders with meshes.
     """
 
-    def __init__(self, source: TomlSource, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        source: TomlSource,
+        folder: Path | None = None,
+        search_paths: Sequence[str | os.PathLike[str]] = (),
+    ) -> None:
         self.source = source
         self.folder = source.path.parent if folder is None else folder
+        self.findings = Findings()
+        self.meshes = MeshFinder(self.folder, search_paths, self.findings)
         self.faults: list[Fault] = []
         top = self._known(source.data, MODEL_KEYS, (), "the file")
         name, gravity = top.get("name", source.path.stem), top.get("gravity", DEFAULT_GRAVITY)
@@ -145,6 +176,8 @@ class ModelFile:
             self.builder.add_coupling(coupling, **given)
         for shape, table in self._tables(top, "ground"):
             self._add_collision(GROUND, shape, table, ("ground", shape))
+        for shape, table in self._tables(top, "scenery"):
+            self._add_visual(GROUND, shape, table, ("scenery", shape))
 
     def build(self, repair_inertia: bool) -> Model:
         try:
@@ -155,15 +188,17 @@ class ModelFile:
             self.faults += [replace(fault, line=line) for fault, line in both]
         if self.faults:
             raise ModelError(in_file(self.source.path, self.faults))
-        return model
+        return replace(model, notes=self.findings.notes) if self.findings.notes else model
 
     # ---- tables -------------------------------------------------------------------------------
 
     def _add_body(self, name: str, table: dict[str, Any]) -> None:
         at = ("bodies", name)
-        given = self._known(table, (*_KEYS["bodies"], "collisions"), at, f"body {name!r}")
-        for shape, shape_table in self._shapes(name, given.pop("collisions", {})):
-            self._add_collision(name, shape, shape_table, (*at, "collisions", shape))
+        groups = {"collisions": self._add_collision, "visuals": self._add_visual}
+        given = self._known(table, (*_KEYS["bodies"], *groups), at, f"body {name!r}")
+        for group, add in groups.items():
+            for shape, shape_table in self._shapes(name, group, given.pop(group, {})):
+                add(name, shape, shape_table, (*at, group, shape))
         if "parent" not in given:
             self._fault(at, f"Body {name!r} has no parent", f"name a body, or {GROUND!r}.")
         joint = self._body_joint(name, given.pop("joint")) if "joint" in given else None
@@ -172,30 +207,41 @@ class ModelFile:
             given["flexible"] = read_flexible(given["flexible"], name, reading)
         self.builder.add_body(name, given.pop("parent", GROUND), joint, **given)
 
-    def _shapes(self, body: str, group: Any) -> Iterable[tuple[str, dict[str, Any]]]:
-        at = ("bodies", body, "collisions")
-        example = f"write one table [bodies.{body}.collisions.NAME] each"
+    def _shapes(self, body: str, key: str, group: Any) -> Iterable[tuple[str, dict[str, Any]]]:
+        at = ("bodies", body, key)
+        example = f"write one table [bodies.{body}.{key}.NAME] each"
         if not isinstance(group, dict):
-            self._fault(at, f"Body {body!r}: collisions is {shown(group)}", f"{example}.")
+            self._fault(at, f"Body {body!r}: {key} is {shown(group)}", f"{example}.")
             return
         for name, table in group.items():
             if isinstance(table, dict):
                 yield name, table
             else:
-                what = f"collision shape {name!r} is {shown(table)}"
+                what = f"{key.removesuffix('s')} shape {name!r} is {shown(table)}"
                 self._fault((*at, name), f"Body {body!r}: {what}", f"{example}.")
 
     def _add_collision(
         self, body: str, name: str, table: dict[str, Any], at: tuple[str, ...]
     ) -> None:
-        read = read_shape(table, SHAPES)  # meshes, too: sweeps write out those of robot files
-        for key, problem, remedy in read.faults:
-            problem = f"Collision shape {body}/{name}: {problem}"
-            self._fault((*at, key) if key else at, problem, remedy)
+        given = dict(table)
+        surface = surface_of(given.pop("surface", None))
+        read = read_shape(given, SHAPES)  # meshes, too: sweeps write out those of robot files
+        self._shape_faults(read, f"Collision shape {body}/{name}", at)
         if read.shape is not None:
-            self.builder.add_collision(
-                body, read.shape, name=name, surface=read.surface, **read.place
-            )
+            self.builder.add_collision(body, read.shape, name=name, surface=surface, **read.place)
+
+    def _add_visual(self, body: str, name: str, table: dict[str, Any], at: tuple[str, ...]) -> None:
+        read = read_shape(table, SHAPES, ("color",))
+        self._shape_faults(read, f"Visual shape {body}/{name}", at)
+        shape = read.shape
+        if isinstance(shape, Mesh) and isinstance(shape.filename, str):
+            shape = replace(shape, path=self.meshes.find(shape.filename))
+        if shape is not None:
+            self.builder.add_visual(body, shape, name=name, **read.place, **read.more)
+
+    def _shape_faults(self, read: ReadShape, whose: str, at: tuple[str, ...]) -> None:
+        for key, problem, remedy in read.faults:
+            self._fault((*at, key) if key else at, f"{whose}: {problem}", remedy)
 
     def _add_frame(self, name: str, table: dict[str, Any]) -> None:
         at = ("frames", name)

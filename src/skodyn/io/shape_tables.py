@@ -1,4 +1,4 @@
-"""Shapes that touch, as tables of model files and scenarios: a type, its sizes and its place."""
+"""Shapes of bodies, as tables of model files and scenarios: a type, its sizes and its place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ReadShape:
 
     shape: Touching | None = None
     place: dict[str, Any] = field(default_factory=dict)
-    surface: Surface | None = None
+    more: dict[str, Any] = field(default_factory=dict)
     faults: list[tuple[str, str, str]] = field(default_factory=list)
 
 
@@ -44,11 +44,15 @@ def shape_keys(kind: type[Touching]) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if f.name != "path")
 
 
-def read_shape(table: dict[str, Any], kinds: Mapping[str, type[Touching]]) -> ReadShape:
-    """A table of keys; values are judged where every shape is, in model/collision_checks.py."""
+def read_shape(
+    table: dict[str, Any], kinds: Mapping[str, type[Touching]], more: tuple[str, ...] = ()
+) -> ReadShape:
+    """A table of keys; values are judged where every shape is, in model/collision_checks.py.
+
+    more: keys that are taken as they are, besides those of the shape and its place.
+    """
     read = ReadShape()
     given = dict(table)
-    read.surface = surface_of(given.pop("surface", None))
     word = given.pop("type", None)
     kind = kinds.get(word) if isinstance(word, str) else None
     if kind is None:
@@ -57,10 +61,11 @@ def read_shape(table: dict[str, Any], kinds: Mapping[str, type[Touching]]) -> Re
         read.faults.append(("type" if "type" in table else "", f"it {what}", remedy))
         return read
     keys = shape_keys(kind)
-    spelling = Spelling((*keys, *PLACE, "type"))
+    allowed = (*keys, *PLACE, *more)
+    spelling = Spelling((*allowed, "type"))
     for key in given:
-        if key not in (*keys, *PLACE):
-            remedy = spelling.remedy(key, f"use one of {', '.join((*keys, *PLACE))}")
+        if key not in allowed:
+            remedy = spelling.remedy(key, f"use one of {', '.join(allowed)}")
             read.faults.append((key, f"unknown key {key!r} for a {word}", remedy))
     missing = [f.name for f in fields(kind) if f.name in keys and f.default is MISSING]
     missing = [key for key in missing if key not in given]
@@ -68,7 +73,10 @@ def read_shape(table: dict[str, Any], kinds: Mapping[str, type[Touching]]) -> Re
         problem = f"a {word} needs {' and '.join(missing)}"
         read.faults.append(("", problem, "add what is missing."))
     if not read.faults:
-        sizes = {key: given[key] for key in keys if key in given}
+        sizes: dict[str, Any] = {key: given[key] for key in keys if key in given}
+        if kind is Mesh:
+            sizes["path"] = None  # found by whoever knows where to look
         read.shape = kind(**sizes)
         read.place = {key: given[key] for key in PLACE if key in given}
+        read.more = {key: given[key] for key in more if key in given}
     return read

@@ -63,10 +63,14 @@ def reference_faults(described: ModelBuilder, flexible: Mapping[str, Any]) -> li
     for loop in described.loops:
         for key in ("body_a", "body_b"):
             faults += _fixed_to(getattr(loop, key), flexible, subject("Loop", loop.name), key)
-    for shape in described.collisions:
-        owner = shape.body if isinstance(shape.body, str) else ""
-        whose = Subject(("bodies", owner, "collisions"), f"Collision shape of {owner!r}", owner)
-        faults += _fixed_to(owner, flexible, whose, "")
+    for table, word, shapes in (
+        ("collisions", "Collision shape", described.collisions),
+        ("visuals", "Visual shape", described.visuals),
+    ):
+        for body in (shape.body for shape in shapes):
+            owner = body if isinstance(body, str) else ""
+            whose = Subject(("bodies", owner, table), f"{word} of {owner!r}", owner)
+            faults += _fixed_to(owner, flexible, whose, "")
     modal = [name for name, body in flexible.items() if not _is_segmented(body.flexible)]
     others = {"mimic joints": described.mimics, "loops": described.loops,
               "couplings": described.couplings}  # fmt: skip

@@ -27,8 +27,9 @@ from skodyn.model.loops import JointCoupling, Loop
 from skodyn.model.mimic_checks import check_mimics
 from skodyn.model.mimics import Mimic
 from skodyn.model.name_checks import check_frames, check_names, check_tree
-from skodyn.model.shapes import Collision
+from skodyn.model.shapes import Collision, Visual
 from skodyn.model.subjects import MODEL, subject
+from skodyn.model.visual_checks import check_visuals
 from skodyn.topology import Tree
 
 __all__ = ["CheckedModel", "check"]
@@ -54,6 +55,7 @@ class CheckedModel:
     loops: dict[str, Loop]
     couplings: dict[str, JointCoupling]
     collisions: dict[str, tuple[Collision, ...]]
+    visuals: dict[str, tuple[Visual, ...]]
 
 
 def check(described: ModelBuilder, repair_inertia: bool) -> CheckedModel:
@@ -111,6 +113,7 @@ def check(described: ModelBuilder, repair_inertia: bool) -> CheckedModel:
     if described.loops or described.couplings:
         refuse_mimics_beside_loops(described.mimics, carried, faults)
     collisions = check_collisions(described.collisions, list(by_body), faults)
+    visuals = check_visuals(described.visuals, list(by_body), faults)
 
     if faults or tree is None:
         raise ModelError(faults)
@@ -131,6 +134,7 @@ def check(described: ModelBuilder, repair_inertia: bool) -> CheckedModel:
         loops=loops,
         couplings=couplings,
         collisions=collisions,
+        visuals=visuals,
     )
 
 

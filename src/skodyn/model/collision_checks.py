@@ -1,4 +1,4 @@
-"""Judge shapes that can touch others: their sizes, names and the bodies they belong to."""
+"""Judge shapes of bodies, those that touch and others: sizes, names, whom they belong to."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skodyn.conventions import GROUND
 from skodyn.faults import Fault, Subject
-from skodyn.model.columns import LARGEST, as_floats, read_column, read_rotations, shown
-from skodyn.model.description import CollisionDescription
+from skodyn.model.columns import LARGEST, Floats, as_floats, read_column, read_rotations, shown
+from skodyn.model.description import CollisionDescription, VisualDescription
 from skodyn.model.name_checks import duplicate_faults, name_problem
 from skodyn.model.shapes import (
     SHAPES,
@@ -26,19 +26,59 @@ from skodyn.model.shapes import (
 )
 from skodyn.topology.wording import Spelling
 
-__all__ = ["check_collisions", "shape_faults", "tidy_shape"]
+__all__ = [
+    "Placed",
+    "Role",
+    "check_collisions",
+    "check_placed",
+    "owner",
+    "shape_faults",
+    "tidy_shape",
+]
 
 _MAY_BE_ZERO = ("edge", "length")
 _TYPES = tuple(SHAPES.values())
+
+Described = CollisionDescription | VisualDescription
+
+
+class Role(NamedTuple):
+    """What shapes are there for: their word, and their tables in bodies and of the ground."""
+
+    word: str
+    table: str
+    of_ground: str
+
+
+class Placed(NamedTuple):
+    """A shape in plain numbers, where it is, and its name."""
+
+    shape: Any
+    rotation: Floats
+    translation: Floats
+    name: str
+
+
+_TOUCHING = Role("Collision shape", "collisions", "ground")
 
 
 def check_collisions(
     given: Sequence[CollisionDescription], bodies: Sequence[str], faults: list[Fault]
 ) -> dict[str, tuple[Collision, ...]]:
     """The shapes of each body that has any; faults are added, one sentence each."""
+    found: dict[str, list[Collision]] = {}
+    for one, placed in zip(given, check_placed(given, bodies, _TOUCHING, faults), strict=False):
+        found.setdefault(one.body, []).append(Collision(*placed, one.surface))
+    return {body: tuple(shapes) for body, shapes in found.items()}
+
+
+def check_placed(
+    given: Sequence[Described], bodies: Sequence[str], role: Role, faults: list[Fault]
+) -> list[Placed]:
+    """Shapes in the order given, or none of them if one is at fault."""
     known = (*bodies, GROUND)
     spelling = Spelling(known)
-    owners = [_owner(x) for x in given]
+    owners = [owner(x, role) for x in given]
     before = len(faults)
     for whose, one in zip(owners, given, strict=True):
         if one.body not in known:
@@ -52,25 +92,26 @@ def check_collisions(
     rotation, turned = read_rotations([x.rotation for x in given], owners.__getitem__)
     faults += more + turned
     if len(faults) > before:
-        return {}
-    names = _names(given, faults)
-    found: dict[str, list[Collision]] = {}
-    for k, one in enumerate(given):
-        shape = tidy_shape(one.shape)
-        placed = Collision(shape, rotation[k], translation[k], names[k], one.surface)
-        found.setdefault(one.body, []).append(placed)
-    return {body: tuple(shapes) for body, shapes in found.items()}
+        return []
+    names = _names(given, role, faults)
+    return [
+        Placed(tidy_shape(one.shape), rotation[k], translation[k], names[k])
+        for k, one in enumerate(given)
+    ]
 
 
-def _owner(given: CollisionDescription) -> Subject:
+def owner(given: Described, role: Role) -> Subject:
     """A shape by its name and body, at its place in a model file."""
-    words = f"Collision shape {shown(given.name)} of body {shown(given.body)}"
+    words = f"{role.word} {shown(given.name)} of body {shown(given.body)}"
     name, body = (x if isinstance(x, str) else shown(x) for x in (given.name, given.body))
-    path = ("ground", name) if body == GROUND else ("bodies", body, "collisions", name)
-    return Subject(path, words, body)
+    return Subject(_path(body, name, role), words, body)
 
 
-def _name_faults(given: CollisionDescription, whose: Subject) -> list[Fault]:
+def _path(body: str, name: str, role: Role) -> tuple[str, ...]:
+    return (role.of_ground, name) if body == GROUND else ("bodies", body, role.table, name)
+
+
+def _name_faults(given: Described, whose: Subject) -> list[Fault]:
     if given.name is None:
         return []
     if unfit := name_problem(given.name):
@@ -81,7 +122,7 @@ def _name_faults(given: CollisionDescription, whose: Subject) -> list[Fault]:
     return []
 
 
-def _names(given: Sequence[CollisionDescription], faults: list[Fault]) -> list[str]:
+def _names(given: Sequence[Described], role: Role, faults: list[Fault]) -> list[str]:
     """Names as given; those left out are the type's, with a number from the second on."""
     taken = {(x.body, x.name) for x in given if x.name is not None}
     counted: Counter[tuple[str, str]] = Counter()
@@ -97,13 +138,13 @@ def _names(given: Sequence[CollisionDescription], faults: list[Fault]) -> list[s
         names.append(name)
     for body in dict.fromkeys(x.body for x in given):
         own = Counter(name for name, x in zip(names, given, strict=True) if x.body == body)
-        faults.extend(duplicate_faults(own, partial(_shape_of, body)))
+        faults.extend(duplicate_faults(own, partial(_shape_of, body, role)))
     return names
 
 
-def _shape_of(body: str, name: str) -> Subject:
-    path = ("bodies", body, "collisions", name)
-    return Subject(path, f"Body {body!r}: its collision shape {name!r}", body)
+def _shape_of(body: str, role: Role, name: str) -> Subject:
+    words = f"Body {body!r}: its {role.word.lower()} {name!r}"
+    return Subject(_path(body, name, role), words, body)
 
 
 def shape_faults(shape: Any, whose: Subject) -> list[Fault]:
@@ -112,8 +153,7 @@ def shape_faults(shape: Any, whose: Subject) -> list[Fault]:
         kinds = ", ".join(kind.__name__ for kind in _TYPES)
         return [whose.fault(f"{whose}: {shown(shape)} is no shape", f"give one of {kinds}.")]
     if isinstance(shape, Mesh):
-        named = isinstance(shape.filename, str) and shape.filename
-        return [] if named else [whose.found("filename", shape.filename, "name a mesh file.")]
+        return _mesh_faults(shape, whose)
     if isinstance(shape, HalfSpace):
         return _half_space_faults(shape, whose)
     if isinstance(shape, HeightField):
@@ -147,6 +187,16 @@ def _half_space_faults(shape: HalfSpace, whose: Subject) -> list[Fault]:
     return faults
 
 
+def _mesh_faults(shape: Mesh, whose: Subject) -> list[Fault]:
+    faults = []
+    if not isinstance(shape.filename, str) or not shape.filename:
+        faults.append(whose.found("filename", shape.filename, "name a mesh file."))
+    scale = as_floats(shape.scale)
+    if scale is None or scale.shape != (3,) or not (np.abs(scale) <= LARGEST).all():
+        faults.append(whose.found("scale", shape.scale, "give three finite numbers."))
+    return faults
+
+
 def _points_faults(shape: Points, whose: Subject) -> list[Fault]:
     array = as_floats(shape.points)
     faults = []
@@ -177,7 +227,7 @@ def _height_field_faults(shape: HeightField, whose: Subject) -> list[Fault]:
 def tidy_shape(shape: Any) -> Any:
     """The same shape in plain floats and tuples, so that equal shapes look equal."""
     if isinstance(shape, Mesh):
-        return shape
+        return replace(shape, scale=_plain(shape.scale))
     return replace(shape, **{f.name: _plain(getattr(shape, f.name)) for f in fields(shape)})
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "LoopDescription",
     "MimicDescription",
     "ModelBuilder",
+    "VisualDescription",
 ]
 
 _ORIGIN = (0.0, 0.0, 0.0)
@@ -118,6 +119,18 @@ class CollisionDescription:
     surface: Surface | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class VisualDescription:
+    """A shape of a body to look at, as given."""
+
+    name: Any
+    body: Any
+    shape: Any
+    translation: Any
+    rotation: Any
+    color: Any = None
+
+
 class ModelBuilder:
     """Collects bodies in any order; `build` checks them all at once and packs them.
 
@@ -153,6 +166,7 @@ class ModelBuilder:
         self.links: list[LinkDescription] = []
         self.joints: list[LoopDescription] = []
         self.collisions: list[CollisionDescription] = []
+        self.visuals: list[VisualDescription] = []
 
     @keywords_checked()
     def add_body(
@@ -386,6 +400,25 @@ class ModelBuilder:
         self.collisions.append(
             CollisionDescription(name, body, shape, translation, rotation, surface)
         )
+
+    @keywords_checked()
+    def add_visual(
+        self,
+        body: str,
+        shape: Touching,
+        *,
+        translation: Sequence[float] = _ORIGIN,
+        rotation: Any = None,
+        name: str | None = None,
+        color: str | Sequence[float] | None = None,
+    ) -> None:
+        """Give a body (or "world") a shape to look at, placed in its body frame.
+
+        It weighs nothing, touches nothing and changes no result. name: by default its type, "box",
+        "box2" … color: "#RRGGBB", or red, green, blue and perhaps alpha from 0 to 1; by default one
+        that tells the body from others. With an alpha of 0 it is not drawn.
+        """
+        self.visuals.append(VisualDescription(name, body, shape, translation, rotation, color))
 
     @keywords_checked()
     def build(self, *, cut: Iterable[str] = (), repair_inertia: bool = False) -> Model:

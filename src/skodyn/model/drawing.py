@@ -97,7 +97,7 @@ def describe(model: Model, *, groups: bool = False) -> dict[str, Any]:
         **found,
         "joint_properties": {name: _plain(one) for name, one in model.joint_properties.items()},
         "limits": {name: _plain(one) for name, one in model.limits.items()},
-        "visuals": {name: [_visual(v) for v in vs] for name, vs in model.visuals.items()},
+        "visuals": describe_visuals(model),
         **({"collisions": describe_collisions(model)} if model.collisions else {}),
         **({"flexible": describe_bent(model)} if model.bent else {}),
         **({"starts": _starts(model)} if model.starts else {}),
@@ -133,6 +133,11 @@ def _surface(placed: Visual | Collision) -> Surface | None:
 
 def _visual(visual: Visual) -> dict[str, Any]:
     return {**_shape(visual), "color": visual.color, "name": visual.name}
+
+
+def describe_visuals(model: Model) -> dict[str, list[dict[str, Any]]]:
+    """By body, in the order given; those of a robot file may have no names."""
+    return {body: [_visual(one) for one in shapes] for body, shapes in model.visuals.items()}
 
 
 def describe_collisions(model: Model) -> dict[str, dict[str, Any]]:

@@ -89,7 +89,7 @@ def as_bodies(
     loops = loops + [x for x in joints if graph.joint[x.name] not in used]
     lists = {
         name: places.moved(getattr(described, name), "body", "translation", "rotation")
-        for name in ("frames", "collisions")
+        for name in ("frames", "collisions", "visuals")
     }
     return with_lists(described, bodies=bodies, loops=loops, links=[], joints=[], **lists)
 

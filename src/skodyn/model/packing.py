@@ -68,6 +68,7 @@ def pack(described: ModelBuilder, repair_inertia: bool) -> Model:
         loops=checked.loops,
         couplings=checked.couplings,
         collisions=checked.collisions,
+        visuals=checked.visuals,
     )
 
 

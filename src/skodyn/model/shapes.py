@@ -141,7 +141,7 @@ SHAPES: dict[str, type[Touching]] = {
 class Visual:
     """A shape, its axes and origin in the body frame, and its colour (red, green, blue, alpha)."""
 
-    shape: Shape
+    shape: Touching
     rotation: Floats
     translation: Floats
     color: tuple[float, float, float, float] | None = None

@@ -11,7 +11,7 @@ import pickle
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -247,14 +247,16 @@ def _write_logs(
 def _write_log(worker: Worker, row: Floats, target: Path) -> bool:
     """A complete log under its name; False if a signal came in between."""
     from skodyn.io import checkpoint
+    from skodyn.io.model_record import with_visuals
     from skodyn.scenario.running import plan_of
     from skodyn.simulation import session
 
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_suffix(".writing.h5")
-    run = session.run(
-        plan_of(worker.packer.scenario(row), target.parent), temporary, overwrite=True
-    )
+    scenario = worker.packer.scenario(row)
+    dressed = with_visuals(scenario.model, worker.packer.study.visuals)
+    plan = plan_of(replace(scenario, model=dressed), target.parent)
+    run = session.run(plan, temporary, overwrite=True)
     checkpoint.remove(session.checkpoint_path(temporary))
     if run.status == "interrupted":
         temporary.unlink()

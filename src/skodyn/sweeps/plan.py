@@ -14,6 +14,7 @@ import numpy as np
 
 from skodyn.errors import ScenarioError, SkodynError
 from skodyn.faults import Fault, Subject, in_file
+from skodyn.io.model_record import visuals_text
 from skodyn.io.toml_source import TomlSource
 from skodyn.model.keys import STEPS
 from skodyn.model.model import Model
@@ -117,7 +118,8 @@ def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> Plan:
     if faults or scan.faults:
         raise ScenarioError(faults + scan.faults)
     ranges = _ranges(study, design, scan, known)
-    study = Study(data, design.names, design.labels, ranges, metrics, every, folder)
+    painted = visuals_text(scenario.model)
+    study = Study(data, design.names, design.labels, ranges, metrics, every, folder, painted)
     scan.check_combinations(study, design)
     if scan.faults:
         raise ScenarioError(scan.faults)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from skodyn.errors import LogError, ScenarioError
+from skodyn.errors import ArgumentError, LogError, ScenarioError
 from skodyn.model.keywords import keywords_checked
 from skodyn.scenario import Scenario, read_scenario
 from skodyn.sweeps.batch import pickled, prepare
@@ -43,6 +43,9 @@ def plan_sweep(
     if parameters is None:
         return make_plan(given, {**table, **more})
     table = {key: value for key, value in table.items() if key not in ("grid", "designs")}
+    if isinstance(parameters, str | os.PathLike):
+        problem = f"sk.sweep: parameters is {os.fspath(parameters)!r}, which is no mapping"
+        raise ArgumentError(problem, "give paths with their values, and the index as out=….")
     if isinstance(parameters, Mapping):
         table |= {"designs": [parameters]} if "kind" in parameters else {"grid": dict(parameters)}
     else:

@@ -57,4 +57,5 @@ def with_values(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     except ScenarioError as error:
         faults = [replace(fault, file="--set", line=0) for fault in error.faults]
         raise ScenarioError(faults) from None
-    return replace(found, path=scenario.path)
+    dressed = replace(found.model, visuals=scenario.model.visuals)
+    return replace(found, path=scenario.path, model=dressed)

@@ -71,6 +71,7 @@ def record_of(plan: Plan) -> dict[str, Any]:
         "metrics": {name: metric.plain() for name, metric in study.metrics.items()},
         "functions": functions,
         "settings": {"sample_every": study.sample_every, "folder": str(study.folder)},
+        "visuals": study.visuals,
         "dimensions": plan.dimensions,
         "logs": json.dumps(plan.logs),
         "code": code_hash(study),
@@ -99,6 +100,7 @@ def stored_study(index: Index, metrics: dict[str, Metric] | None = None) -> Stud
         found if metrics is None else metrics,
         settings["sample_every"],
         Path(settings["folder"]),
+        index.text("visuals") if "visuals" in index.file["study"] else "{}",
     )
 
 

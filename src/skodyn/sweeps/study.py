@@ -27,6 +27,7 @@ class Study:
     metrics: dict[str, Metric] = field(default_factory=dict)
     sample_every: int = 1
     folder: Path = Path()  # where files of metrics are looked for
+    visuals: str = "{}"  # shapes to look at, for full logs; no run depends on them
 
     def values(self, row: Any) -> dict[str, Any]:
         """The values of one point by path, labels in place of their numbers."""

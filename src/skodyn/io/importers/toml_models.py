@@ -11,7 +11,9 @@ TOML = register(
         "TOML",
         "a TOML model",
         (".toml",),
-        lambda path, options: load_model(path, repair_inertia=options.repair_inertia),
-        ("repair_inertia",),
+        lambda path, options: load_model(
+            path, repair_inertia=options.repair_inertia, search_paths=options.search_paths
+        ),
+        ("repair_inertia", "search_paths"),
     )
 )
