@@ -56,6 +56,9 @@ def add_commands(commands: Any) -> None:
     view.add_argument("--html", metavar="RUN.html", help="write one file that needs no network")
     view.add_argument("--frames", metavar="N", type=_positive, help="at most this many frames")
     view.add_argument("--show", metavar="A,B", help="layers to show from the start: contacts, …")
+    view.add_argument(
+        "--exaggerate", metavar="X", type=_pace, default=1.0, help="deflections X times as large"
+    )
     view.add_argument("--loop-forces", action="store_true", help="arrows for what loops carry")
     view.add_argument("--port", metavar="N", type=int, default=0, help="default: any free one")
     view.add_argument("--no-browser", action="store_true", help="say the address, open nothing")
@@ -292,7 +295,8 @@ def _plain_recording(options: argparse.Namespace) -> Any:
 
     if Path(options.file).suffix.lower() in _LOG_SUFFIXES:
         model = load(options.model, **robots.chosen(options)) if options.model else None
-        return record(open_trajectory(options.file), model, options.frames)
+        trajectory = open_trajectory(options.file)
+        return record(trajectory, model, options.frames, exaggerate=options.exaggerate)
     from skodyn.cli.kinds import file_kind
 
     if options.model:
@@ -301,8 +305,9 @@ def _plain_recording(options: argparse.Namespace) -> Any:
         from skodyn.scenario import read_scenario
 
         scenario = read_scenario(options.file)
-        return still(scenario.model, scenario.q0)
-    return still(load(options.file, **robots.chosen(options)))
+        return still(scenario.model, scenario.q0, exaggerate=options.exaggerate)
+    model = load(options.file, **robots.chosen(options))
+    return still(model, exaggerate=options.exaggerate)
 
 
 def _write(options: argparse.Namespace) -> None:

@@ -57,7 +57,7 @@ def deflections(model: Model, q: ArrayLike, body: str) -> Floats:
     np.float64(0.01)
     """
     found = _flexible(model, body)
-    amounts = _amounts(found, model.check_q(q)[..., model.mode_slice(body)])
+    amounts = shape_amounts(found, model.check_q(q)[..., model.mode_slice(body)])
     moves = [_sum(amounts, node.translation) for node in found.nodes.values()]
     return np.stack(moves, axis=-2)
 
@@ -104,7 +104,7 @@ def node_poses(model: Model, q: ArrayLike, body: str) -> Floats:
     k = model.body_index(body)
     rotations, places = forward_kinematics(model, given)
     rotation, place = rotations[..., k, :, :], places[..., k, :]
-    amounts = _amounts(found, given[..., model.mode_slice(body)])
+    amounts = shape_amounts(found, given[..., model.mode_slice(body)])
     poses = np.zeros((*given.shape[:-1], len(found.nodes), 4, 4))
     poses[..., 3, 3] = 1.0
     for i, node in enumerate(found.nodes.values()):
@@ -120,7 +120,7 @@ def node_jacobian(model: Model, q: ArrayLike, body: str, node: str, point: Float
     modes = given[..., model.mode_slice(body)]
     k = model.body_index(body)
     rotation = forward_kinematics(model, given)[0][..., k, :, :]
-    amounts = _amounts(own, modes)
+    amounts = shape_amounts(own, modes)
     theta = _sum(amounts, at.rotation)
     offset = _applied(rotation @ turn(theta), np.asarray(point))
     arm = _applied(rotation, at.position + _sum(amounts, at.translation)) + offset
@@ -141,8 +141,8 @@ def _flexible(model: Model, body: str) -> FlexibleBody:
     return model.flexible[body]
 
 
-def _amounts(body: FlexibleBody, eta: Floats) -> Floats:
-    """η and ξ, (…, n)."""
+def shape_amounts(body: FlexibleBody, eta: Floats) -> Floats:
+    """How much there is of each shape: η and ξ, (…, n)."""
     slope = _slope(body, eta)
     return np.concatenate((eta, 0.5 * (slope * eta[..., None, :]).sum(axis=-1)), axis=-1)
 

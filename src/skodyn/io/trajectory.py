@@ -278,14 +278,17 @@ class Trajectory:
         frames: int | None = None,
         show: Sequence[str] = (),
         open: bool | None = None,
+        exaggerate: float = 1.0,
     ) -> Any:
         """The replay of the run: shown in a notebook, opened in the browser from a script.
 
         path: write one HTML file there instead, which needs no network. frames: keep at most so
         many rows. show: further layers from the start, for example "contacts", "velocities",
-        "forces", "springs", "frames". open: whether to open the browser.
+        "forces", "springs", "frames". open: whether to open the browser. exaggerate: draw the
+        deflections of flexible bodies so many times larger.
         """
-        return look("view_trajectory")(self, path, frames=frames, show=show, open=open)
+        chosen = {"frames": frames, "show": show, "open": open, "exaggerate": exaggerate}
+        return look("view_trajectory")(self, path, **chosen)
 
     def plot(self, path: str | os.PathLike[str] | None = None, **chosen: Any) -> Any:
         """The curves of the run as a picture, or as a PNG, SVG or PDF file at `path`.

@@ -21,6 +21,7 @@ from skodyn.channels.curves import Family
 from skodyn.model.drawing import size_words
 from skodyn.model.loop_drawing import coupling_words
 from skodyn.view.arrows import ArrowField
+from skodyn.view.bent_shapes import SCALE
 from skodyn.view.camera import FIELD_OF_VIEW, first_view
 from skodyn.view.closures import ARROW_LOOKS, CLOSING, rgb
 from skodyn.view.joint_table import joint_table
@@ -33,7 +34,7 @@ __all__ = ["replay_page"]
 
 _SCRIPTS = (
     "geometry.js", "theme.js", "renderer.js", "camera.js", "compass.js", "replay.js", "closures.js",
-    "arrows.js", "joints.js", "chart.js", "panel.js", "player.js",
+    "arrows.js", "bent.js", "joints.js", "chart.js", "panel.js", "player.js",
 )  # fmt: skip
 _TURN_SCALE = 32767  # quaternions as 16-bit integers: within 3e-5 rad, half the size
 
@@ -78,6 +79,7 @@ def replay_page(recording: Recording) -> str:
         "closures": _closures(recording, block),
         "arrows": [_arrows(field, block) for field in recording.arrows],
         "arrowLooks": {"extent": recording.arrow_size, **ARROW_LOOKS},
+        "bent": _bent(recording, block),
         "joints": joint_table(recording.model, recording.q, scene.extent),
         **_signals(recording, block),
     }
@@ -189,6 +191,34 @@ def _arrows(field: ArrowField, block: _Block) -> dict[str, Any]:
         bodies, points = field.ends
         data["ends"] = {"bodies": bodies.tolist(), "points": block.add(points, "f4")}
     return data
+
+
+def _bent(recording: Recording, block: _Block) -> dict[str, Any] | None:
+    """What page/bent.js draws flexible bodies from."""
+    if not recording.scene.bent:
+        return None
+    surfaces = []
+    for shape, modes in zip(recording.scene.bent, recording.modes, strict=True):
+        parts = (shape.moves,) if shape.turns is None else (shape.moves, shape.turns)
+        table = np.stack(parts, axis=-1).transpose(0, 2, 3, 1)  # station, shape, part, axis
+        numbers = {"stations": shape.stations, "normals": shape.normals, "arms": shape.arms}
+        surfaces.append(
+            {name: block.add(array, "f4") for name, array in numbers.items()}
+            | {
+                "body": shape.body,
+                "colour": shape.colour.tolist(),
+                "modes": shape.flexible.modes,
+                "count": shape.flexible.shapes,
+                "turns": shape.turns is not None,
+                "shapes": block.add(table, "f4"),
+                "slaves": block.add(shape.flexible.slaves, "f4"),
+                "values": block.add(modes, "f4"),
+                "station": block.add(shape.station, "u4"),
+                "triangles": block.add(shape.triangles, "u4"),
+            }
+        )
+    sizes = {"largest": recording.largest_deflection, "exaggerate": recording.exaggerate}
+    return {"surfaces": surfaces, "scale": SCALE, **sizes}
 
 
 def _mesh(mesh: Mesh, block: _Block) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.view.arrows import ARROW_LAYERS
+from skodyn.view.bent_shapes import LAYER, scale_colours
 from skodyn.view.camera import FIELD_OF_VIEW, Camera, View, first_view, kept_in_sight, looking
 from skodyn.view.raster import Eye, Floor, fill_triangles, paint_floor
 from skodyn.view.recording import Recording
@@ -70,6 +71,7 @@ class Painter:
         rotations = _matrices(np.concatenate(([[1.0, 0, 0, 0]], turns)))
         origins = np.concatenate((np.zeros((1, 3)), positions))
         drawn = [_Drawn(one, *_moved(one, rotations, origins)) for one in self._shapes_at(t)]
+        drawn += [_Drawn(one, *_moved(one, rotations, origins)) for one in self._bent_at(t)]
         image, on_floor = self._background(view)
         if self.with_floor:
             image = image * (1 - _DARK * on_floor * self._shadow(drawn, eye, view))[..., None]
@@ -84,10 +86,28 @@ class Painter:
         level = np.eye(3)  # they are in the picture's axes
         return self.shapes + [_shapes(batch, scene, level) for batch in moving]
 
+    def _bent_at(self, t: float) -> list[_Shapes]:
+        """Surfaces of flexible bodies as they are at a time."""
+        scene = self.recording.scene
+        if LAYER not in scene.shown:
+            return []
+        largest = self.recording.largest_deflection or 1.0
+        found = []
+        for shape, modes in self.recording.bending(t):
+            vertices, normals, far = shape.surface(modes)
+            plain = np.broadcast_to(shape.colour, vertices.shape)
+            colours = scale_colours(far / largest) if "deflection" in scene.shown else plain
+            parts = (vertices[None], normals[None], colours[None], shape.triangles, LAYER)
+            found.append(_Shapes(np.array([shape.body + 1]), *parts))
+        return found
+
     def _bodies(self, drawn: list[_Drawn], eye: _Eye) -> tuple[Floats, Floats]:
         """Colours of the shapes, and the share of each pixel that they cover."""
         nearness, image = eye.canvas()
         for shapes, points, normals in drawn:
+            if shapes.layer == LAYER:  # faces of files may run either way round
+                away = ((eye.place - points) * normals).sum(axis=2, keepdims=True) < 0
+                normals = np.where(away, -normals, normals)
             colours = _shaded(points, normals, shapes.colours, eye.place)
             flat = eye.project(points.reshape(-1, 3))
             flat[:, 2] *= _IN_FRONT if shapes.layer in ARROW_LAYERS else 1.0

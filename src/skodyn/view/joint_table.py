@@ -13,9 +13,12 @@ from skodyn.model.joints import Joint
 from skodyn.model.model import Model
 from skodyn.view.rotations import quaternions
 
-__all__ = ["MOST_SLIDERS", "joint_table"]
+__all__ = ["FAR", "MOST_SLIDERS", "joint_table"]
 
 MOST_SLIDERS = 200
+FAR = 0.15
+"""How far sliders of modes reach, in lengths of the body: what modes are for."""
+
 _TURNED = (JointKind.SPHERICAL, JointKind.FREE)
 
 Floats = NDArray[np.float64]
@@ -34,8 +37,12 @@ def joint_table(model: Model, q: Floats | None, extent: float) -> dict[str, Any]
             continue
         firsts[name] = len(sliders)
         joint = model.joints[k]
-        start += _start(joint, q[model.q_slice(name)])
+        own = model.q_slice(name)
+        start += _start(joint, q[own.start : own.start + joint.nq])
         sliders += _sliders(model, name, joint, extent)
+        modes = _modes(model, k)
+        start += q[model.mode_slice(model.body_names[k])].tolist() if modes else []
+        sliders += modes
     bodies = [_body(model, k, firsts) for k in range(model.n_bodies)]
     for slider, value in zip(sliders, start, strict=True):  # a start beyond limits is kept
         slider["low"], slider["high"] = min(slider["low"], value), max(slider["high"], value)
@@ -77,6 +84,31 @@ def _sliders(model: Model, name: str, joint: Joint, extent: float) -> list[dict[
     return rows
 
 
+def _modes(model: Model, k: int) -> list[dict[str, Any]]:
+    """A slider for each mode of a flexible body, as far as modes are for."""
+    body = model.flexible.get(model.body_names[k])
+    if body is None:
+        return []
+    reaches = [FAR * body.length if unit == "m" else 0.5 for unit in body.units]
+    rows = zip(model.mode_names(model.joint_names[k]), body.units, reaches, strict=True)
+    return [{"name": name, "unit": unit, "low": -x, "high": x} for name, unit, x in rows]
+
+
+def _bent(model: Model, k: int) -> dict[str, Any]:
+    """What the page needs to move what hangs on the nodes of a flexible body."""
+    body = model.flexible.get(model.body_names[k])
+    row: dict[str, Any] = {"modes": 0}
+    if body is not None:
+        slaves = body.slaves.reshape(-1).tolist()
+        row |= {"modes": body.modes, "shapes": body.shapes, "slaves": slaves}
+    hangs = model.attached.get(model.body_names[k])
+    if hangs:
+        node = model.flexible[model.body_names[model.parent[k]]].nodes[hangs]
+        parts = ("position", "translation", "rotation")
+        row["node"] = {part: getattr(node, part).tolist() for part in parts}
+    return row
+
+
 def _body(model: Model, k: int, firsts: dict[str, int]) -> dict[str, Any]:
     joint, name = model.joints[k], model.joint_names[k]
     kind = "screws"
@@ -92,6 +124,7 @@ def _body(model: Model, k: int, firsts: dict[str, int]) -> dict[str, Any]:
         "first": firsts.get(name, 0),
         "count": joint.nv,
         "mimic": None,
+        **_bent(model, k),
     }
     if mimic is not None:
         row["mimic"] = {

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skodyn.dynamics import forward_kinematics
 from skodyn.model.model import Model
 from skodyn.view.rotations import rotated
 
 if TYPE_CHECKING:
     from skodyn.view.scene import Scene
 
-__all__ = ["hull", "level", "lost_meshes", "reaches"]
+__all__ = ["extent_of", "hull", "level", "lost_meshes", "reaches"]
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +25,19 @@ def level(one: Any, gravity: Floats) -> bool:
     up = -gravity / np.linalg.norm(gravity) if np.any(gravity) else np.array((0.0, 0.0, 1.0))
     normal = np.asarray(one.rotation) @ np.asarray(one.shape.normal, dtype=np.float64)
     return bool(normal @ up >= (1.0 - 1e-9) * np.linalg.norm(normal))
+
+
+def extent_of(model: Model) -> float:
+    """The diagonal of the box around all bodies, with joints at their neutral positions."""
+    if not model.n_bodies:
+        return 1.0
+    rotations, positions = forward_kinematics(model.opened, model.neutral())
+    coms = positions + np.einsum("nij,nj->ni", rotations, model.com)
+    heavy = np.maximum(model.mass, 1e-300)
+    spread = np.sqrt(np.trace(model.inertia, axis1=1, axis2=2) * (model.mass > 0) / heavy)
+    low = np.minimum(positions, coms - spread[:, None]).min(axis=0)
+    high = np.maximum(positions, coms + spread[:, None]).max(axis=0)
+    return float(np.linalg.norm(high - low)) or 1.0
 
 
 def hull(scene: Scene) -> tuple[NDArray[np.int64], Floats]:
@@ -42,6 +56,10 @@ def hull(scene: Scene) -> tuple[NDArray[np.int64], Floats]:
         turned = rotated(rows[:, None, 4:8], corners * rows[:, None, 8:11])
         points.append((rows[:, None, 1:4] + turned).reshape(-1, 3))
         bodies.append(np.repeat(rows[:, 0].astype(np.int64), len(corners)))
+    for bent in scene.bent:  # undeformed
+        some = bent.stations[:: max(1, len(bent.stations) // 16)]
+        points.append(some)
+        bodies.append(np.full(len(some), bent.body))
     return np.concatenate(bodies), np.concatenate(points)
 
 

@@ -18,7 +18,9 @@ from skodyn.model.assembly import assemble
 from skodyn.model.model import Model
 from skodyn.view.acting import arrow_fields
 from skodyn.view.arrows import ArrowField, arrow_shapes
+from skodyn.view.bent_shapes import LAYER, BentShape
 from skodyn.view.closures import ArrowScale, Ends, arrows, lines, loop_ends, places_of
+from skodyn.view.joint_table import FAR
 from skodyn.view.outline import hull
 from skodyn.view.rotations import quaternions, rotated, rotation_from_z
 from skodyn.view.scene import Batch, Scene, scene_of
@@ -36,6 +38,7 @@ LINE = 0.45
 
 _OPEN = 1e-9  # m or rad; a model that is open farther is closed before it is drawn
 _LARGEST = 1e9  # m; what lies beyond is not drawn
+_MOST_STATIONS = 200_000  # points times frames in which the largest deflection is looked for
 
 Floats = NDArray[np.float64]
 
@@ -56,6 +59,8 @@ class Recording:
     wrenches: Floats | None = None  # (F, loops, 6), in the picture's axes, if they were logged
     arrows: tuple[ArrowField, ...] = ()  # what can be shown on demand
     q: Floats | None = None  # coordinates, if it is a model that is looked at
+    modes: tuple[Floats, ...] = ()  # (F, m) of each surface in `scene.bent`, as they are drawn
+    exaggerate: float = 1.0  # how many times larger than they are
 
     def at(self, t: float) -> tuple[Floats, Floats]:
         """(positions, quaternions) of all bodies at a time, between two frames if need be."""
@@ -91,6 +96,24 @@ class Recording:
             found += [(mesh, "wrenches", x) for mesh, x in arrows(b, now, self.arrow_scale).items()]
         return [Batch(mesh, layer, rows.astype(np.float32)) for mesh, layer, rows in found]
 
+    def bending(self, t: float) -> list[tuple[BentShape, Floats]]:
+        """Surfaces of flexible bodies, each with its modes at a time."""
+        i, j, s = self._between(t)
+        pairs = zip(self.scene.bent, self.modes, strict=True)
+        return [(shape, (1 - s) * modes[i] + s * modes[j]) for shape, modes in pairs]
+
+    @cached_property
+    def largest_deflection(self) -> float:
+        """Of all that is drawn of flexible bodies, in some frames; exaggerated, m."""
+        largest = 0.0
+        for shape, modes in zip(self.scene.bent, self.modes, strict=True):
+            step = max(1, len(modes) * len(shape.stations) // _MOST_STATIONS)
+            moved = np.linalg.norm(shape.moved(modes[::step]), axis=-1)
+            largest = max(largest, float(moved.max(initial=0.0)))
+            if self.q is not None:  # it is moved by hand
+                largest = max(largest, FAR * shape.flexible.length * self.exaggerate)
+        return largest
+
     @cached_property
     def ends(self) -> Ends:
         """Where loops close."""
@@ -118,8 +141,13 @@ class Recording:
         bodies, points = hull(self.scene)
         step = max(1, len(self.times) * (self.model.n_bodies + len(bodies)) // most)
         positions, turns = self.positions[::step], self.turns[::step]
-        around = places_of(bodies, points, positions, turns)
-        return np.concatenate((positions, around, *self.ends.places(positions, turns)), axis=1)
+        around = [places_of(bodies, points, positions, turns)]
+        for shape, modes in zip(self.scene.bent, self.modes, strict=True):
+            some = slice(None, None, max(1, len(shape.stations) // 16))
+            moved = shape.stations[some] + shape.moved(modes[::step])[:, some]
+            k = shape.body
+            around.append(positions[:, k, None] + rotated(turns[:, k, None], moved))
+        return np.concatenate((positions, *around, *self.ends.places(positions, turns)), axis=1)
 
     def _moved(self, offsets: Floats) -> Floats:
         """Where a point of each body is, (F, n, 3)."""
@@ -127,9 +155,14 @@ class Recording:
 
 
 def record(
-    trajectory: Trajectory, model: Model | None = None, frames: int | None = None
+    trajectory: Trajectory,
+    model: Model | None = None,
+    frames: int | None = None,
+    *,
+    exaggerate: float = 1.0,
 ) -> Recording:
-    """The replay of a trajectory. model: instead of the one that the log keeps."""
+    """The replay of a trajectory. model: instead of the one that the log keeps. exaggerate: what
+    modes of flexible bodies are multiplied by before they are drawn."""
     known = model if model is not None else trajectory.model
     if (known.body_names, known.independent_joints) != (
         trajectory.body_names,
@@ -150,11 +183,11 @@ def record(
         if not fine.any():
             raise LogError(f"{trajectory.label} has no row that can be drawn.")
         signals = [_rows(family, fine) for family in families(chosen)]
-        made = _poses(known, q[fine], chosen.t[fine])
+        made = _poses(known, q[fine], chosen.t[fine], exaggerate)
         wrenches = _wrenches(chosen, made, fine)
         made = _with_arrows(made, arrow_fields(chosen, known, fine, made.upright))
     notes = [f"every {_ordinal(step)} row of {len(trajectory)}"] * (step > 1)
-    notes += made.scene.notes
+    notes += made.notes
     notes += [f"{(~fine).sum()} rows without finite coordinates left out"] * (not fine.all())
     if trajectory.status != "finished":
         notes.append(f"run {trajectory.status}")
@@ -186,6 +219,7 @@ def show_layers(recording: Recording, layers: Iterable[str]) -> Recording:
     """The same with further layers shown from the start; LogError for one that it has not."""
     own = {batch.layer for batch in recording.scene.batches}
     own |= {field.layer for field in recording.arrows}
+    own |= {LAYER, "deflection"} if recording.scene.bent else set()
     wanted = list(layers)
     for layer in wanted:
         if layer not in own:
@@ -217,12 +251,12 @@ def _title(trajectory: Trajectory) -> str:
         return ""
 
 
-def still(model: Model, q: Floats | None = None) -> Recording:
+def still(model: Model, q: Floats | None = None, *, exaggerate: float = 1.0) -> Recording:
     """One frame: a model with its joints at q, or at their neutral positions."""
     if not model.n_bodies:
         raise LogError(f"Model {model.name!r} has no body, there is nothing to see.")
     place, note = _closed(model, model.neutral() if q is None else q)
-    made = _poses(model, place[None], np.zeros(1))
+    made = _poses(model, place[None], np.zeros(1), exaggerate)
     return replace(made, notes=(*made.notes, *note), q=place)
 
 
@@ -237,13 +271,33 @@ def _closed(model: Model, q: Floats) -> tuple[Floats, list[str]]:
         return q, [f"drawn with its loops open: {faults_of(error)[0]}"]
 
 
-def _poses(model: Model, q: Floats, times: Floats) -> Recording:
+def _poses(model: Model, q: Floats, times: Floats, exaggerate: float) -> Recording:
     upright = _upright(model.gravity)
-    rotations, positions = forward_kinematics(model.opened, np.ascontiguousarray(q))
+    drawn = exaggerated(model, q, exaggerate)
+    rotations, positions = forward_kinematics(model.opened, np.ascontiguousarray(drawn))
     turns = quaternions(upright @ rotations)
     scene = scene_of(model)
     world = positions @ upright.T
-    return Recording(model.name, model, times, world, turns, [], upright, scene, scene.notes)
+    modes = tuple(drawn[:, model.mode_slice(model.body_names[one.body])] for one in scene.bent)
+    notes = [f"deflections are drawn {exaggerate:g} times as large"] * (exaggerate != 1.0)
+    return Recording(
+        model.name, model, times, world, turns, [], upright, scene, (*scene.notes, *notes),
+        modes=modes, exaggerate=exaggerate,
+    )  # fmt: skip
+
+
+def exaggerated(model: Model, q: Floats, factor: float) -> Floats:
+    """Coordinates (F, nq) with modes so many times larger: what hangs on nodes moves with them."""
+    if factor == 1.0:
+        return q
+    if not model.flexible:
+        raise LogError(
+            f"Model {model.name!r} has no body with modes, there is nothing to exaggerate."
+        )
+    larger = q.copy()
+    for name in model.flexible:
+        larger[:, model.mode_slice(name)] *= factor
+    return larger
 
 
 def _upright(gravity: Floats) -> Floats:

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skodyn.conventions import GROUND
-from skodyn.dynamics import forward_kinematics
 from skodyn.errors import ModelError
 from skodyn.model.joints import Joint
 from skodyn.model.loops import Loop
@@ -23,9 +22,10 @@ from skodyn.model.model import Model
 from skodyn.model.shapes import HalfSpace
 from skodyn.topology.segments import serial_segments
 from skodyn.view.arrows import ARROW_LAYERS
+from skodyn.view.bent_shapes import LAYER, BentShape, bent_shapes, piece_mesh
 from skodyn.view.closures import CLOSING
 from skodyn.view.mesh_files import read_mesh
-from skodyn.view.outline import level, lost_meshes, reaches
+from skodyn.view.outline import extent_of, level, lost_meshes, reaches
 from skodyn.view.rotations import product, quaternions, rotation_from_z
 from skodyn.view.shape_parts import height_mesh, shape_parts
 from skodyn.view.shapes import Mesh, unit_mesh
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 LAYERS = (
-    "shapes", "inertia", "links", "joints", "loops", "collisions", "ground", "frames",
+    "shapes", "inertia", "links", "joints", LAYER, "loops", "collisions", "ground", "frames",
     *ARROW_LAYERS,
 )  # fmt: skip
 INSTANCE = ("body", "px", "py", "pz", "qw", "qx", "qy", "qz", "sx", "sy", "sz", "r", "g", "b")
@@ -91,6 +91,7 @@ class Scene:
     notes: tuple[str, ...] = ()  # what could not be drawn
     swatches: tuple[str, ...] = ()  # the colour in which each body is drawn
     reaches: Floats = field(default_factory=lambda: np.zeros(0))  # from its centre of mass, m
+    bent: tuple[BentShape, ...] = ()  # surfaces of flexible bodies
 
 
 def scene_of(model: Model) -> Scene:
@@ -118,22 +119,27 @@ class _Builder:
 
     def build(self) -> Scene:
         model = self.model
-        self.extent = _extent(model)
+        self.extent = extent_of(model)
         self.radius = self._link_radius()
         self.large = model.n_bodies >= _LARGE
         self.colours = body_colours(model)
         self.closures = _closure_points(model)
         self.shades = [0.55 * _rgb(colour) + 0.25 for colour in self.colours]
+        self.bent = bent_shapes(model, self.colours, self.extent)
+        bending = {model.body_names[one.body] for one in self.bent} | self._pieces()
         visuals = model.visuals
-        dressed = set()
+        dressed = set(bending)
         for name, shapes in visuals.items():
             drawn = [self._visual(self._number(name), shape) for shape in shapes]
             dressed |= {name} if all(drawn) else set()
         for k, name in enumerate(model.body_names):
             bare = name not in dressed
-            self._inertia(k, "shapes" if bare and visuals else "inertia")
+            if name not in bending:
+                self._inertia(k, "shapes" if bare and visuals else "inertia")
             if bare:
                 self._links(k)
+            elif name in bending:
+                self._hold(k)
             self._joint(k)
             self._triad(k, np.eye(3), np.zeros(3))
         for frame in model.frames.values():
@@ -159,8 +165,9 @@ class _Builder:
         bare = ("collisions", "links", "joints") if touching else ("inertia", "links", "joints")
         shown: tuple[str, ...] = ("shapes", "links") if dressed else bare
         shown = ("links",) if self.large and not dressed else shown
+        shown += (LAYER,) * bool(self.model.bent) + ("deflection",) * bool(self.bent)
         shown += ("loops",) * looped + ("ground",)
-        scene = Scene(meshes | self.files, batches, shown, self.extent, self.radius)
+        scene = Scene(meshes | self.files, batches, shown, self.extent, self.radius, bent=self.bent)
         return replace(
             scene,
             notes=(*lost_meshes(tuple(self.lost)), *self.notes),
@@ -171,7 +178,7 @@ class _Builder:
     def _swatches(self, scene: Scene) -> tuple[str, ...]:
         """Of what is shown of each body, the colour of what was put first."""
         found: dict[int, str] = {}
-        for layer in ("shapes", "collisions", "inertia", "links"):
+        for layer in ("shapes", LAYER, "collisions", "inertia", "links"):
             for batch in scene.batches:
                 if batch.layer != layer or layer not in scene.shown:
                     continue
@@ -229,8 +236,23 @@ class _Builder:
             self._put("sphere", "links", k, [self.radius] * 3, colour)
         for end in ends:
             self._rod("links", k, np.zeros(3), end, self.radius, colour)
-        if model.parent[k] < 0 and model.joints[k].type_name != "free":
-            self._block(model.translation[k])
+        self._hold(k)
+
+    def _hold(self, k: int) -> None:
+        if self.model.parent[k] < 0 and self.model.joints[k].type_name != "free":
+            self._block(self.model.translation[k])
+
+    def _pieces(self) -> set[str]:
+        """Segments of beams, each a stretch of the same section."""
+        pieces: set[str] = set()
+        for name, given in self.model.bent.items():
+            for piece in given.pieces:
+                k, mesh = self._number(piece), f"section of {name}"
+                self.files.setdefault(mesh, piece_mesh(given.described, self.extent))
+                size = 2.0 * self.model.com[k, 0]
+                self._put(mesh, LAYER, k, (size, 1.0, 1.0), self.colours[k])
+                pieces.add(piece)
+        return pieces
 
     def _block(self, place: Floats) -> None:
         """What a mechanism is fixed to."""
@@ -355,19 +377,6 @@ def half_axes(mass: float, inertia: Floats) -> tuple[Floats, Floats]:
         axes = axes * (1.0, 1.0, -1.0)
     squares = 1.5 * (moments.sum() - 2 * moments) / mass
     return np.sqrt(np.maximum(squares, 0.0)), axes
-
-
-def _extent(model: Model) -> float:
-    """The diagonal of the box around all bodies, with joints at their neutral positions."""
-    if not model.n_bodies:
-        return 1.0
-    rotations, positions = forward_kinematics(model.opened, model.neutral())
-    coms = positions + np.einsum("nij,nj->ni", rotations, model.com)
-    heavy = np.maximum(model.mass, 1e-300)
-    spread = np.sqrt(np.trace(model.inertia, axis1=1, axis2=2) * (model.mass > 0) / heavy)
-    low = np.minimum(positions, coms - spread[:, None]).min(axis=0)
-    high = np.maximum(positions, coms + spread[:, None]).max(axis=0)
-    return float(np.linalg.norm(high - low)) or 1.0
 
 
 def body_colours(model: Model) -> list[str]:

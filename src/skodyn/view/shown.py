@@ -110,9 +110,10 @@ def view_trajectory(
     frames: int | None = None,
     show: Sequence[str] = (),
     open: bool | None = None,
+    exaggerate: float = 1.0,
 ) -> Page:
     """The replay of a run."""
-    return _page(record(trajectory, frames=frames), show, path, open)
+    return _page(record(trajectory, frames=frames, exaggerate=exaggerate), show, path, open)
 
 
 def view_model(
@@ -122,10 +123,11 @@ def view_model(
     *,
     show: Sequence[str] = (),
     open: bool | None = None,
+    exaggerate: float = 1.0,
 ) -> Page:
     """A model at rest or at q, with sliders for its joints."""
     where = None if q is None else model.check_q(q)
-    return _page(still(model, where), show, path, open)
+    return _page(still(model, where, exaggerate=exaggerate), show, path, open)
 
 
 def plot_trajectory(

@@ -21,6 +21,7 @@ class Joints {
   constructor(run, onMove) {
     Object.assign(this, run.joints);
     this.upright = run.view.upright;
+    this.exaggerate = run.bent?.exaggerate ?? 1;
     this.onMove = onMove;
     this.values = Float64Array.from(this.start);
     $("joints").hidden = false;
@@ -51,18 +52,32 @@ class Joints {
 
   /** The coordinates of the model's state. */
   q() {
-    return this.bodies.flatMap(({ kind, first, count, mimic }) => {
-      if (mimic || !count) return [];
-      const own = [...this.values.subarray(first, first + count)];
-      return kind === "screws" ? own : [...turnOf(own.slice(0, 3)), ...own.slice(3)];
+    return this.bodies.flatMap(({ kind, first, count, mimic, modes }) => {
+      if (mimic) return [];
+      const own = [...this.values.subarray(first, first + count)], bend = [...this.values.subarray(first + count, first + count + modes)];
+      return [...(kind === "screws" ? own : [...turnOf(own.slice(0, 3)), ...own.slice(3)]), ...bend];
     });
+  }
+
+  /** A mode of a flexible body. */
+  mode(body, m) { return this.values[this.bodies[body].first + this.bodies[body].count + m]; }
+
+  /** Where a node of a flexible body is in it, [place, turn]. */
+  nodePose(body, node) {
+    const eta = Array.from({ length: body.modes }, (_, m) => this.values[body.first + body.count + m] * this.exaggerate), amounts = shapeAmounts({ modes: body.modes, count: body.shapes, slaves: body.slaves }, eta);
+    const sum = (rows) => rows.map((row) => row.reduce((total, x, n) => total + x * amounts[n], 0));
+    return [add(node.position, sum(node.translation)), turnOf(sum(node.rotation))];
   }
 
   /** Writes the poses of all bodies, as Replay.poses does. */
   poses(out) {
     const found = [];
-    for (const { parent, place, turn, kind, twists, first, mimic } of this.bodies) {
-      const [origin, axes] = parent < 0 ? [[0, 0, 0], this.upright] : found[parent];
+    for (const { parent, place, turn, kind, twists, first, mimic, node } of this.bodies) {
+      let [origin, axes] = parent < 0 ? [[0, 0, 0], this.upright] : found[parent];
+      if (node) {
+        const [shift, bend] = this.nodePose(this.bodies[parent], node);
+        [origin, axes] = [add(origin, rotated(...axes, shift)), quaternionProduct(axes, bend)];
+      }
       let pose = [add(origin, rotated(...axes, place)), quaternionProduct(axes, turn)];
       if (kind === "screws") twists.forEach(([u, t], i) => { pose = screwed(pose, u, t, mimic ? mimic.multiplier * this.values[mimic.of] + mimic.offset : this.values[first + i]); });
       else {

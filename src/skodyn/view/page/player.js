@@ -49,6 +49,7 @@ class Player {
   /** What is made anew for each frame: lines and arrows of loops, and other arrows. */
   addMoving() {
     const { renderer, run } = this;
+    if (run.bent) this.bent = renderer.bent = new Bent(run, renderer);
     if (run.arrows.length) this.arrows = new Arrows(run, renderer);
     if (!run.closures) return;
     this.closures = new Closures(run);
@@ -61,9 +62,10 @@ class Player {
     fillHead(run);
     for (const id of ["player", "plots"]) $(id).hidden = !moves;
     $("trail").parentElement.hidden = $("keys").hidden = !moves;
-    const layers = new Set(["floor", "compass", ...this.renderer.batches.map((batch) => batch.layer)]);
-    fillLayers(layers, this.shown, () => { showLegend(this.arrows?.legend(this.shown) ?? []); this.stale = true; });
-    showLegend(this.arrows?.legend(this.shown) ?? []);
+    const layers = new Set(["floor", "compass", ...(this.bent ? ["bending", "deflection"] : []), ...this.renderer.batches.map((batch) => batch.layer)]);
+    const legend = () => showLegend([...(this.bent?.legend(this.shown) ?? []), ...(this.arrows?.legend(this.shown) ?? [])]);
+    fillLayers(layers, this.shown, () => { legend(); this.stale = true; });
+    legend();
     for (const speed of SPEEDS) $("speed").append(new Option(speed + " ×", speed, speed === 1, speed === 1));
     fillTree(run.bodies, (k) => this.choose(this.chosen === k ? -1 : k));
     fillLoops(run.loops, this.closures ?? {});
@@ -177,6 +179,7 @@ class Player {
 
   fillMoving() {
     const { closures, moving, renderer, replay } = this, when = replay.between(this.time);
+    this.bent?.move(when, this.joints);
     this.arrows?.fill(renderer, renderer.poses, when, this.shown);
     if (!closures) return;
     const counts = closures.fill(renderer.poses, when, this.shown.has("wrenches"));

@@ -39,8 +39,11 @@ uniform vec4 shadow;
 out vec4 shade;
 void main() {
   if (flat_ > 0.5) { shade = shadow; return; }
-  vec3 n = normalize(facing), view = normalize(eye - point);
-  if (!gl_FrontFacing) n = -n;
+  vec3 view = normalize(eye - point), n = facing;
+  bool lies = dot(n, n) < 1e-12; // no normal of its own: that of the face
+  if (lies) n = cross(dFdx(point), dFdy(point));
+  n = normalize(n);
+  if (lies ? dot(n, view) < 0.0 : !gl_FrontFacing) n = -n;
   float sun = max(dot(n, light), 0.0), sky = 0.5 + 0.5 * n.z;
   float shine = pow(max(dot(n, normalize(light + view)), 0.0), 40.0);
   float rim = pow(1.0 - max(dot(n, view), 0.0), 3.0);
@@ -238,18 +241,22 @@ class Renderer {
     if (onFloor) this.drawFloor(view, camera, distance);
     gl.useProgram(this.shapes.program);
     const u = this.shapes.uniform;
-    gl.uniformMatrix4fv(u.camera, false, camera);
-    gl.uniform3fv(u.light, LIGHT);
-    gl.uniform3fv(u.eye, view.eye);
-    gl.uniform1f(u.chosen, chosen < 0 ? -2 : chosen); // the ground is −1
-    gl.uniform1f(u.floorHeight, view.floor);
-    gl.uniform4fv(u.shadow, theme.shadow);
+    this.told = (uniform) => {
+      gl.uniformMatrix4fv(uniform.camera, false, camera);
+      gl.uniform3fv(uniform.light, LIGHT);
+      gl.uniform3fv(uniform.eye, view.eye);
+      gl.uniform1f(uniform.chosen, chosen < 0 ? -2 : chosen); // the ground is −1
+      gl.uniform1f(uniform.floorHeight, view.floor);
+      gl.uniform4fv(uniform.shadow, theme.shadow);
+    };
+    this.told(u);
     gl.vertexAttrib3f(7, 1, 1, 1);
     if (onFloor) this.drawShadows(what);
     gl.enable(gl.DEPTH_TEST);
     gl.uniform1f(u.flat_, 0);
     const arrows = new Set(ARROWS.filter((layer) => what.has(layer)));
     this.drawBatches(new Set([...what].filter((layer) => !arrows.has(layer))));
+    this.bent?.draw(this.told, what, false);
     gl.depthRange(0, 0.001); // arrows are not hidden by what they act on
     this.drawBatches(arrows);
     gl.depthRange(0, 1);
@@ -277,6 +284,7 @@ class Renderer {
     gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     const small = this.rows > 1 && what.has("links"); // of a long chain, links cast all the shadow
     this.drawBatches(small ? new Set(["links"]) : new Set([...what].filter((layer) => !["frames", "ground", ...ARROWS].includes(layer))));
+    this.bent?.draw(this.told, what, true);
     gl.disable(gl.STENCIL_TEST);
     gl.disable(gl.BLEND);
   }
