@@ -24,12 +24,11 @@ from skodyn.simulation.steppers.explicit import (
     STAGE_M,
     STAGE_U,
     STAGE_Y,
-    combine,
     stage_memory,
     tableau,
 )
 from skodyn.simulation.steppers.method import Method, Setting
-from skodyn.simulation.steppers.tables import clear
+from skodyn.simulation.steppers.tables import clear, combine
 from skodyn.simulation.structures import start_of, table
 
 STAGES = 7

@@ -25,7 +25,7 @@ from skodyn.simulation.fixed_step import fixed_steps
 from skodyn.simulation.lane_loop import lane_steps
 from skodyn.simulation.lie import coordinate_rates, move_coordinates
 from skodyn.simulation.memory import Sections
-from skodyn.simulation.steppers.tables import add_scaled_table, clear, copy
+from skodyn.simulation.steppers.tables import clear, combine
 from skodyn.simulation.structures import State, numbered_table, size_of, start_of, table
 from skodyn.simulation.system import SYSTEM_MEMORY, close, evaluate
 
@@ -62,22 +62,6 @@ def tableau(
 @helper
 def stage_count(method):
     return int(method[STAGES])
-
-
-@helper
-def combine(count, out, start, stages, weights, dt, tables):
-    """out = start + dt Σ weightsⱼ·tableⱼ over the first `stages` tables."""
-    begun = False
-    for j in range(stages):
-        if weights[j] != 0.0:
-            added = shift_pointer(tables, j * count)
-            if begun:
-                add_scaled_table(count, out, out, dt * weights[j], added)
-            else:
-                add_scaled_table(count, out, start, dt * weights[j], added)
-            begun = True
-    if not begun:
-        copy(count, out, start)
 
 
 @helper
