@@ -155,3 +155,12 @@ def test_strain_energy_of_fourth_order_is_that_of_the_exact_curvature():
     exact = 0.5 * np.trapezoid(bend**2 / (1.0 - slope**2), x)  # of an inextensible curve, w(s)
     assert abs(quadratic + fourth - exact) < 0.03 * fourth
     assert fourth > 1e-3 * quadratic
+
+
+def test_beams_are_equal_if_they_say_the_same():
+    """A number for both directions, a list, an array: what a record writes comes back equal."""
+    one = sk.Beam(1.0, **UNIT, rotary_inertia=1e-3, segments=4)
+    same = {**UNIT, "bending_stiffness": np.array([1.0, 1.0])}
+    assert one == sk.Beam(1.0, **same, rotary_inertia=(1e-3, 1e-3), segments=4)
+    assert one != sk.Beam(1.0, **same, rotary_inertia=(1e-3, 2e-3), segments=4)
+    assert one != "beam"

@@ -29,7 +29,7 @@ from skodyn.io.log_files import check_space, check_target
 from skodyn.model.flexible import BeamCurvature, FlexibleBody, FlexibleDisplay, FlexibleNode
 from skodyn.model.reduction import from_matrices
 
-__all__ = ["from_matrices", "load"]
+__all__ = ["BeamCurvature", "FlexibleNode", "from_matrices", "load"]
 
 SCHEMA = "skodyn-flexible-body"
 SCHEMA_VERSION = 1
