@@ -349,7 +349,7 @@ def test_what_was_packed_cannot_be_replaced_behind_the_kernels(field: str) -> No
 
 
 def test_every_field_of_a_model_is_packed_or_free_to_replace() -> None:
-    from skodyn.model.model import PACKED
+    from skodyn.model.model_data import PACKED
 
     free = {"name", "frames", "repairs", "joint_properties", "limits", "visuals", "notes"}
     free |= {"collisions", "starts", "bent"}

@@ -25,6 +25,7 @@ from skodyn.cli import main
 from skodyn.model.joints import CATALOGUE
 from skodyn.simulation.element import ELEMENTS
 from skodyn.simulation.methods import METHODS
+from skodyn.view.recording import record
 
 OUTSIDE = Path(__file__).parent / "outside_package"
 NAMES = {"crane": CATALOGUE, "ralston3": METHODS, "quadratic_drag": ELEMENTS, "tip": CHANNELS}
@@ -102,6 +103,9 @@ def test_check_run_plot_and_view_know_what_it_adds(folder, capsys):
     traj = sk.open("brief.h5")
     assert traj.q_names == ("trolley.length", "trolley.angle", "hook")
     assert traj.model.joints[0].type_name == "crane"
+    (drag,) = (one for one in record(traj).arrows if one.layer == "torques")  # as it says itself
+    size = 0.05 * traj.joint("hook", "v")[:, 0] ** 2
+    np.testing.assert_allclose(np.linalg.norm(drag.vectors[:, 0], axis=1), size, rtol=1e-12)
     q = traj.q
     np.testing.assert_allclose(traj["tip"][:, 0], np.abs(q[:, 0]), rtol=1e-15)  # the hook's origin
     assert abs(traj.summary["energy_imbalance"]) < 1e-9  # what the drag takes is accounted for
@@ -257,12 +261,12 @@ def test_each_is_one_file_inside_of_the_package(tmp_path):
         "channels/entries/tip.py": inside("tip", "tip_speed").replace("skodyn.extension", "skodyn")
         .replace("import skodyn as sk", "from skodyn.channels import own as sk"),
         "io/importers/chain.py": FORMAT,
+        "model/joint_kinds/crane.py": inside("crane", "Crane").replace(
+            "import skodyn.extension as sk",
+        "from skodyn.model import joint_entry as sk"),
     }  # fmt: skip
     for path, text in added.items():
         (package / path).write_text(text)
-    crane = (OUTSIDE / "skodyn_outside" / "crane.py").read_text().partition("@dataclass")[2]
-    with (package / "model" / "joints.py").open("a") as file:
-        file.write("\n\n@register\n@dataclass" + crane.replace("sk.Joint", "Joint"))
     (tmp_path / "run.toml").write_text(SCENARIO.replace("400.0", "0.2"))
     (tmp_path / "three.links").write_text("3")
     here = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}

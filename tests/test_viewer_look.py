@@ -404,6 +404,37 @@ def test_springs_and_wrenches_of_a_run_are_arrows_with_their_forces():
         show_layers(recording, ["contacts"])
 
 
+def test_what_drives_a_joint_is_an_arrow_along_its_axis_and_weights_hang_down():
+    held = sk.Servo("rod0", kp=30.0, kd=2.0, target=0.5, limit=5.0, gravity_compensation=True)
+    swing = sk.Sinusoid("rod1", amplitude=2.0, frequency=3.0, phase=0.4, offset=0.5)
+    ramp = sk.TorqueTable("rod1", times=[0.0, 0.05], torques=[0.0, 4.0])
+    twist = sk.Wrench("rod1", moment=(0.0, 0.0, 1.5), frame="body")
+    spring = {"rod1": sk.JointProperties(stiffness=7.0, rest=0.2)}
+    model = arm()
+    run = sk.simulate(model, [0.2, 0.1], [0.3, 0.0], duration=0.1, dt=1e-3, every=10,
+                      elements=[held, swing, ramp, twist], joints=spring)  # fmt: skip
+    recording = record(run.trajectory)
+    found, t, q, v = field(recording, "torques"), run.t, run.q, run.v
+    axes = [np.array(joint.twists()[0][0]) for joint in model.joints]
+    rotations, _ = sk.forward_kinematics(model, q)
+    weight = sk.gravity_force(model, q)[:, 0]
+    servo = np.clip(30.0 * (0.5 - q[:, 0]) - 2.0 * v[:, 0] + weight, -5.0, 5.0)
+    sizes = (servo, 0.5 + 2.0 * np.sin(6 * np.pi * t + 0.4), np.minimum(80.0 * t, 4.0))
+    wanted = [x[:, None] * (rotations[:, k] @ axes[k])
+              for x, k in zip(sizes, (0, 1, 1), strict=True)]  # fmt: skip
+    wanted.append(rotations[:, 1] @ (0.0, 0.0, 1.5))
+    wanted.append(-7.0 * (q[:, 1] - 0.2)[:, None] * (rotations[:, 1] @ axes[1]))
+    assert found.unit == "N m"
+    assert found.bodies.tolist() == [0, 1, 1, 1, 1]
+    turn = recording.upright.T
+    np.testing.assert_allclose(found.vectors, np.stack(wanted, axis=1) @ turn, atol=1e-12)
+    weights = field(recording, "weights").vectors
+    np.testing.assert_allclose(weights[3], model.mass[:, None] * model.gravity @ turn, rtol=1e-15)
+    integral = sk.Servo("rod0", kp=1.0, ki=1.0)  # what it has gathered is not in the rows
+    run = sk.simulate(model, [0.2, 0.1], [0.3, 0.0], duration=0.1, elements=[integral])
+    assert "torques" not in {one.layer for one in record(run.trajectory).arrows}
+
+
 @needs_browser
 def test_arrows_appear_on_demand_and_the_legend_says_what_they_stand_for(chromium, tmp_path):
     recording = record(thrown().trajectory)

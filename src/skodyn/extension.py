@@ -8,6 +8,7 @@ one version to the next, wherever the things they stand for move inside the pack
 | `Element`, `Packed`, `element_part`, `helper` | a force element and the helper that evaluates it |
 | `key` and kinds such as `NOT_NEGATIVE`, `JOINT` | its keys in scenario files |
 | `dof_of`, `point_of` | its `pack` |
+| `Arrow` | its `drawn`: how replays and films show it |
 | `FIRST`, `SECOND`, `OFFSET`, `COUNT`, `INTEGRAL`, `OK` | what its helper finds in `system.codes` |
 | `load_rows`, `parameter`, `fma`, `select`, `sqrt`, `sincos`, … | its arithmetic, in lanes |
 | `add_torque`, `add_force`, `numbers3`, `point_motion` | what it adds to, and where points are |
@@ -56,6 +57,7 @@ from skodyn.model.keys import (
 )
 from skodyn.model.peer_rules import CosineSineRule, OffsetRule, SameRule
 from skodyn.registry import register
+from skodyn.simulation.arrow import Arrow
 from skodyn.simulation.element import Element, Packed, dof_of, point_of
 from skodyn.simulation.element_tools import add_force, add_torque, numbers3, point_motion
 from skodyn.simulation.forces import COUNT, FIRST, INTEGRAL, OFFSET, SECOND
@@ -81,6 +83,7 @@ __all__ = [
     "SECOND",
     "SMALL",
     "VECTOR",
+    "Arrow",
     "Channel",
     "CosineSineRule",
     "Curves",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skodyn.conventions import JointKind
 from skodyn.errors import DynamicsError, StateError
 from skodyn.faults import Fault
 from skodyn.kernels.entries import Tables
@@ -313,7 +312,7 @@ def _singular(model: Model, k: int, where: str) -> str:
     carried = float(model.mass[outboard].sum())
     if carried == 0.0:
         reason = "what it carries has no mass"
-    elif joint.kind == JointKind.PRISMATIC:
+    elif joint.turning == (False,):
         reason = (
             f"the {carried:.3g} kg it carries hang from joints further out that already allow the "
             "same motion"

@@ -21,8 +21,9 @@ from skodyn.dynamics.loop_functions import (
     require_loops,
 )
 from skodyn.errors import StateError
+from skodyn.model.closing import ALONG, DOT, LENGTH, POINT
 from skodyn.model.columns import Floats
-from skodyn.model.loops import ALONG, DOT, LENGTH, POINT, Loop, closing_rows
+from skodyn.model.loops import Loop, closing_rows
 from skodyn.model.model import Model
 from skodyn.typing import Accelerations, Coordinates, GeneralizedForces, Velocities, Wrenches
 

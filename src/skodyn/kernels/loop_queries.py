@@ -24,6 +24,7 @@ from skodyn.kernels.loop_table import (
 )
 from skodyn.kernels.workspace import body_count, entry, velocity_count
 from skodyn.lanes import load, splat, store, store_rows
+from skodyn.model.closing import DOT, POINT
 from skodyn.model.layout import N_DOF, V_START
 from skodyn.model.loop_layout import (
     CLOSED_BY_JOINT,
@@ -47,7 +48,6 @@ from skodyn.model.loop_layout import (
     VALUE_LANE,
     X_LANE,
 )
-from skodyn.model.loops import DOT, POINT
 
 
 @helper

@@ -36,6 +36,7 @@ from skodyn.kernels.workspace import (
     parameter3,
 )
 from skodyn.lanes import fma, load, load_rows, parameter, sincos, splat, sqrt, store
+from skodyn.model.closing import ALONG, DOT, IN_PLANE, LENGTH, POINT, POLYNOMIAL
 from skodyn.model.layout import N_DOF, PARENT, Q_START, V_START
 from skodyn.model.loop_layout import (
     BODY_A,
@@ -76,7 +77,6 @@ from skodyn.model.loop_layout import (
     STAGE_ROWS,
     TOUCHED,
 )
-from skodyn.model.loops import ALONG, DOT, IN_PLANE, LENGTH, POINT, POLYNOMIAL
 from skodyn.spatial.linear3 import (
     add,
     add_scaled,

@@ -27,7 +27,7 @@ from skodyn.model.bent import UNREAD, Bent, BentBody, Hanging
 from skodyn.model.columns import as_floats
 from skodyn.model.description import BodyDescription, FrameDescription
 from skodyn.model.flexible import ROOT, TIP, FlexibleBody
-from skodyn.model.joints import Fixed, Free
+from skodyn.model.joints import Fixed
 from skodyn.model.mechanism_bodies import with_lists
 from skodyn.model.segments import Segments, segments_of
 from skodyn.model.subjects import subject
@@ -138,7 +138,7 @@ class _Modal(NamedTuple):
 
 def _modal(body: BodyDescription, carried: Mapping[str, Hanging], faults: list[Fault]) -> _Modal:
     """The modes of a body, and a rigid one that weighs the same."""
-    free = isinstance(body.joint, Free) and body.parent == GROUND and not carried
+    free = getattr(body.joint, "is_floating", False) and body.parent == GROUND and not carried
     found = body.flexible
     if isinstance(found, Beam):
         found = beam_body(found, sorted({one.node for one in carried.values()}), free=free)

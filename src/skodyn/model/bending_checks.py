@@ -13,7 +13,6 @@ from skodyn.model.columns import Floats
 from skodyn.model.description import BodyDescription
 from skodyn.model.flexible import FlexibleBody
 from skodyn.model.joint_checks import carries_bodies
-from skodyn.model.joints import Free, Spherical
 from skodyn.model.subjects import subject
 from skodyn.topology.wording import Spelling, listed
 
@@ -119,7 +118,7 @@ def axis_fault(body: BodyDescription, carries: bool, whose: Subject) -> list[Fau
 
 
 def _turning_axes(joint: Any) -> Floats:
-    if isinstance(joint, Spherical | Free):
+    if joint.has_quaternion:
         return np.eye(3)
     turns = [turn for turn, slide in joint.twists() if any(turn) and not any(slide)]
     return np.array(turns, dtype=np.float64).reshape(-1, 3)

@@ -10,7 +10,8 @@ import numpy as np
 
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
-from skodyn.model.model import PACKED, Model
+from skodyn.model.model import Model
+from skodyn.model.model_data import PACKED
 from skodyn.model.places import Places, model_places, set_places, unknown_paths
 from skodyn.model.plain import described, model_data
 from skodyn.model.properties import JointLimits, JointProperties

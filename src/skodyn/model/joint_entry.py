@@ -17,22 +17,27 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from skodyn.conventions import JointKind
 from skodyn.faults import Fault
+from skodyn.model.closing import ClosingFrames, Row
 from skodyn.model.columns import Floats
 from skodyn.model.peer_rules import SameRule
 from skodyn.registry import Registry
 
-__all__ = ["CATALOGUE", "Joint", "Peers", "Twists", "Vector"]
+__all__ = ["CATALOGUE", "ZERO", "Joint", "Peers", "Twists", "Vector", "X", "Y", "Z"]
 
 Vector = Sequence[float]
 Peers = Mapping[str, Mapping[str, SameRule]]
 Twists = tuple[tuple[tuple[float, float, float], tuple[float, float, float]], ...]
-_SCREWS = (JointKind.REVOLUTE, JointKind.PRISMATIC, JointKind.HELICAL, JointKind.SERIES)
+ZERO = (0.0, 0.0, 0.0)
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+ONE_AXIS = (JointKind.REVOLUTE, JointKind.PRISMATIC, JointKind.HELICAL)
+"""One screw, packed with its axis along z of the kernel frame."""
+_SCREWS = (*ONE_AXIS, JointKind.SERIES)
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,9 @@ class Joint:
     q_form: ClassVar[str] = ""  # what its coordinates are, if not one number for each twist
     v_form: ClassVar[str] = ""
     is_ball: ClassVar[bool] = False  # drawn as a ball
+    is_block: ClassVar[bool] = False  # drawn as a block where it closes a loop
+    has_ball_ends: ClassVar[bool] = False  # drawn with a ball at each end
+    order: ClassVar[int] = 100  # where it comes in lists
 
     peers: ClassVar[Peers] = {}
     """Which joints of other libraries stand for it, and by which rule: by library, by their name.
@@ -73,6 +81,48 @@ class Joint:
         """The matrix of w ↦ [v, w], how little the order of two motions matters; v has any number
         of rows. Zero for products of screws, whose velocities are rates of coordinates."""
         return np.zeros((*v.shape, self.nv))
+
+    def closing(self, frames: ClosingFrames) -> tuple[Row, ...]:
+        """The rows that hold where this joint closes a loop, in the axes of both bodies; a joint
+        that does not say them closes none."""
+        raise NotImplementedError
+
+    @classmethod
+    def closes_loops(cls) -> bool:
+        """Does it say the rows of a loop?"""
+        return cls.closing is not Joint.closing
+
+    def kept_directions(self) -> Floats:
+        """Directions, (n, 3), that stay the same in both of its frames: all if it does not turn,
+        its axis if it turns about one."""
+        turning = [turn for turn, _ in self.twists() if any(turn)]
+        if self.has_quaternion or len(turning) > 1:
+            return np.zeros((0, 3))
+        return np.array(turning) if turning else np.eye(3)
+
+    def reversed(self) -> Self:
+        """The joint seen from its other side, with the same q."""
+        raise NotImplementedError
+
+    @classmethod
+    def can_be_reversed(cls) -> bool:
+        """Does it say what it is from its other side?"""
+        return cls.reversed is not Joint.reversed
+
+    @property
+    def own_length(self) -> float:
+        """A length that it keeps between its frames; 0 if it has none."""
+        return 0.0
+
+    @property
+    def turning(self) -> tuple[bool, ...]:
+        """Of each degree of freedom whether it is an angle, not a length."""
+        return tuple(unit == "rad" for unit in self.v_units)
+
+    @property
+    def is_floating(self) -> bool:
+        """It leaves its body all six degrees of freedom."""
+        return self.nv == 6
 
     @property
     def has_quaternion(self) -> bool:
@@ -156,6 +206,18 @@ def unit(axis: Vector) -> tuple[float, float, float]:
     return (x / length, y / length, z / length)
 
 
+def tilde(x: Floats) -> Floats:
+    """The matrix of y ↦ x × y."""
+    matrix = np.zeros((*x.shape, 3))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        matrix[..., k, j], matrix[..., j, k] = x[..., i], -x[..., i]
+    return matrix
+
+
+def opposite(axis: Vector) -> tuple[float, ...]:
+    return tuple(0.0 - float(x) for x in axis)
+
+
 def number_faults(label: str, value: float) -> list[Fault]:
     try:
         fine = math.isfinite(float(value))
@@ -188,6 +250,8 @@ CATALOGUE: Registry[type[Joint]] = Registry(
     "a joint",
     lambda thing: isinstance(thing, type) and issubclass(thing, Joint) and thing is not Joint,
     lambda joint: joint.type_name,
+    folder="skodyn.model.joint_kinds",
+    order=lambda joint: joint.order,
     check=_misfits,
 )
 """Every joint type by the name that model files use."""

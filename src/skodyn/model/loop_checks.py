@@ -10,7 +10,7 @@ from skodyn.faults import Fault, Subject
 from skodyn.model.columns import Floats, as_floats, read_column, read_rotations, shown
 from skodyn.model.description import LoopDescription, MimicDescription, ModelBuilder
 from skodyn.model.joint_checks import is_joint, parameter_faults
-from skodyn.model.joints import CLOSING, Free, Joint
+from skodyn.model.joints import CLOSING, Joint
 from skodyn.model.loops import Loop
 from skodyn.model.name_checks import check_names
 from skodyn.model.subjects import joint_subject, subject
@@ -103,7 +103,7 @@ def _check_joint(loop: LoopDescription, faults: list[Fault]) -> None:
     if not is_joint(joint):
         example = "Revolute(axis=(0, 0, 1)) or Rod(length=0.5)"
         faults.append(whose.found("joint", joint, f"give a joint such as {example}."))
-    elif isinstance(joint, Free):
+    elif joint.is_floating:
         problem = f"{whose.words}: joint is free and closes nothing"
         faults.append(whose.fault(problem, "take another, or no loop.", "joint"))
     elif CLOSING.get(joint.type_name) is not type(joint):

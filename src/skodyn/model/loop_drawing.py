@@ -13,7 +13,7 @@ from skodyn.model.loops import JointCoupling, Loop
 from skodyn.topology.wording import listed
 
 if TYPE_CHECKING:
-    from skodyn.model.loop_tables import DescribedGroup
+    from skodyn.model.loop_groups import DescribedGroup
     from skodyn.model.model import Model
 
 __all__ = [

@@ -13,22 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skodyn.conventions import JointKind
 from skodyn.model import layout
+from skodyn.model.closing import ALONG, DOT, HELIX, LENGTH, POINT, Row, row_count
 from skodyn.model.columns import Floats
-from skodyn.model.joints import Joint
-from skodyn.model.loops import (
-    ALONG,
-    DOT,
-    HELIX,
-    LENGTH,
-    POINT,
-    JointCoupling,
-    Loop,
-    Row,
-    closing_rows,
-    row_count,
-)
+from skodyn.model.loops import JointCoupling, Loop, closing_rows
 from skodyn.topology.loops import cycle, span
 
 if TYPE_CHECKING:
@@ -41,11 +29,8 @@ __all__ = [
     "constraint_rows",
     "constraints",
     "end_bodies",
-    "turns",
 ]
 
-_WITH_AXIS = ("revolute", "helical", "cylindrical", "planar")
-_WITHOUT_TURNING = ("fixed", "prismatic", "translation")
 _EYE, _NONE = np.eye(3), np.zeros((3, 3))
 
 
@@ -186,7 +171,7 @@ class _Link:
         start = int(model.indices[k, layout.Q_START])
         self.above = slots.get(int(model.tree.parent[k]))
         self.rotation, self.translation = model.rotation[k], model.translation[k]
-        self.kind, self.q = joint.kind, slice(start, start + joint.nq)
+        self.joint, self.q = joint, slice(start, start + joint.nq)
         twists = [(np.array(u, np.float64), np.array(t, np.float64)) for u, t in joint.twists()]
         self.twists = [(u, t, _skew(u) if u.any() else None) for u, t in twists]
 
@@ -196,13 +181,12 @@ class _Link:
 
     def _moved(self, q: Floats, r: Floats, x: Floats) -> Posed:
         """The body's pose behind its joint, whose frame has axes r and origin x."""
-        if self.kind == JointKind.SPHERICAL:
-            r = r @ _quaternion_matrix(q)
-            return Posed(r, x, _screws(r, _NONE, x))
-        if self.kind == JointKind.FREE:
-            x = x + r @ q[4:]
+        if self.joint.has_quaternion:
+            x = x + r @ q[4:] if self.joint.is_floating else x
             r = r @ _quaternion_matrix(q[:4])
-            return Posed(r, x, np.concatenate([_screws(r, _NONE, x), _screws(_NONE, r, x)]))
+            parts = [_screws(r, _NONE, x)]
+            parts += [_screws(_NONE, r, x)] if self.joint.is_floating else []
+            return Posed(r, x, np.concatenate(parts))
         screws = np.empty((len(self.twists), 9))
         for i, (axis, along, skew) in enumerate(self.twists):
             screws[i, :3], screws[i, 3:6], screws[i, 6:] = r @ axis, r @ along, x
@@ -277,12 +261,7 @@ class _Closure:
 
     def alike(self) -> Floats:
         """Directions in the frames that are the same where the loop is closed."""
-        joint = self.loop.joint
-        if joint.type_name in _WITHOUT_TURNING:
-            return _EYE
-        if joint.type_name not in _WITH_AXIS:
-            return np.zeros((0, 3))
-        return np.array([joint.twists()[-1 if joint.type_name == "planar" else 0][0]])
+        return self.loop.joint.kept_directions()
 
     def _placed(self, poses: list[Posed]) -> tuple[_Ends, _Motion]:
         ends = _Ends(self.loop, _pose(poses, self.a), _pose(poses, self.b))
@@ -403,7 +382,7 @@ class _Relation:
         self.dofs = _dofs(model, constraint_cycle(model, coupling))
         self.q = model.indices[joints, layout.Q_START]
         self.at = np.searchsorted(self.dofs, model.indices[joints, layout.V_START])
-        self.angular = np.array([turns(model.joints[joints[0]])[0]])
+        self.angular = np.array([model.joints[joints[0]].turning[0]])
 
     def turned(self, poses: list[Posed]) -> str:
         return ""
@@ -430,12 +409,3 @@ def _polynomial(coefficients: Sequence[float], s: float) -> tuple[float, float]:
     for c in reversed(coefficients):
         value, slope = value * s + c, slope * s + value
     return value, slope
-
-
-def turns(joint: Joint) -> list[bool]:
-    """Of each degree of freedom whether it is an angle, not a length."""
-    if joint.kind == JointKind.SPHERICAL:
-        return [True] * 3
-    if joint.kind == JointKind.FREE:
-        return [True] * 3 + [False] * 3
-    return [any(u) for u, _ in joint.twists()]

@@ -233,11 +233,5 @@ def _scaled_rows(
 
 def linear_dofs(model: Model) -> Floats:
     """Of each velocity, whether it is that of a length."""
-    flags = []
-    for joint in model.joints:
-        if joint.type_name == "free":
-            flags += [False] * 3 + [True] * 3
-        else:
-            twists = joint.twists()
-            flags += [not any(u) for u, _ in twists] if twists else [False] * joint.nv
+    flags = [not turning for joint in model.joints for turning in joint.turning]
     return np.array(flags, dtype=np.bool_)

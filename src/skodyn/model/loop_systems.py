@@ -18,14 +18,12 @@ from numpy.typing import NDArray
 from skodyn.faults import Fault
 from skodyn.model import layout, manifold
 from skodyn.model.columns import Floats
-from skodyn.model.joints import Rod
 from skodyn.model.loop_geometry import (
     ConstraintRows,
     Geometry,
     constraint_cycle,
     constraints,
     end_bodies,
-    turns,
 )
 from skodyn.model.loops import JointCoupling, Loop
 from skodyn.model.products import norm
@@ -47,7 +45,7 @@ def group_length(model: Model, members: Sequence[int], numbers: Iterable[int]) -
     for constraint in (every[number] for number in numbers):
         if isinstance(constraint, Loop):
             lengths += [norm(constraint.translation_a), norm(constraint.translation_b)]
-            lengths += [constraint.joint.length] if isinstance(constraint.joint, Rod) else []
+            lengths.append(constraint.joint.own_length)
     largest = max(lengths, default=0.0)
     return float(2.0 ** round(math.log2(max(largest, 1e-3)))) if largest > 0.0 else 1.0
 
@@ -76,7 +74,7 @@ class LoopSystem:
         self.length = group_length(model, group.members, group.cycles)
         self.q, self.dofs = _places(model, group.members)
         self.indices = _numbered_alone(model, group.members)
-        turning = [flag for k in group.members for flag in turns(model.joints[k])]
+        turning = [flag for k in group.members for flag in model.joints[k].turning]
         self.unit = np.where(turning, 1.0, self.length)
         self.reach = 1.0 + sum(norm(model.translation[k]) for k in group.members) / self.length
         first = self.geometry.rows(model.neutral())
@@ -191,8 +189,13 @@ def _said(model: Model, constraint: Loop | JointCoupling, number: dict[int, int]
         constraint.rotation_a, constraint.translation_a,
         constraint.rotation_b, constraint.translation_b,
     )  # fmt: skip
-    length = joint.length if isinstance(joint, Rod) else 0.0
-    return ends, joint.type_name, joint.twists(), length, [array.tobytes() for array in frames]
+    return (
+        ends,
+        joint.type_name,
+        joint.twists(),
+        joint.own_length,
+        [array.tobytes() for array in frames],
+    )
 
 
 def _numbered_alone(model: Model, members: Sequence[int]) -> NDArray[np.int64]:

@@ -1,12 +1,13 @@
-"""Loops as kernels read them: a table of integers behind the tree, numbers behind the parameters.
+"""Loops as kernels read them: a table of integers behind the tree.
 
-The layout is that of loop_layout.py. Nothing here is computed for a state.
+Its layout is that of loop_layout.py; the numbers it points to are those of loop_numbers.py.
+Nothing here is computed for a state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,105 +15,19 @@ from numpy.typing import NDArray
 
 from skodyn.model import layout
 from skodyn.model import loop_layout as at
-from skodyn.model.columns import Floats
+from skodyn.model.closing import ALONG, HELIX, IN_PLANE, LENGTH, LINEAR, POLYNOMIAL, row_count
+from skodyn.model.loop_numbers import coupling_numbers
 from skodyn.model.loop_plan import GroupStructure, Pass, Stage
-from skodyn.model.loops import (
-    ALONG,
-    HELIX,
-    IN_PLANE,
-    LENGTH,
-    LINEAR,
-    POLYNOMIAL,
-    JointCoupling,
-    Loop,
-    closing_rows,
-    row_count,
-)
-from skodyn.model.products import applied, norm
-from skodyn.topology.loops import Group, cycle, groups, span
+from skodyn.model.loops import closing_rows
 
 if TYPE_CHECKING:
     from skodyn.model.model import Model
 
 __all__ = [
-    "described_groups",
-    "group_lengths",
     "lanes_of_loops",
-    "loop_parameters",
     "loop_table",
     "loop_workspace",
 ]
-
-
-# ---- numbers -----------------------------------------------------------------------------------
-
-
-def loop_parameters(
-    loops: Mapping[str, Loop],
-    couplings: Mapping[str, JointCoupling],
-    numbers: Mapping[str, int],
-    joint_numbers: Mapping[str, int],
-    alignment: Floats,
-    parent: NDArray[np.int64],
-    translation: Floats,
-) -> Floats:
-    """The numbers of all constraints, and then the length of each group."""
-    records = [_loop_numbers(loop, numbers, alignment) for loop in loops.values()]
-    records += [_coupling_numbers(coupling) for coupling in couplings.values()]
-    ends = [(numbers.get(l.body_a, -1), numbers.get(l.body_b, -1)) for l in loops.values()]
-    cycles = [cycle(parent, a, b) for a, b in ends]
-    cycles += [span(parent, [joint_numbers[j] for j in c.joints]) for c in couplings.values()]
-    lengths = group_lengths(list(loops.values()), cycles, parent, translation)
-    return np.concatenate((*records, lengths)) if records else np.zeros(0)
-
-
-def _loop_numbers(loop: Loop, numbers: Mapping[str, int], alignment: Floats) -> Floats:
-    """Origins and primitives in the axes of kernels."""
-    ends = (numbers.get(loop.body_a, -1), numbers.get(loop.body_b, -1))
-    back_a, back_b = (alignment[k].T if k >= 0 else np.eye(3) for k in ends)
-    parts = [applied(back_a, loop.translation_a), applied(back_b, loop.translation_b)]
-    for row in closing_rows(loop.joint, loop.rotation_a, loop.rotation_b):
-        parts += [applied(back_a, row.u), applied(back_b, row.w), np.array([row.c])]
-        parts.append(applied(back_a, row.e))
-    return np.concatenate(parts)
-
-
-def _coupling_numbers(coupling: JointCoupling) -> Floats:
-    if coupling.coefficients:
-        padded = np.zeros(at.POLYNOMIAL_NUMBERS)
-        padded[: len(coupling.coefficients)] = coupling.coefficients
-        return padded
-    return np.array([coupling.offset, *coupling.factors])
-
-
-def group_lengths(
-    loops: Sequence[Loop],
-    cycles: Sequence[tuple[int, ...]],
-    parent: NDArray[np.int64],
-    translation: Floats,
-) -> Floats:
-    """One length a group, by which radians become metres: a power of two, so that nothing rounds.
-
-    It lies near the largest arm that the group's description has.
-    """
-    lengths = []
-    for group in _sorted(groups(parent, cycles)):
-        arms = [norm(translation[k]) for k in group.members]
-        for c in group.cycles:
-            if c < len(loops):
-                loop = loops[c]
-                arms += [norm(loop.translation_a), norm(loop.translation_b)]
-                arms.append(abs(float(getattr(loop.joint, "length", 0.0))))
-        largest = max(arms)
-        lengths.append(2.0 ** round(np.log2(max(largest, 1e-3))) if largest > 0.0 else 1.0)
-    return np.array(lengths)
-
-
-def _sorted(found: Sequence[Group]) -> list[Group]:
-    return sorted(found, key=lambda g: (g.parent, g.members))
-
-
-# ---- integers ----------------------------------------------------------------------------------
 
 
 class _Writer:
@@ -395,7 +310,7 @@ def _constraints(
             at.NEEDS_RATE: 0 if any(_turns(model, k) for k in bodies) else 1,
         }
         out.set(place + c * at.CONSTRAINT_RECORD, cells)
-        parameters += _coupling_numbers(coupling).size
+        parameters += coupling_numbers(coupling).size
         first_row += 1
     return first_row
 
@@ -449,40 +364,3 @@ def lanes_of_loops(tree: NDArray[np.int64]) -> int:
     """The same of a packed tree."""
     place = int(tree[layout.LOOPS])
     return int(tree[place + at.LOOP_LANES]) if place else 0
-
-
-# ---- for people --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class DescribedGroup:
-    """Joints that move together because of loops."""
-
-    joints: tuple[str, ...]
-    constraints: tuple[str, ...]
-    parent: str
-    dofs: int
-    rows: int
-    rank: int
-    redundant: int
-    mobility: int
-
-
-def described_groups(model: Model) -> tuple[DescribedGroup, ...]:
-    """The groups by name."""
-    if not model.has_loops:
-        return ()
-    names = model.loop_names
-    return tuple(
-        DescribedGroup(
-            joints=tuple(model.joint_names[k] for k in group.members),
-            constraints=tuple(names[c] for c in sorted(group.constraints)),
-            parent=model.body_names[group.parent] if group.parent >= 0 else "world",
-            dofs=len(group.dofs),
-            rows=group.rows,
-            rank=group.rank,
-            redundant=group.rows - group.rank,
-            mobility=group.mobility,
-        )
-        for group in model.loop_structure
-    )

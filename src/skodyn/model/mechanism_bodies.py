@@ -10,7 +10,6 @@ import numpy as np
 
 from skodyn.model.columns import Floats, read_column, read_rotations
 from skodyn.model.description import BodyDescription
-from skodyn.model.joints import Fixed, Joint
 from skodyn.model.mechanism_checks import text_of
 from skodyn.model.mechanism_graph import Graph
 from skodyn.model.products import applied, product
@@ -81,7 +80,7 @@ def as_bodies(
             if turned
             else (joint.body_a, joint.translation_a, joint.rotation_a)
         )
-        carried_by = replace(_reversed(carried_by) if turned else carried_by, name=joint.name)
+        carried_by = replace(carried_by.reversed() if turned else carried_by, name=joint.name)
         bodies.append(
             BodyDescription(link.name, parent, carried_by, at, axes, link.mass, com[i], inertia[i])
         )
@@ -117,11 +116,3 @@ def _sharpened(rotations: Floats) -> Floats:
     """
     gram = product(rotations.transpose(0, 2, 1), rotations)
     return product(rotations, 1.5 * np.eye(3) - 0.5 * gram)
-
-
-def _reversed(joint: Joint) -> Joint:
-    """The joint seen from its other side, with the same q."""
-    if isinstance(joint, Fixed):
-        return joint
-    axis = tuple(0.0 - float(x) for x in joint.axis)  # type: ignore[attr-defined]
-    return replace(joint, axis=axis)  # type: ignore[call-arg]

@@ -12,16 +12,7 @@ from skodyn.conventions import GROUND
 from skodyn.model.columns import shown
 from skodyn.model.description import LoopDescription
 from skodyn.model.joint_checks import carries_bodies, is_joint
-from skodyn.model.joints import (
-    CLOSING,
-    Cylindrical,
-    Fixed,
-    Free,
-    Helical,
-    Joint,
-    Prismatic,
-    Revolute,
-)
+from skodyn.model.joints import CLOSING, Joint
 from skodyn.model.mechanism_checks import is_zero
 
 if TYPE_CHECKING:
@@ -31,7 +22,6 @@ __all__ = ["UNSEEN", "Edge", "Graph", "carriers"]
 
 
 _START, UNSEEN = -1, -2
-_TURNED = (Fixed, Revolute, Prismatic, Helical, Cylindrical)  # with the same q
 
 
 class Edge(NamedTuple):
@@ -74,7 +64,7 @@ class Graph:
 
     def _edge(self, described: LoopDescription) -> Edge:
         a, b = self.node[described.body_a], self.node[described.body_b]
-        turns = 0.0 if type(described.joint) in _TURNED else 1.0
+        turns = 0.0 if described.joint.can_be_reversed() else 1.0
         to_a = turns if a >= self.first_link else math.inf
         to_b = 0.0 if b >= self.first_link else math.inf
         kept = self.joint[described.name] in self.reasons
@@ -106,7 +96,7 @@ def _needed(described: ModelBuilder) -> dict[Any, str]:
 
 def _uncuttable(joint: Joint, needed: str) -> str:
     """Why a joint cannot close a loop; empty if it can."""
-    if isinstance(joint, Free):
+    if joint.is_floating:
         return "it is free and closes nothing"
     if CLOSING.get(joint.type_name) is not type(joint):
         return f"it is {shown(joint)}, of which no rows are known" * carries_bodies(joint)

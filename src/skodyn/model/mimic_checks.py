@@ -9,14 +9,12 @@ from typing import Any
 from skodyn.faults import Fault
 from skodyn.model.columns import LARGEST, as_floats, shown
 from skodyn.model.description import MimicDescription
-from skodyn.model.joints import Joint
+from skodyn.model.joint_entry import CATALOGUE, ONE_AXIS, Joint
 from skodyn.model.mimics import Mimic
 from skodyn.model.subjects import joint_subject
 from skodyn.topology.wording import Spelling, arrows, listed
 
 __all__ = ["check_mimics"]
-
-_MAY_FOLLOW = ("revolute", "prismatic", "helical")
 
 
 def check_mimics(
@@ -86,10 +84,11 @@ class _Mimics:
 
     def _check_kind(self, joint: str, name: str, role: str) -> None:
         one = self.joints[name]
-        if isinstance(one, Joint) and one.type_name not in _MAY_FOLLOW:
+        if isinstance(one, Joint) and getattr(one, "kind", None) not in ONE_AXIS:
             who = "it" if name == joint else repr(name)
-            kinds = f"{', '.join(_MAY_FOLLOW[:-1])} or {_MAY_FOLLOW[-1]}"
-            remedy = f"both joints need one coordinate, so take {kinds} ones."
+            kinds = [name for name, kind in CATALOGUE.items() if kind.kind in ONE_AXIS]
+            either = f"{', '.join(kinds[:-1])} or {kinds[-1]}"
+            remedy = f"both joints need one coordinate, so take {either} ones."
             self._fault(joint, f"{who} is {one.type_name} and {role}", remedy)
 
     def _check_numbers(self, mimic: MimicDescription) -> None:

@@ -13,6 +13,7 @@ from skodyn.model import layout
 from skodyn.model.checks import CheckedModel, check
 from skodyn.model.columns import Floats
 from skodyn.model.description import FrameDescription
+from skodyn.model.joint_entry import ONE_AXIS
 from skodyn.model.mimics import Mimic, in_body_order
 from skodyn.model.model import Frame, Model
 from skodyn.model.products import applied, dot, product, square
@@ -20,8 +21,6 @@ from skodyn.topology import Tree
 
 if TYPE_CHECKING:
     from skodyn.model.description import ModelBuilder
-
-_ALIGNED = (JointKind.REVOLUTE, JointKind.PRISMATIC, JointKind.HELICAL)
 
 
 def pack(described: ModelBuilder, repair_inertia: bool) -> Model:
@@ -88,7 +87,7 @@ def _indices(tree: Tree, joints: Sequence[Any]) -> NDArray[np.int64]:
 def _alignment(joints: Sequence[Any], twists: Sequence[Any]) -> Floats:
     """Per body, the kernel frame in the body frame: joints with one axis get it along z."""
     alignment = np.broadcast_to(np.eye(3), (len(joints), 3, 3)).copy()
-    rows = [k for k, joint in enumerate(joints) if joint.kind in _ALIGNED]
+    rows = [k for k, joint in enumerate(joints) if joint.kind in ONE_AXIS]
     if rows:
         axes = np.array([twists[k][0][joints[k].kind == JointKind.PRISMATIC] for k in rows])
         alignment[rows] = rotations_from_z_to(axes)
@@ -148,7 +147,7 @@ def _loop_parameters(
 ) -> Floats:
     if not checked.loops and not checked.couplings:
         return np.empty(0)
-    from skodyn.model.loop_tables import loop_parameters  # few models need it
+    from skodyn.model.loop_numbers import loop_parameters  # few models need it
 
     tree = checked.tree
     bodies = {str(name): k for k, name in enumerate(tree.names)}

@@ -212,3 +212,11 @@ def _quaternion(r: Floats) -> Floats:
     best = rows[np.argmax(np.diag(rows))]
     unit: Floats = best / np.linalg.norm(best)
     return unit
+
+
+def pinocchio_axes(
+    aligned: str, unaligned: str, rule: SameRule | None = None
+) -> dict[str, SameRule]:
+    """A rule for Pinocchio's joints about x, y, z and about any axis."""
+    names = (*(f"{aligned}{axis}" for axis in "XYZ"), unaligned)
+    return dict.fromkeys(names, rule or SameRule())

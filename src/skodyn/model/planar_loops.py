@@ -19,18 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from skodyn.conventions import JointKind
+from skodyn.model.closing import ALONG, DOT, HELIX, IN_PLANE, POINT, Row, row_count
 from skodyn.model.columns import Floats
-from skodyn.model.loops import (
-    ALONG,
-    DOT,
-    HELIX,
-    IN_PLANE,
-    POINT,
-    Loop,
-    Row,
-    closing_rows,
-    row_count,
-)
+from skodyn.model.loops import Loop, closing_rows
 from skodyn.model.products import applied, dot, norm
 
 if TYPE_CHECKING:

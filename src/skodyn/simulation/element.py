@@ -2,7 +2,7 @@
 
 A kind is one class in one file: a frozen dataclass whose fields are its numbers and, with `key`,
 its keys in scenario files; how it is packed; the helper that evaluates it; what it means for the
-momentum and the energy of a system.
+momentum and the energy of a system, and how it is drawn.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from skodyn.model import layout
 from skodyn.model.columns import Floats
 from skodyn.model.products import applied
 from skodyn.registry import Registry
+from skodyn.simulation.arrow import Arrow
 from skodyn.simulation.forces import OWN_PART
 
 __all__ = ["ELEMENTS", "Element", "Packed", "dof_of", "place_of", "point_of"]
@@ -95,6 +96,16 @@ class Element:
         3). What it takes out of the energy of a system for good (dampers) is not in it.
         """
         return None
+
+    def drawn(self, rows: Any) -> Sequence[Arrow]:
+        """Its arrows in replays and films; none unless it says so.
+
+        rows: those that are drawn, with t, q, v, `model`, and where things are in them:
+        `place(body, point)`, `speed(body, point)`, `turned(body, vector)` in world axes, (rows, 3);
+        `joint(name)`, (q, v) of a joint with one degree of freedom, and `at_joint(name, torque)`,
+        the arrow of a torque or force on it (view/drawn_rows.py).
+        """
+        return ()
 
     def outer_force(self) -> Sequence[float]:
         """What it pushes the whole system with, constant in world axes."""

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from skodyn.channels.entry import Channel
-from skodyn.conventions import JointKind
 from skodyn.kernels.status import (
     LOOP_OPEN,
     LOOP_SINGULAR,
@@ -189,7 +188,7 @@ def _joint_of_dof(engine: Engine, dof: int) -> str:
 
 def _fastest_joint(engine: Engine) -> str:
     """The joint that was moving fastest in the last good state: where a blow-up begins."""
-    moving = [k for k, joint in enumerate(engine.model.joints) if joint.kind != JointKind.FIXED]
+    moving = [k for k, joint in enumerate(engine.model.joints) if joint.nv]
     if not moving:
         return engine.model.joint_names[0]
     return _joint_of_dof(engine, int(np.argmax(np.abs(engine.v))))

@@ -1,4 +1,6 @@
-"""What acts in a run, as arrows: contacts, velocities of centres of mass, wrenches and springs.
+"""What acts in a run, as arrows: contacts, weights and velocities of bodies, force elements.
+
+Elements say themselves how they are drawn (`Element.drawn`).
 
 Contacts come from the log if it has them. Otherwise they are evaluated anew for each frame from
 the contacts of the run: their normal part alone, since how far friction is strained is not known
@@ -7,6 +9,7 @@ from positions and velocities.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,20 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.conventions import GROUND
-from skodyn.dynamics import forward_kinematics, velocities
 from skodyn.dynamics.contact_functions import contact_forces
 from skodyn.errors import SkodynError
 from skodyn.io.trajectory import Trajectory
 from skodyn.model.model import Model
+from skodyn.model.properties import JointProperties
 from skodyn.scenario import parse_scenario
-from skodyn.simulation.elements import Forces, PointSpring, Wrench
+from skodyn.simulation.arrow import Arrow
+from skodyn.simulation.elements import Forces
 from skodyn.view.arrows import ArrowField
 from skodyn.view.closures import FORCE
+from skodyn.view.drawn_rows import DrawnRows
 
 __all__ = ["STICKS", "acting_in", "arrow_fields"]
 
 STICKS, SLIPS = "#0072B2", "#D55E00"
-_SPEED, _SPRING = "#009E73", "#CC79A7"
+_SPEED, _SPRING, _TORQUE, _WEIGHT = "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 _MOST_BODIES = 250  # velocities of more are a thicket, and weigh as much as the poses
 _SLIPS_FROM = 1e-3  # m/s; what slides faster across a contact slips
 
@@ -51,14 +56,14 @@ def arrow_fields(
     trajectory: Trajectory, model: Model, rows: NDArray[np.bool_], upright: Floats
 ) -> tuple[ArrowField, ...]:
     """Whatever of these the run has; `rows` are those that are drawn."""
-    q, v = trajectory.q[rows], trajectory.v[rows]
-    v = np.nan_to_num(v, posinf=0.0, neginf=0.0)
+    t, q, v = trajectory.t[rows], trajectory.q[rows], trajectory.v[rows]
+    drawn = DrawnRows(model, t, q, np.nan_to_num(v, posinf=0.0, neginf=0.0))
     acting = acting_in(trajectory)
     found: list[ArrowField | None] = [_contacts(trajectory, model, rows, acting)]
     if model.n_bodies < _MOST_BODIES:
-        found.append(_speeds(model, q, v))
+        found += [_speeds(drawn), _weights(drawn)]
     if acting is not None:
-        found += [_wrenches(model, q, acting), _springs(model, q, v, acting)]
+        found += _elements(drawn, acting)
     return tuple(_turned(one, upright) for one in found if one is not None)
 
 
@@ -110,11 +115,7 @@ def _contacts(
     return ArrowField("contacts", words, "N", force, colours, keys, places=point, states=slips)
 
 
-# ---- velocities, wrenches, springs ----------------------------------------------------------
-
-
-def _poses(model: Model, q: Floats) -> tuple[Floats, Floats]:
-    return forward_kinematics(model.opened, np.ascontiguousarray(q))
+# ---- velocities, weights, elements ----------------------------------------------------------
 
 
 def _point(model: Model, name: str, at: Any) -> tuple[int, Floats]:
@@ -124,65 +125,73 @@ def _point(model: Model, name: str, at: Any) -> tuple[int, Floats]:
     return k, frame.translation + frame.rotation @ np.asarray(at, dtype=np.float64)
 
 
-def _speeds(model: Model, q: Floats, v: Floats) -> ArrowField | None:
+def _speeds(rows: DrawnRows) -> ArrowField | None:
     """Velocities of centres of mass."""
+    model = rows.model
     try:
-        spatial, _, _ = velocities(model.opened, np.ascontiguousarray(q), np.ascontiguousarray(v))
+        spatial = rows.spatial
     except SkodynError:
         return None
-    rotations, _ = _poses(model, q)
-    arms = np.einsum("fnij,nj->fni", rotations, model.com)
+    arms = np.einsum("fnij,nj->fni", rows.poses[0], model.com)
     speed = spatial[..., 3:] + np.cross(spatial[..., :3], arms)
-    if not np.any(speed):
-        return None
-    own = {"bodies": np.arange(model.n_bodies), "points": np.array(model.com)}
-    return ArrowField("velocities", "velocities", "m/s", speed, (_SPEED,), **own)  # type: ignore[arg-type]
+    return _on_bodies(model, ("velocities", "velocities", "m/s"), speed, _SPEED)
 
 
-def _wrenches(model: Model, q: Floats, acting: Forces) -> ArrowField | None:
-    """Constant forces on bodies; moments are not drawn."""
-    given = [one for one in acting.elements if isinstance(one, Wrench) and np.any(one.force)]
-    if not given:
-        return None
-    rotations, _ = _poses(model, q)
-    bodies, points, vectors = [], [], []
-    for one in given:
-        k, point = _point(model, one.body, one.point)
-        force = np.asarray(one.force, dtype=np.float64)
-        turned = rotations[:, k] @ (model.frame(one.body).rotation @ force)
-        vectors.append(turned if one.frame == "body" else np.tile(force, (len(q), 1)))
-        bodies.append(k)
-        points.append(point)
-    own: dict[str, Any] = {"bodies": np.array(bodies), "points": np.array(points, dtype=float)}
-    return ArrowField("forces", "forces", "N", np.stack(vectors, axis=1), (FORCE,), **own)
+def _weights(rows: DrawnRows) -> ArrowField | None:
+    """Weights of the bodies, at their centres of mass."""
+    each = rows.model.mass[:, None] * rows.model.gravity
+    weights = np.broadcast_to(each, (len(rows.t), *each.shape))
+    return _on_bodies(rows.model, ("weights", "weights", "N"), weights, _WEIGHT)
 
 
-def _springs(model: Model, q: Floats, v: Floats, acting: Forces) -> ArrowField | None:
-    """Springs between points: the line between them, and what acts on the first body."""
-    given = [one for one in acting.elements if isinstance(one, PointSpring)]
-    if not given:
-        return None
-    rotations, positions = _poses(model, q)
-    spatial, _, _ = velocities(model.opened, np.ascontiguousarray(q), np.ascontiguousarray(v))
-    ends: list[tuple[list[int], list[Floats]]] = [([], []), ([], [])]
-    forces = []
-    for one in given:
-        moved = []
-        for side, (body, at) in enumerate(((one.body_a, one.point_a), (one.body_b, one.point_b))):
-            k, point = _point(model, body, at)
-            ends[side][0].append(k)
-            ends[side][1].append(point)
-            arm = rotations[:, k] @ point
-            speed = spatial[:, k, 3:] + np.cross(spatial[:, k, :3], arm)
-            held = np.broadcast_to(point, arm.shape)
-            moved.append((held, 0 * held) if k < 0 else (positions[:, k] + arm, speed))
-        (a, va), (b, vb) = moved
-        length = np.linalg.norm(b - a, axis=1, keepdims=True)
-        line = (b - a) / np.where(length > 0, length, 1.0)
-        rate = ((vb - va) * line).sum(axis=1, keepdims=True)
-        forces.append((one.stiffness * (length - one.length) + one.damping * rate) * line)
-    (bodies, points), (others, far) = ((np.array(k), np.array(p)) for k, p in ends)
-    return ArrowField(
-        "springs", "springs", "N", np.stack(forces, axis=1), (_SPRING,), bodies=bodies,
-        points=points, ends=(others, far),
-    )  # fmt: skip
+def _on_bodies(
+    model: Model, words: tuple[str, str, str], vectors: Floats, colour: str
+) -> ArrowField | None:
+    """An arrow on the centre of mass of each body."""
+    own: dict[str, Any] = {"bodies": np.arange(model.n_bodies), "points": np.array(model.com)}
+    return ArrowField(*words, vectors, (colour,), **own) if np.any(vectors) else None
+
+
+def _elements(rows: DrawnRows, acting: Forces) -> list[ArrowField]:
+    """What force elements, and springs of joints, say of how they are drawn."""
+    arrows = [arrow for element in acting.elements for arrow in element.drawn(rows)]
+    arrows += [_joint_spring(rows, name, one) for name, one in _sprung(rows.model, acting)]
+    springs = [one for one in arrows if one.tied_to is not None]
+    moments = [one for one in arrows if one.is_moment and one.tied_to is None]
+    forces = [one for one in arrows if not one.is_moment and one.tied_to is None]
+    found = []
+    for given, layer, unit, colour in (
+        (forces, "forces", "N", FORCE),
+        (moments, "torques", "N m", _TORQUE),
+        (springs, "springs", "N", _SPRING),
+    ):
+        if given:
+            found.append(_field(rows.model, given, (layer, layer, unit), colour))
+    return found
+
+
+def _sprung(model: Model, acting: Forces) -> list[tuple[str, JointProperties]]:
+    """Joints of one degree of freedom that have a spring, and it."""
+    single = {name for name, joint in zip(model.joint_names, model.joints, strict=True)
+              if joint.nv == 1 and not joint.has_quaternion}  # fmt: skip
+    return [(n, one) for n, one in acting.joints.items() if n in single and np.any(one.stiffness)]
+
+
+def _joint_spring(rows: DrawnRows, name: str, given: JointProperties) -> Arrow:
+    stiffness = float(np.ravel(given.stiffness)[0])
+    return rows.at_joint(name, -stiffness * (rows.joint(name)[0] - given.rest))
+
+
+def _field(
+    model: Model, arrows: Sequence[Arrow], words: tuple[str, str, str], colour: str
+) -> ArrowField:
+    """Arrows of one layer."""
+    starts = [_point(model, one.body, one.point) for one in arrows]
+    ends = [_point(model, *one.tied_to) for one in arrows if one.tied_to is not None]
+    (bodies, points), far = _columns(starts), _columns(ends) if ends else None
+    vectors = np.stack([one.vectors for one in arrows], axis=1)
+    return ArrowField(*words, vectors, (colour,), bodies=bodies, points=points, ends=far)
+
+
+def _columns(given: Sequence[tuple[int, Floats]]) -> tuple[NDArray[np.int64], Floats]:
+    return np.array([k for k, _ in given]), np.array([point for _, point in given], dtype=float)

@@ -1,4 +1,4 @@
-"""Arrows that a replay can show on demand: contacts, velocities, forces and springs.
+"""Arrows that a replay can show on demand: contacts, velocities, weights, forces, springs.
 
 Each field has some arrows that move with the frames. The page makes its shapes from the same
 numbers (page/arrows.js).
@@ -15,7 +15,9 @@ from skodyn.view.closures import ARROW_LOOKS, instances, places_of
 
 __all__ = ["ARROW_LAYERS", "ArrowField", "Frames", "arrow_shapes"]
 
-ARROW_LAYERS = ("wrenches", "contacts", "velocities", "forces", "springs")
+ARROW_LAYERS = (
+    "wrenches", "contacts", "velocities", "weights", "forces", "torques", "springs",
+)  # fmt: skip
 """Layers that are drawn in front of what they act on, and cast no shadow."""
 
 _USUAL = 0.9  # quantile over frames of the longest arrow

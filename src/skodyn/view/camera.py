@@ -75,7 +75,7 @@ def first_view(recording: Recording, extent: float) -> View:
     floor = floor_height(recording, extent)
     if (
         whole > (_FAR_ON_GROUND if recording.model.collisions.get(GROUND) else _FAR) * own
-        and recording.model.joints[0].type_name == "free"
+        and recording.model.joints[0].is_floating
     ):
         follow = 0
         points = points - middle
@@ -102,7 +102,7 @@ def floor_height(recording: Recording, extent: float) -> float:
         return max(heights)
     lowest = float(recording.outline()[..., 2].min())
     roots = [j for j, p in zip(model.joints, model.parent.tolist(), strict=True) if p < 0]
-    held = any(joint.type_name != "free" for joint in roots)
+    held = not all(joint.is_floating for joint in roots)
     if held and lowest > -_SUNK * extent:
         return 0.0
     return lowest - 0.06 * extent if held else lowest

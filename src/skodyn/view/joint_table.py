@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn.conventions import JointKind
 from skodyn.model.joints import Joint
 from skodyn.model.model import Model
 from skodyn.view.rotations import quaternions
@@ -18,8 +17,6 @@ __all__ = ["FAR", "MOST_SLIDERS", "joint_table"]
 MOST_SLIDERS = 200
 FAR = 0.15
 """How far sliders of modes reach, in lengths of the body: what modes are for."""
-
-_TURNED = (JointKind.SPHERICAL, JointKind.FREE)
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +48,7 @@ def joint_table(model: Model, q: Floats | None, extent: float) -> dict[str, Any]
 
 def _start(joint: Joint, q: Floats) -> list[float]:
     """Coordinates as sliders have them: a rotation vector for a quaternion."""
-    if joint.nq and joint.kind in _TURNED:
+    if joint.has_quaternion:
         return [*_rotation_vector(q[:4]), *q[4:].tolist()]
     return [float(x) for x in q]
 
@@ -65,9 +62,9 @@ def _rotation_vector(quaternion: Floats) -> list[float]:
 
 
 def _sliders(model: Model, name: str, joint: Joint, extent: float) -> list[dict[str, Any]]:
-    if joint.nv and joint.kind in _TURNED:
+    if joint.has_quaternion:
         parts = ["turn x", "turn y", "turn z"]
-        parts += ["x", "y", "z"] if joint.kind == JointKind.FREE else []
+        parts += ["x", "y", "z"] if joint.is_floating else []
         units = ["rad" if part.startswith("turn") else "m" for part in parts]
     else:
         parts, units = list(joint.q_parts), list(joint.q_units)
@@ -112,8 +109,8 @@ def _bent(model: Model, k: int) -> dict[str, Any]:
 def _body(model: Model, k: int, firsts: dict[str, int]) -> dict[str, Any]:
     joint, name = model.joints[k], model.joint_names[k]
     kind = "screws"
-    if joint.nv and joint.kind in _TURNED:
-        kind = "free" if joint.kind == JointKind.FREE else "ball"
+    if joint.has_quaternion:
+        kind = "free" if joint.is_floating else "ball"
     mimic = model.mimics.get(name)
     row: dict[str, Any] = {
         "parent": int(model.parent[k]),

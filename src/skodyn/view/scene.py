@@ -239,7 +239,7 @@ class _Builder:
         self._hold(k)
 
     def _hold(self, k: int) -> None:
-        if self.model.parent[k] < 0 and self.model.joints[k].type_name != "free":
+        if self.model.parent[k] < 0 and not self.model.joints[k].is_floating:
             self._block(self.model.translation[k])
 
     def _pieces(self) -> set[str]:
@@ -296,10 +296,10 @@ class _Builder:
                 self._block(origin)
         place = _Place("loops", *frames[1], CLOSING)
         self._drawn_joint(loop.joint, place)
-        if loop.joint.type_name == "rod":
+        if loop.joint.has_ball_ends:
             for k, _, origin in frames:
                 self._put("sphere", "loops", k, [1.3 * self.radius] * 3, CLOSING, origin)
-        elif loop.joint.type_name == "fixed":
+        elif loop.joint.is_block:
             _, axes, origin = frames[1]
             self._put("box", "loops", b, [2.8 * self.radius] * 3, CLOSING, origin, axes)
 

@@ -44,3 +44,7 @@ class QuadraticDrag(sk.Element):
     def pack(self, model):
         dof, _ = dof_of(model, self.joint)
         return Packed(dof, [self.coefficient])
+
+    def drawn(self, rows):
+        _, v = rows.joint(self.joint)
+        return [rows.at_joint(self.joint, -self.coefficient * abs(v) * v)]

@@ -16,6 +16,7 @@ from skodyn.model.columns import Floats
 from skodyn.model.keys import BODY_OR_WORLD, NOT_NEGATIVE, TITLE, VECTOR, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
+from skodyn.simulation.arrow import Arrow
 from skodyn.simulation.bent_forces import BENT_SPRING, node_of, refuse_points
 from skodyn.simulation.element import ORIGIN, Element, Packed, place_of, point_of
 from skodyn.simulation.element_tools import add_force, numbers3, point_motion
@@ -126,6 +127,18 @@ class PointSpring(Element):
         stretch = np.sqrt(((b - a) ** 2).sum(axis=-1)) - self.length
         stored: Floats = 0.5 * self.stiffness * stretch**2
         return stored
+
+    def drawn(self, rows: Any) -> Sequence[Arrow]:
+        """The line between its ends, and what acts on the first body."""
+        if self.node_a or self.node_b:
+            return ()  # where nodes are is not known here
+        ends = ((self.body_a, self.point_a), (self.body_b, self.point_b))
+        (a, b), (va, vb) = (rows.place(*end) for end in ends), (rows.speed(*end) for end in ends)
+        length = np.linalg.norm(b - a, axis=1, keepdims=True)
+        line = (b - a) / np.where(length > 0, length, 1.0)
+        rate = ((vb - va) * line).sum(axis=1, keepdims=True)
+        pull = self.stiffness * (length - self.length) + self.damping * rate
+        return (Arrow(self.body_a, pull * line, self.point_a, ends[1]),)
 
     def momentum_obstacle(self) -> str:
         tied = GROUND in (self.body_a, self.body_b)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from skodyn.jit import helper
 from skodyn.kernels.mimics import full_model
@@ -13,6 +16,7 @@ from skodyn.lanes import fma, load_rows, parameter, select, splat, store_rows
 from skodyn.model.keys import ANY, BOOLEAN, JOINT, POSITIVE_LIMIT, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
+from skodyn.simulation.arrow import Arrow
 from skodyn.simulation.element import Element, Packed, dof_of
 from skodyn.simulation.element_tools import add_torque
 from skodyn.simulation.forces import COUNT, FIRST, INTEGRAL, OFFSET, SECOND, SERVO
@@ -118,3 +122,13 @@ class Servo(Element):
             integrals=int(self.ki != 0.0),
             holds_weight=self.gravity_compensation,
         )
+
+    def drawn(self, rows: Any) -> Sequence[Arrow]:
+        """Its torque; none with an integral, which rows do not have."""
+        if self.ki:
+            return ()
+        q, v = rows.joint(self.joint)
+        torque = self.kp * (self.target - q) + self.kd * (self.target_velocity - v)
+        if self.gravity_compensation:
+            torque = torque + rows.weight_at(self.joint)
+        return (rows.at_joint(self.joint, np.clip(torque, -self.limit, self.limit)),)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from skodyn.jit import helper
 from skodyn.lanes import fma, parameter, sincos
 from skodyn.model.keys import ANY, JOINT, NOT_NEGATIVE, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
+from skodyn.simulation.arrow import Arrow
 from skodyn.simulation.element import Element, Packed, dof_of
 from skodyn.simulation.element_tools import add_torque
 from skodyn.simulation.forces import FIRST, OFFSET, SINUSOID
@@ -65,3 +69,7 @@ class Sinusoid(Element):
     def pack(self, model: Any) -> Packed:
         dof, _ = dof_of(model, self.joint)
         return Packed(dof, [self.amplitude, self.frequency, self.phase, self.offset])
+
+    def drawn(self, rows: Any) -> Sequence[Arrow]:
+        angle = 2.0 * np.pi * self.frequency * rows.t + self.phase
+        return (rows.at_joint(self.joint, self.offset + self.amplitude * np.sin(angle)),)

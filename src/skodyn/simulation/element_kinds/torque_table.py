@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from skodyn.jit import helper
 from skodyn.lanes import lane_at, parameter
 from skodyn.model.keys import JOINT, NUMBERS, TIMES, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
+from skodyn.simulation.arrow import Arrow
 from skodyn.simulation.element import Element, Packed, dof_of
 from skodyn.simulation.element_tools import add_torque
 from skodyn.simulation.forces import COUNT, FIRST, OFFSET, TORQUE_TABLE
@@ -82,3 +85,6 @@ class TorqueTable(Element):
     def pack(self, model: Any) -> Packed:
         dof, _ = dof_of(model, self.joint)
         return Packed(dof, [*self.times, *self.torques], length=len(self.times))
+
+    def drawn(self, rows: Any) -> Sequence[Arrow]:
+        return (rows.at_joint(self.joint, np.interp(rows.t, self.times, self.torques)),)

@@ -16,6 +16,7 @@ from skodyn.model.keys import BODY, TITLE, VECTOR, key, one_of
 from skodyn.model.keywords import fields_checked
 from skodyn.model.products import applied
 from skodyn.registry import register
+from skodyn.simulation.arrow import Arrow
 from skodyn.simulation.bent_forces import BENT_WRENCH, node_of, refuse_points
 from skodyn.simulation.element import ORIGIN, Element, Packed, place_of, point_of, turned
 from skodyn.simulation.element_tools import add_force, numbers3
@@ -124,6 +125,17 @@ class Wrench(Element):
         there = place_of(model, self.body, self.point, rotations, positions)
         held: Floats = -(there * np.asarray(self.force)).sum(axis=-1)
         return held
+
+    def drawn(self, rows: Any) -> Sequence[Arrow]:
+        if self.node:
+            return ()  # where nodes are is not known here
+        found = []
+        for given, is_moment in ((self.force, False), (self.moment, True)):
+            if np.any(given):
+                fixed = np.tile(np.asarray(given, dtype=np.float64), (len(rows.t), 1))
+                vectors = rows.turned(self.body, given) if self.frame == "body" else fixed
+                found.append(Arrow(self.body, vectors, self.point, is_moment=is_moment))
+        return found
 
     def momentum_obstacle(self) -> str:
         turns = self.frame != "world" and np.any(self.force)

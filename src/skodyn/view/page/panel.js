@@ -1,6 +1,6 @@
 // The panel beside the picture: layers, tree, loops, notes, the pose of the chosen body.
 
-const LAYER_WORDS = { shapes: "shapes", inertia: "inertia ellipsoids", links: "links", joints: "joint axes", bending: "flexible bodies", deflection: "colour by deflection", loops: "closing joints", wrenches: "loop forces", contacts: "contact forces", collisions: "collision shapes", ground: "ground", velocities: "velocities", forces: "forces", springs: "springs", frames: "frames", floor: "floor", compass: "axes and scale" };
+const LAYER_WORDS = { shapes: "shapes", inertia: "inertia ellipsoids", links: "links", joints: "joint axes", bending: "flexible bodies", deflection: "colour by deflection", loops: "closing joints", wrenches: "loop forces", contacts: "contact forces", collisions: "collision shapes", ground: "ground", velocities: "velocities", weights: "weights", forces: "forces", torques: "torques", springs: "springs", frames: "frames", floor: "floor", compass: "axes and scale" };
 
 const element = (tag, text, more = {}) => Object.assign(document.createElement(tag), text === undefined ? more : { textContent: text, ...more });
 

@@ -118,7 +118,7 @@ out vec4 shade;
 void main() { shade = vec4(0.84, 0.37, 0.0, 1.0 - 0.85 * clamp(age, 0.0, 1.0)); }`;
 
 const LIGHT = unit([-0.35, -0.55, 1.0]);
-const ARROWS = ["wrenches", "contacts", "velocities", "forces", "springs"];
+const ARROWS = ["wrenches", "contacts", "velocities", "weights", "forces", "torques", "springs"];
 
 class Renderer {
   constructor(canvas, scene, bodies) {
