@@ -8,7 +8,7 @@ import numpy as np
 
 from skodyn.algebra.leaves import Pickoff
 from skodyn.algebra.spaces import Space
-from skodyn.dynamics.explain import read_point
+from skodyn.dynamics.arguments import read_point
 from skodyn.dynamics.inertias import cross_matrices
 from skodyn.errors import StateError
 from skodyn.model.products import applied

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from skodyn.dynamics import explain
+from skodyn.dynamics import arguments
 from skodyn.dynamics.driver import (
     COMPILED,
     NOTHING,
@@ -44,7 +44,7 @@ def expand(
 ) -> tuple[Any, Any, Any, Any]:
     """(q, v, x, f_ext) for `model.uncoupled`."""
     if not _plain_state(algorithm, model, q, v, x, f_ext):
-        inputs = explain.read_arguments(algorithm, model, q, v, x, f_ext)
+        inputs = arguments.read_arguments(algorithm, model, q, v, x, f_ext)
         q, f_ext = inputs.q, inputs.f_ext if inputs.f_ext.size else None
         v, x = (a if a.size else NOTHING for a in (inputs.v, inputs.x))
     joints = model.coupling
@@ -77,8 +77,8 @@ def of_tree(
     try:
         return run(algorithm, model.uncoupled, shape, *full, None, threads)
     except StateError:
-        inputs = explain.read_arguments(algorithm, model, q, v, x, f_ext)
-        explain.check_finite(algorithm, inputs)
+        inputs = arguments.read_arguments(algorithm, model, q, v, x, f_ext)
+        arguments.check_finite(algorithm, inputs)
         model.check_q(inputs.q)
         raise
 
@@ -87,7 +87,7 @@ def deliver(result: Floats, out: Floats | None) -> Floats:
     """The result, in `out` if there is one."""
     if out is None:
         return result
-    explain.check_out(out, result.shape, explain.NO_INPUTS)
+    arguments.check_out(out, result.shape, arguments.NO_INPUTS)
     out[...] = result
     return out
 

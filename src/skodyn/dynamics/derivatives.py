@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from skodyn.dynamics import coupled as _coupled
+from skodyn.dynamics.arguments import check_finite, read_arguments
 from skodyn.dynamics.driver import NOTHING, Algorithm, run
-from skodyn.dynamics.explain import check_finite, read_arguments
 from skodyn.dynamics.functions import forward_dynamics
 from skodyn.dynamics.mass_matrices import mass_matrix_inverse
 from skodyn.errors import DynamicsError, StateError

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.cores import core_count
-from skodyn.dynamics import explain
+from skodyn.dynamics import arguments
+from skodyn.dynamics.status_messages import raise_failure
 from skodyn.forks import cached_property, on_fork
 from skodyn.jit import JIT_DISABLED
 from skodyn.kernels.compliance import SCRATCH_LANES
@@ -38,7 +39,7 @@ RANGES_PER_THREAD = 4
 BODIES_PER_RANGE = 2000
 FEW = 20_000
 """States that are done one by one rather than to wait for the compiler."""
-NOTHING = explain.NOTHING
+NOTHING = arguments.NOTHING
 COMPILED: Any = object() if JIT_DISABLED else np.ndarray
 """The type of what compiled kernels take; plain Python would not turn other arrays away."""
 
@@ -126,7 +127,7 @@ def run(
 ) -> Floats:
     """The result of an algorithm, of this shape for one state."""
     if threads is not None:
-        explain.check_threads(threads)
+        arguments.check_threads(threads)
     if type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(shape) if out is None else out
         takes, kernel, block = algorithm.takes, algorithm.ready, block_of(algorithm, model)
@@ -234,7 +235,7 @@ def _free_workspaces(algorithm: Algorithm, model: Model) -> list[Floats]:
 
 
 def _call_single(
-    algorithm: Algorithm, block: Floats, inputs: explain.Inputs, row: int, out: Any
+    algorithm: Algorithm, block: Floats, inputs: arguments.Inputs, row: int, out: Any
 ) -> int:
     """One row of checked inputs."""
     q, v, x, f_ext = inputs.of_row(row)
@@ -272,15 +273,15 @@ def run_slowly(
     if way is not None:
         result: Floats = way(algorithm, model, shape, q, v, x, f_ext, out, threads)
         return result
-    inputs = explain.read_arguments(algorithm, model, q, v, x, f_ext)
+    inputs = arguments.read_arguments(algorithm, model, q, v, x, f_ext)
     full_shape = (*inputs.batch_shape, *shape)
-    result = explain.check_out(out, full_shape, inputs)
+    result = arguments.check_out(out, full_shape, inputs)
     if algorithm.goes_one_by_one(inputs.rows):
         status, row = _run_rows(algorithm, model, inputs, shape, result)
     else:
         status, row = _run_lanes(algorithm, model, inputs, shape, result, threads)
     if status != 0:
-        explain.raise_failure(algorithm, model, inputs, status, row)
+        raise_failure(algorithm, model, inputs, status, row)
     if out is not None and out is not result:
         out[...] = result
         return out
@@ -290,7 +291,7 @@ def run_slowly(
 def _run_rows(
     algorithm: Algorithm,
     model: Model,
-    inputs: explain.Inputs,
+    inputs: arguments.Inputs,
     shape: tuple[int, ...],
     result: Floats,
 ) -> tuple[int, int]:
@@ -300,7 +301,7 @@ def _run_rows(
     for row in range(inputs.rows):
         status = _call_single(algorithm, block, inputs, row, results[row])
         if status != 0:
-            explain.check_finite(algorithm, inputs)
+            arguments.check_finite(algorithm, inputs)
             return status, row
     return 0, 0
 
@@ -308,7 +309,7 @@ def _run_rows(
 def _run_lanes(
     algorithm: Algorithm,
     model: Model,
-    inputs: explain.Inputs,
+    inputs: arguments.Inputs,
     shape: tuple[int, ...],
     result: Floats,
     threads: int | None,
@@ -349,14 +350,14 @@ def _run_lanes(
         answers += helper.result()
     failed = [(row, status) for status, row in answers if status != 0]
     if failed:
-        explain.check_finite(algorithm, inputs)
+        arguments.check_finite(algorithm, inputs)
     return _pinpoint(algorithm, model, inputs, shape, min(failed)[0]) if failed else (0, 0)
 
 
 def _pinpoint(
     algorithm: Algorithm,
     model: Model,
-    inputs: explain.Inputs,
+    inputs: arguments.Inputs,
     shape: tuple[int, ...],
     first: int,
 ) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skodyn.dynamics.arguments import check_finite, read_arguments, read_partly
 from skodyn.dynamics.coupled import deliver
 from skodyn.dynamics.driver import (
     COMPILED,
@@ -23,7 +24,6 @@ from skodyn.dynamics.driver import (
     flat_forces,
     run,
 )
-from skodyn.dynamics.explain import check_finite, read_arguments, read_partly
 from skodyn.dynamics.functions import forward_dynamics
 from skodyn.dynamics.mass_matrices import mass_matrix_solve
 from skodyn.errors import DynamicsError, StateError

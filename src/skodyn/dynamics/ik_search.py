@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skodyn.dynamics.algorithms import JACOBIAN
+from skodyn.dynamics.arguments import read_arguments
 from skodyn.dynamics.driver import NOTHING, run
-from skodyn.dynamics.explain import read_arguments
 from skodyn.dynamics.frames import POSES
 from skodyn.dynamics.ik_targets import Bounds, Problem, Target, read_bounds, read_targets
 from skodyn.dynamics.kinematics import node_table

@@ -6,8 +6,8 @@ import numpy as np
 
 from skodyn.dynamics import coupled as _coupled
 from skodyn.dynamics.algorithms import FORWARD_PUSHED, INVERSE_PUSHED, JOINT_FORCES
+from skodyn.dynamics.arguments import read_arguments
 from skodyn.dynamics.driver import run
-from skodyn.dynamics.explain import read_arguments
 from skodyn.dynamics.functions import inverse_dynamics
 from skodyn.dynamics.loop_reactions import external_forces, loop_forces
 from skodyn.kernels import joint_forces as _joint_forces

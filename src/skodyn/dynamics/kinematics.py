@@ -9,8 +9,8 @@ import numpy as np
 
 from skodyn.conventions import GROUND
 from skodyn.dynamics.algorithms import ENERGY, JACOBIAN, JACOBIAN_DOT_V, KINEMATICS, VELOCITIES
+from skodyn.dynamics.arguments import read_point
 from skodyn.dynamics.driver import NOTHING, run
-from skodyn.dynamics.explain import read_point
 from skodyn.errors import DynamicsError, ModelError, StateError
 from skodyn.kernels import energy as _energy
 from skodyn.kernels import forward_kinematics as _kinematics

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.dynamics.algorithms import INVERSE_PUSHED
+from skodyn.dynamics.arguments import read_arguments
 from skodyn.dynamics.coupled import deliver
-from skodyn.dynamics.explain import read_arguments
 from skodyn.dynamics.functions import forward_dynamics, inverse_dynamics
 from skodyn.dynamics.kinematics import forward_kinematics
 from skodyn.dynamics.loop_functions import (

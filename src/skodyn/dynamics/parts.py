@@ -23,8 +23,9 @@ from numpy.typing import ArrayLike, NDArray
 from skodyn.conventions import GROUND
 from skodyn.cores import core_count
 from skodyn.dynamics.algorithms import FORWARD_PUSHED
+from skodyn.dynamics.arguments import check_finite, check_threads, read_arguments
 from skodyn.dynamics.driver import executor
-from skodyn.dynamics.explain import check_finite, check_threads, raise_failure, read_arguments
+from skodyn.dynamics.status_messages import raise_failure
 from skodyn.errors import ModelError, StateError
 from skodyn.forks import cached_property
 from skodyn.kernels import part_dynamics as _kernels

@@ -12,10 +12,10 @@ from skodyn.model.model import Model
 from skodyn.scenario.tables import At, Tables
 from skodyn.topology.wording import Spelling, listed
 
-__all__ = ["Names"]
+__all__ = ["ModelNames"]
 
 
-class Names:
+class ModelNames:
     """Looks names up and reports the unknown ones."""
 
     def __init__(self, model: Model, tables: Tables) -> None:

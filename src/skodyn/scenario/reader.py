@@ -9,10 +9,10 @@ from pathlib import Path
 from skodyn.errors import ScenarioError
 from skodyn.faults import in_file
 from skodyn.io.toml_source import TomlSource
-from skodyn.scenario.acting import check_sampling, read_forces, read_thermostat
 from skodyn.scenario.description import Bounds, RunSettings, Scenario
+from skodyn.scenario.forces_table import check_sampling, read_forces, read_thermostat
 from skodyn.scenario.model_table import read_model
-from skodyn.scenario.names import Names
+from skodyn.scenario.names import ModelNames
 from skodyn.scenario.schema import SCHEMA
 from skodyn.scenario.start import read_start
 from skodyn.scenario.tables import Tables
@@ -90,7 +90,7 @@ def _scenario(
     run = tables.values(RunSettings, top, (), SECTIONS)
     duration = run.get("duration")
     model = read_shapes(tables, top, read_model(tables, top, folder))
-    names = Names(model, tables) if model else None
+    names = ModelNames(model, tables) if model else None
     seed = run.get("seed", 0)
     forces = read_forces(tables, top, names, folder, seed)
     forces = replace(forces, contacts=read_contacts(tables, top, model))

@@ -17,7 +17,7 @@ from skodyn.model.joints import Joint
 from skodyn.model.model import Model
 from skodyn.scenario.base_state import read_base
 from skodyn.scenario.description import InitialSettings
-from skodyn.scenario.names import Names
+from skodyn.scenario.names import ModelNames
 from skodyn.scenario.schema import numbers
 from skodyn.scenario.tables import At, Tables
 from skodyn.simulation.elements import Motion
@@ -30,7 +30,7 @@ __all__ = ["read_start"]
 def read_start(
     tables: Tables,
     top: dict[str, Any],
-    names: Names | None,
+    names: ModelNames | None,
     seed: int,
     folder: Path,
     motions: tuple[Motion, ...] = (),
@@ -117,7 +117,7 @@ def _held(model: Model, given: _Given) -> tuple[str, ...]:
 
 
 def _closed(
-    tables: Tables, names: Names, noise: InitialSettings, given: _Given, q: Floats, v: Floats
+    tables: Tables, names: ModelNames, noise: InitialSettings, given: _Given, q: Floats, v: Floats
 ) -> tuple[Floats, Floats]:
     """The start with its loops closed as far as the scenario says; else faults."""
     model = names.model
@@ -156,7 +156,7 @@ def _set_modes(
 
 
 def _given(
-    tables: Tables, names: Names, table: dict[str, Any], at: At
+    tables: Tables, names: ModelNames, table: dict[str, Any], at: At
 ) -> dict[str, tuple[float, ...]]:
     """The numbers given for each joint; a key that does not fit is one fault."""
     found: dict[str, tuple[float, ...]] = {}

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from skodyn.lanes import LANES
 from skodyn.simulation.signals import StopRequest
 from skodyn.sweeps.batch import CRASHED, FINISHED, PENDING, BatchResult, run_batch
-from skodyn.sweeps.engines import Engine
+from skodyn.sweeps.engines import SweepEngine
 from skodyn.sweeps.index import IndexWriter
 
 __all__ = ["Driver", "Progress", "Tally"]
@@ -60,7 +60,7 @@ Progress = Callable[[Tally], None]
 @dataclass(frozen=True, eq=False)
 class Batch:
     runs: NDArray[np.int64]
-    strikes: int = 0  # how often a worker died with it
+    deaths: int = 0  # how often a worker died with it
 
 
 class Driver:
@@ -70,7 +70,7 @@ class Driver:
         self,
         writer: IndexWriter,
         study: bytes,
-        engine: Engine,
+        engine: SweepEngine,
         logs: dict[str, Any],
         batch_runs: int | None = None,
     ) -> None:
@@ -112,7 +112,7 @@ class Driver:
         window = 1 if self.engine.name == "in-process" else 2 * self.engine.workers + 1
         while len(self.out) < window and not self.stop.received:
             if self.again:
-                if self.again[0].strikes > 1 and self.out:
+                if self.again[0].deaths > 1 and self.out:
                     return
                 batch = self.again.popleft()
             else:
@@ -120,7 +120,7 @@ class Driver:
             if not len(batch.runs):
                 return
             self._submit(batch)
-            if batch.strikes > 1:
+            if batch.deaths > 1:
                 return
 
     def _fresh(self) -> Batch:
@@ -148,7 +148,7 @@ class Driver:
             if not self.engine.died(error):
                 raise
             self.out = {**self.out, Future(): batch}
-            self._bury(batch)
+            self._retry_lost(batch)
             return
         self.out[future] = batch
 
@@ -168,9 +168,9 @@ class Driver:
                 self._store(future.result(), batch)
             elif self.engine.died(error):
                 self.out[future] = batch
-                self._bury(batch)
+                self._retry_lost(batch)
             else:
-                self._cut(batch, f"{type(error).__name__}: {error}")
+                self._halve(batch, f"{type(error).__name__}: {error}")
 
     def _store(self, result: BatchResult, batch: Batch) -> None:
         new = self.writer.commit(result)
@@ -184,7 +184,7 @@ class Driver:
 
     # ---- workers that die ---------------------------------------------------------------------
 
-    def _bury(self, batch: Batch) -> None:
+    def _retry_lost(self, batch: Batch) -> None:
         """A worker died: give its batch again, or find the run that kills."""
         if self.engine.all_break:
             lost, self.out = list(self.out.values()), {}
@@ -194,12 +194,12 @@ class Driver:
             self.out = {f: b for f, b in self.out.items() if b is not batch}
         alone = len(lost) == 1
         for one in reversed(lost):
-            if alone and one.strikes > 1:
-                self._cut(one, "it ended its worker process")
+            if alone and one.deaths > 1:
+                self._halve(one, "it ended its worker process")
             else:
-                self.again.appendleft(Batch(one.runs, one.strikes + 1))
+                self.again.appendleft(Batch(one.runs, one.deaths + 1))
 
-    def _cut(self, batch: Batch, reason: str) -> None:
+    def _halve(self, batch: Batch, reason: str) -> None:
         """Halve a batch that fails as a whole; record the run if it is the only one."""
         if len(batch.runs) > 1:
             middle = len(batch.runs) // 2

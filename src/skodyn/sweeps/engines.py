@@ -29,14 +29,14 @@ from skodyn.jit import cache_folder
 from skodyn.simulation.methods import method_named
 from skodyn.typing import EngineName
 
-__all__ = ["DEFAULT_ENGINE", "ENGINES", "Engine", "open_engine", "warm"]
+__all__ = ["DEFAULT_ENGINE", "ENGINES", "SweepEngine", "open_engine", "warm"]
 
 ENGINES: tuple[EngineName, ...] = ("in-process", "threads", "processes", "dask")
 DEFAULT_ENGINE: EngineName = "threads"  # the least overhead, and scripts need no guard
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-class Engine:
+class SweepEngine:
     """Runs tasks in this process, one after the other."""
 
     name = "in-process"
@@ -71,7 +71,7 @@ class _Serial(Executor):
         return future
 
 
-class _Threads(Engine):
+class _Threads(SweepEngine):
     name = "threads"
 
     def __init__(self, workers: int) -> None:
@@ -79,7 +79,7 @@ class _Threads(Engine):
         self.executor = ThreadPoolExecutor(workers, thread_name_prefix="skodyn-sweep")
 
 
-class _Processes(Engine):
+class _Processes(SweepEngine):
     """Processes started anew, not forked: threads and HDF5 handles do not survive a fork."""
 
     name = "processes"
@@ -118,7 +118,7 @@ def _begin_process() -> None:
         threading.Thread(target=watch, daemon=True, name="skodyn-watch").start()
 
 
-class _Dask(Engine):
+class _Dask(SweepEngine):
     """A dask cluster: one that is started here, or one that exists."""
 
     name = "dask"
@@ -183,7 +183,7 @@ def _import_distributed() -> Any:
 
 def open_engine(
     name: str, workers: int | None, scheduler: Any, warm_up: Callable[[], None]
-) -> Engine:
+) -> SweepEngine:
     """The engine of this name; kernels are compiled once, here, before others look for them."""
     if name not in ENGINES:
         raise SkodynError(f"The engine {name!r} is unknown; give one of {', '.join(ENGINES)}.")
@@ -196,7 +196,7 @@ def open_engine(
     count = workers or core_count()
     warm_up()
     if name == "in-process":
-        return Engine()
+        return SweepEngine()
     if name == "threads":
         return _Threads(count)
     if name == "processes":

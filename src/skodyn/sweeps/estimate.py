@@ -20,7 +20,7 @@ from skodyn.sweeps.batch import Worker
 from skodyn.sweeps.lane_batch import LaneBatch
 from skodyn.sweeps.metrics import names_function
 from skodyn.sweeps.packing import Refused
-from skodyn.sweeps.plan import Plan
+from skodyn.sweeps.plan import SweepPlan
 
 __all__ = ["Estimate", "estimate"]
 
@@ -36,7 +36,7 @@ class Estimate:
     left_out: tuple[str, ...] = ()  # metrics and controllers that were not timed
 
 
-def estimate(plan: Plan) -> Estimate:
+def estimate(plan: SweepPlan) -> Estimate:
     """Time the first steps of the first runs."""
     given = plan.study.metrics
     metrics = {name: m for name, m in given.items() if not names_function(m)}

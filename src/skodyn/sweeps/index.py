@@ -29,7 +29,7 @@ from skodyn.io.log_layout import contiguous
 from skodyn.io.schema import Names
 from skodyn.model.columns import Floats
 from skodyn.sweeps.batch import PENDING, BatchResult
-from skodyn.sweeps.plan import Plan
+from skodyn.sweeps.plan import SweepPlan
 
 __all__ = ["Index", "IndexWriter", "create_index", "open_index"]
 
@@ -61,7 +61,7 @@ COLUMNS = {
 }
 
 
-def create_index(path: Path, plan: Plan, record: dict[str, Any], *, overwrite: bool) -> None:
+def create_index(path: Path, plan: SweepPlan, record: dict[str, Any], *, overwrite: bool) -> None:
     """A new index with all runs pending."""
     check_target(path, overwrite)
     if path.exists():
@@ -88,7 +88,7 @@ def create_index(path: Path, plan: Plan, record: dict[str, Any], *, overwrite: b
         raise LogError(f"{path}: cannot create it: {error.strerror or error}") from error
 
 
-def _write_skeleton(file: Any, plan: Plan, labels: Any, record: dict[str, Any]) -> None:
+def _write_skeleton(file: Any, plan: SweepPlan, labels: Any, record: dict[str, Any]) -> None:
     file.attrs["schema"], file.attrs["schema_version"] = SCHEMA, np.int64(SCHEMA_VERSION)
     for name, words in labels.items():
         file.create_dataset(name, data=np.array(words, dtype=object), dtype=h5py.string_dtype())

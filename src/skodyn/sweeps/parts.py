@@ -20,7 +20,7 @@ from skodyn.model.columns import Floats
 from skodyn.sweeps.batch import PENDING
 from skodyn.sweeps.designs import Design, Indices, Labels
 from skodyn.sweeps.index import COLUMNS, Index, IndexWriter, create_index, open_index
-from skodyn.sweeps.plan import Plan
+from skodyn.sweeps.plan import SweepPlan
 from skodyn.sweeps.stored_study import record_of, stored_model, stored_study
 
 __all__ = ["Part", "merge", "part_of", "part_path", "part_record", "read_part"]
@@ -76,7 +76,7 @@ class _Stretch:
         return self.whole.points(np.asarray(indices) + self.start)
 
 
-def part_of(plan: Plan, part: Part) -> Plan:
+def part_of(plan: SweepPlan, part: Part) -> SweepPlan:
     """The plan of a part."""
     if plan.logs != "none":
         raise ScenarioError(
@@ -92,7 +92,7 @@ def part_of(plan: Plan, part: Part) -> Plan:
     return replace(plan, design=_Stretch(plan.design, start, stop))
 
 
-def part_record(plan: Plan, part: Part) -> dict[str, Any]:
+def part_record(plan: SweepPlan, part: Part) -> dict[str, Any]:
     """What the index of a part keeps of the whole sweep, so that parts can be put together."""
     inside = part_of(plan, part)
     return {

@@ -29,7 +29,7 @@ from skodyn.sweeps.scenario_data import Data, normal_form
 from skodyn.sweeps.study import Study
 from skodyn.topology.wording import Spelling
 
-__all__ = ["Plan", "make_plan", "read_plan"]
+__all__ = ["SweepPlan", "make_plan", "read_plan"]
 
 KEYS = ("grid", "designs", "metrics", "replicas", "logs", "sample_every")
 MOST_RUNS = 10**9
@@ -41,7 +41,7 @@ _NO_CONTROLLER = Fault(
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class SweepPlan:
     """A sweep that is ready to run."""
 
     study: Study
@@ -70,7 +70,7 @@ class Plan:
 
 def read_plan(
     path: str | os.PathLike[str], change: Callable[[Scenario], Scenario] | None = None
-) -> Plan:
+) -> SweepPlan:
     """The sweep that a scenario file with a table [sweep] describes.
 
     change: what is done to the scenario before.
@@ -89,7 +89,7 @@ def read_plan(
         raise ScenarioError(in_file(path, placed)) from None
 
 
-def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> Plan:
+def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> SweepPlan:
     """A plan from the table [sweep], or a ScenarioError that lists every fault."""
     faults: list[Fault] = []
     for key in (key for key in table if key not in KEYS):
@@ -123,7 +123,7 @@ def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> Plan:
     scan.check_combinations(study, design)
     if scan.faults:
         raise ScenarioError(scan.faults)
-    return Plan(study, design, logs, scenario.model, scenario.text, scan)
+    return SweepPlan(study, design, logs, scenario.model, scenario.text, scan)
 
 
 def _design(

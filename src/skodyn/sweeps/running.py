@@ -20,7 +20,7 @@ from skodyn.sweeps.engines import DEFAULT_ENGINE, open_engine, warm
 from skodyn.sweeps.index import Index, IndexWriter, create_index, open_index
 from skodyn.sweeps.packing import goes_alone
 from skodyn.sweeps.parts import Part, part_of, part_record
-from skodyn.sweeps.plan import KEYS, Plan, make_plan, read_plan
+from skodyn.sweeps.plan import KEYS, SweepPlan, make_plan, read_plan
 from skodyn.sweeps.results import Sweep, logs_folder
 from skodyn.sweeps.scenario_data import read_data
 from skodyn.sweeps.stored_study import changed_code, record_of, stored_study
@@ -35,7 +35,7 @@ def plan_sweep(
     scenario: str | os.PathLike[str] | Scenario,
     parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     **more: Any,
-) -> Plan:
+) -> SweepPlan:
     """A plan from a file with a table [sweep], or from a scenario and what is to be varied."""
     if parameters is None and not more and not isinstance(scenario, Scenario):
         return read_plan(scenario)
@@ -149,7 +149,7 @@ def sweep(
 
 
 def run_plan(
-    plan: Plan, path: Path, *, overwrite: bool = False, part: Part | None = None, **given: Any
+    plan: SweepPlan, path: Path, *, overwrite: bool = False, part: Part | None = None, **given: Any
 ) -> Tally:
     """Run a plan, or a part of it, into a new index."""
     prepare(pickled(plan.study))
@@ -159,7 +159,7 @@ def run_plan(
     return _drive(path, plan.study, **given)
 
 
-def run_or_resume(plan: Plan, path: Path, *, part: Part | None = None, **given: Any) -> Tally:
+def run_or_resume(plan: SweepPlan, path: Path, *, part: Part | None = None, **given: Any) -> Tally:
     """Start, or go on with what is there if it is of this plan."""
     if not path.exists():
         return run_plan(plan, path, part=part, **given)
@@ -183,7 +183,7 @@ def resume_sweep(
     return _drive(Path(path), found, **given)
 
 
-def check_same(path: Path, plan: Plan, part: Part | None = None) -> None:
+def check_same(path: Path, plan: SweepPlan, part: Part | None = None) -> None:
     """A ScenarioError if an index holds another sweep than that of the plan."""
     with open_index(path) as file:
         index, record = Index(file), part_record(plan, part) if part else record_of(plan)

@@ -21,7 +21,7 @@ from skodyn.simulation.settings import IntegratorSettings
 from skodyn.sources import dependency_hash
 from skodyn.sweeps.index import Index
 from skodyn.sweeps.metrics import Metric
-from skodyn.sweeps.plan import Plan
+from skodyn.sweeps.plan import SweepPlan
 from skodyn.sweeps.scenario_data import Data, to_toml
 from skodyn.sweeps.study import Study
 
@@ -58,7 +58,7 @@ def _laws(data: Data) -> list[str]:
     return [hashlib.sha256(Path(f.rpartition(":")[0]).read_bytes()).hexdigest() for f in files]
 
 
-def record_of(plan: Plan) -> dict[str, Any]:
+def record_of(plan: SweepPlan) -> dict[str, Any]:
     """What the group `study` of an index holds."""
     study = plan.study
     functions = [name for name, m in study.metrics.items() if not isinstance(m.of, str)]

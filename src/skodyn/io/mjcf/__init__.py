@@ -30,7 +30,7 @@ from skodyn.io.robots.assembly import Part, assemble, placed_visuals
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.loops import FileCoupling, add_couplings, add_loops, as_couplings
 from skodyn.io.robots.meshes import MeshFinder
-from skodyn.io.robots.mimics import Mimic, add_mimics, kept_mimics
+from skodyn.io.robots.mimics import FileMimic, add_mimics, kept_mimics
 from skodyn.io.robots.options import LoadOptions
 from skodyn.io.robots.stops import with_stops
 from skodyn.io.robots.touching import add_shapes
@@ -148,7 +148,7 @@ class _Converter:
             notes=findings.notes,
         )
 
-    def _coupled(self, equalities: Equalities) -> tuple[list[FileCoupling], list[Mimic]]:
+    def _coupled(self, equalities: Equalities) -> tuple[list[FileCoupling], list[FileMimic]]:
         """(couplings, mimics): linear relations are mimics if all others are, too."""
         kept = kept_mimics(equalities.linear, self.options.mimic, self.findings)
         if not equalities._replace(linear=kept).need_couplings:

@@ -18,7 +18,7 @@ from skodyn.conventions import GROUND
 from skodyn.io.mjcf.names import body_names
 from skodyn.io.robots.findings import NOT_HERE, Findings
 from skodyn.io.robots.loops import FileCoupling, FileLoop, LoopEnd
-from skodyn.io.robots.mimics import Mimic, circles
+from skodyn.io.robots.mimics import FileMimic, circles
 from skodyn.io.robots.names import unique
 from skodyn.model.columns import LARGEST, Floats, quaternion_to_matrix
 from skodyn.model.joints import Fixed, Joint, Spherical
@@ -36,7 +36,7 @@ class Equalities(NamedTuple):
 
     loops: list[FileLoop]
     couplings: list[FileCoupling]
-    linear: list[Mimic]
+    linear: list[FileMimic]
 
     @property
     def names(self) -> list[str]:
@@ -144,7 +144,7 @@ class _Reader:
             return
         degree = int(np.flatnonzero(c).max(initial=0)) if source >= 0 else 0
         if degree == 1:
-            linear = Mimic(joint, self.joints[source], float(c[1]), float(c[0]), name=name)
+            linear = FileMimic(joint, self.joints[source], float(c[1]), float(c[0]), name=name)
             self.found.linear.append(linear)
         elif joint in self.polynomials:
             self._refuse(f"Equality {name!r} is a second polynomial for joint {joint!r}", name)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from skodyn.io.robots.assembly import ORIGIN, Carrier
 from skodyn.io.robots.findings import Findings
-from skodyn.io.robots.mimics import Mimic
+from skodyn.io.robots.mimics import FileMimic
 from skodyn.io.robots.names import unique
 from skodyn.model.columns import Floats
 from skodyn.model.description import ModelBuilder
@@ -86,7 +86,7 @@ def add_couplings(builder: ModelBuilder, couplings: Iterable[FileCoupling]) -> N
 
 
 def as_couplings(
-    mimics: Sequence[Mimic], names: Iterable[str], couplings: Iterable[FileCoupling],
+    mimics: Sequence[FileMimic], names: Iterable[str], couplings: Iterable[FileCoupling],
     findings: Findings,
 ) -> list[FileCoupling]:  # fmt: skip
     """Mimics as couplings, for beside loops and couplings no joint can leave the state.

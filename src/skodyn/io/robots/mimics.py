@@ -8,10 +8,10 @@ from typing import NamedTuple
 from skodyn.io.robots.findings import Findings
 from skodyn.model.description import ModelBuilder
 
-__all__ = ["Mimic", "add_mimics", "circles", "kept_mimics"]
+__all__ = ["FileMimic", "add_mimics", "circles", "kept_mimics"]
 
 
-class Mimic(NamedTuple):
+class FileMimic(NamedTuple):
     """q of `joint` = multiplier · q of `source` + offset; said in this line of the file.
 
     name: what the file calls this relation, if it has a name for it.
@@ -42,7 +42,7 @@ def circles(leader: Mapping[str, str]) -> list[list[str]]:
     return found
 
 
-def kept_mimics(mimics: Sequence[Mimic], option: str, findings: Findings) -> list[Mimic]:
+def kept_mimics(mimics: Sequence[FileMimic], option: str, findings: Findings) -> list[FileMimic]:
     """All of them, or none if they are to be let go, which is noted."""
     if option != "independent":
         return list(mimics)
@@ -51,6 +51,6 @@ def kept_mimics(mimics: Sequence[Mimic], option: str, findings: Findings) -> lis
     return []
 
 
-def add_mimics(builder: ModelBuilder, mimics: Sequence[Mimic]) -> None:
+def add_mimics(builder: ModelBuilder, mimics: Sequence[FileMimic]) -> None:
     for mimic in mimics:
         builder.add_mimic(mimic.joint, mimic.source, mimic.multiplier, mimic.offset)

@@ -20,7 +20,7 @@ from skodyn.io.robots.assembly import Part, assemble, placed_visuals
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.loops import FileCoupling, add_couplings, add_loops, as_couplings
 from skodyn.io.robots.meshes import MeshFinder
-from skodyn.io.robots.mimics import Mimic, add_mimics, kept_mimics
+from skodyn.io.robots.mimics import FileMimic, add_mimics, kept_mimics
 from skodyn.io.robots.options import LoadOptions
 from skodyn.io.robots.stops import with_stops
 from skodyn.io.robots.touching import add_shapes
@@ -213,7 +213,7 @@ class UrdfFile:
             repairs=tuple(map(str, in_file(self.source.path, repaired(unfit)))),
         )
 
-    def _coupled(self, mimics: list[Mimic]) -> tuple[list[FileCoupling], list[Mimic]]:
+    def _coupled(self, mimics: list[FileMimic]) -> tuple[list[FileCoupling], list[FileMimic]]:
         """(couplings, mimics): beside loops and couplings mimics are couplings, too."""
         carriers = self._carriers
         couplings = [as_file_coupling(one, carriers) for one in self.couplings.values()]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from skodyn.faults import Subject
-from skodyn.io.robots.mimics import Mimic
+from skodyn.io.robots.mimics import FileMimic
 from skodyn.io.urdf.values import Values, part_of_file
 from skodyn.io.xml_source import Element
 from skodyn.model.columns import Floats
@@ -42,7 +42,7 @@ class UrdfJoint:
     limits: JointLimits | None = None
     limit_line: int = 0
     properties: JointProperties | None = None
-    mimic: Mimic | None = None
+    mimic: FileMimic | None = None
 
     @property
     def owner(self) -> Subject:
@@ -200,4 +200,4 @@ def _read_mimic(values: Values, element: Element, owner: Subject, joint: UrdfJoi
     multiplier = values.number(element, "multiplier", owner, 1.0)
     offset = values.number(element, "offset", owner, 0.0)
     if source is not None and multiplier is not None and offset is not None:
-        joint.mimic = Mimic(joint.name, source, multiplier, offset, element.line)
+        joint.mimic = FileMimic(joint.name, source, multiplier, offset, element.line)

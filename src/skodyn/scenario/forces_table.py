@@ -22,7 +22,7 @@ from skodyn.model.keys import (
     keys_of,
 )
 from skodyn.model.property_checks import count_faults, quaternion_faults, stops_fault
-from skodyn.scenario.names import Names
+from skodyn.scenario.names import ModelNames
 from skodyn.scenario.schema import element_types
 from skodyn.scenario.tables import At, Tables, Values
 from skodyn.simulation.control_tables import timing_fault
@@ -37,7 +37,7 @@ __all__ = ["check_sampling", "read_forces", "read_thermostat"]
 
 
 def read_forces(
-    tables: Tables, top: dict[str, Any], names: Names | None, folder: Path, seed: int
+    tables: Tables, top: dict[str, Any], names: ModelNames | None, folder: Path, seed: int
 ) -> Forces:
     """What acts; to be used only if no fault was found.
 
@@ -66,7 +66,7 @@ def check_sampling(tables: Tables, top: dict[str, Any], integrator: IntegratorSe
                 tables.fault((*at, found[0]), f"{dotted(*at)} {found[1]}", found[2])
 
 
-def _check_motions(tables: Tables, names: Names | None, motions: Sequence[Any]) -> None:
+def _check_motions(tables: Tables, names: ModelNames | None, motions: Sequence[Any]) -> None:
     """What no motion has a fault of by itself."""
     driven: set[str] = set()
     for motion in motions:
@@ -111,7 +111,9 @@ _NEEDS = {
 }
 
 
-def _joints(tables: Tables, top: dict[str, Any], names: Names | None) -> dict[str, JointProperties]:
+def _joints(
+    tables: Tables, top: dict[str, Any], names: ModelNames | None
+) -> dict[str, JointProperties]:
     given = dict(tables.named(top, "joints"))
     spoken_for = names.spoken_for(given, ("joints",)) if names else {}
     of_file = names.model.joint_properties if names else {}
@@ -148,7 +150,11 @@ def _check_properties(
 
 
 def _check_counts(
-    tables: Tables, names: Names, given: Mapping[str, JointProperties], at: At, joints: list[str]
+    tables: Tables,
+    names: ModelNames,
+    given: Mapping[str, JointProperties],
+    at: At,
+    joints: list[str],
 ) -> None:
     for name in joints:
         faults = count_faults(given[name], names.joints[name], Subject(at, joint=name))
@@ -158,7 +164,7 @@ def _check_counts(
 
 
 def _check_quaternions(
-    tables: Tables, names: Names, values: Values, at: At, joints: list[str]
+    tables: Tables, names: ModelNames, values: Values, at: At, joints: list[str]
 ) -> None:
     turning = [name for name in joints if names.joints[name].nq != names.joints[name].nv]
     for name in turning[:1]:
@@ -172,7 +178,7 @@ def _elements(
     tables: Tables,
     top: dict[str, Any],
     group: str,
-    names: Names | None,
+    names: ModelNames | None,
     folder: Path,
 ) -> Iterator[Any]:
     for name, table in tables.named(top, group):
@@ -223,7 +229,7 @@ def _find_functions(
             values[name] = absolute(values[name], folder)
 
 
-def _check_names(names: Names, kind: type[Element], values: Values, at: At) -> None:
+def _check_names(names: ModelNames, kind: type[Element], values: Values, at: At) -> None:
     """Joints and bodies that there are none of."""
     for name, key in keys_of(kind).items():
         if name in values and key.kind is JOINT:
