@@ -246,7 +246,9 @@ def linearize(
     Returns
     -------
     A : ndarray, shape (2nv, 2nv) or (B, 2nv, 2nv)
+        By (δq, δv): the upper half how δq changes, the lower ∂v̇/∂q and ∂v̇/∂v.
     B : ndarray, shape (2nv, nv) or (B, 2nv, nv)
+        By δτ: zero, then 𝓜⁻¹.
 
     Raises
     ------

@@ -108,7 +108,10 @@ def forward_dynamics(
     -----
     Featherstone's articulated body algorithm in the form of Jain 2011-II, Algorithm 6.1: one pass
     from the tips to the base, one back. A batch runs as many states at a time as a SIMD register
-    holds; each state has the same bits as alone.
+    holds; each state has the same bits as alone. An argument that is one state, or one row, among
+    batches serves all their states.
+
+    The ABA is chapter 7 of R. Featherstone, Rigid Body Dynamics Algorithms, Springer 2008.
 
     Examples
     --------
@@ -202,7 +205,10 @@ def inverse_dynamics(
 
     Notes
     -----
-    Jain 2011-II, Algorithm 3.1, in world axes: one pass outward, one inward.
+    Jain 2011-II, Algorithm 3.1, in world axes: one pass outward, one inward. With
+    v = v̇ = 0 it is `gravity_force`.
+
+    The RNEA is chapter 5 of R. Featherstone, Rigid Body Dynamics Algorithms, Springer 2008.
 
     Examples
     --------

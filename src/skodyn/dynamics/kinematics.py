@@ -58,7 +58,8 @@ def forward_kinematics(
     Returns
     -------
     rotations : ndarray, shape (n, 3, 3) or (B, n, 3, 3)
-        The columns of each are the body's axes in world axes: x_world = R·x_body + p.
+        The columns of each are the body's axes in world axes: x_world = R·x_body + p. Bodies are in
+        the order of `model.body_names`; `model.body_index` finds one.
     positions : ndarray, shape (n, 3) or (B, n, 3)
         The bodies' origins, where their joints sit, in world axes, m.
 
@@ -71,6 +72,7 @@ def forward_kinematics(
     --------
     velocities : how bodies move.
     jacobian : of any point of a body.
+    frame_poses : of frames that are fixed in bodies.
 
     Examples
     --------
@@ -164,8 +166,9 @@ def jacobian(
     Returns
     -------
     J : ndarray, shape (6, nv) or (B, 6, nv)
-        J·v is [ω; velocity of the point] in world axes, rad/s and m/s. Others call this frame
-        LOCAL_WORLD_ALIGNED.
+        J·v is [ω; velocity of the point] in world axes, rad/s and m/s, and Jᵀ·[moment; force] are
+        the generalised forces of a wrench there. Others call this frame LOCAL_WORLD_ALIGNED, and
+        some (Pinocchio) have the linear part first.
 
     Raises
     ------
@@ -281,7 +284,8 @@ def energy(
     kinetic : float or ndarray, shape (B,)
         ½vᵀ𝓜v, J; rotors included.
     potential : float or ndarray, shape (B,)
-        −Σ m g·p, J: zero with all mass at the world's origin. Springs are not in it.
+        −Σ m g·p, J: zero with all mass at the world's origin. Springs are not in it (the channel
+        ``force_energy`` of a run has theirs).
 
     Raises
     ------

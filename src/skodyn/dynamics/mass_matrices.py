@@ -76,7 +76,9 @@ def mass_matrix(
     Notes
     -----
     Jain 2011-II, Algorithms 4.1 and 4.2. Only pairs of joints of which one carries the other are
-    computed, so the cost is O(n·depth).
+    computed, so the cost is O(n·depth). To solve with it, `mass_matrix_solve` is faster.
+
+    The CRBA is chapter 6 of R. Featherstone, Rigid Body Dynamics Algorithms, Springer 2008.
 
     Examples
     --------

@@ -365,7 +365,7 @@ class ModelFile:
 
 
 _EMPTY = {"bodies": {"parent": GROUND}, "frames": {"body": GROUND}}
-_CLOSING = ChainMap(CLOSING, CATALOGUE)  # type: ignore[arg-type]  # a free one is refused where every model is judged
+_CLOSING: ChainMap[str, type[Joint]] = ChainMap(CLOSING, CATALOGUE)  # type: ignore[arg-type]  # a free one is refused where every model is judged
 _MISSING = object()
 
 
