@@ -7,7 +7,10 @@ a change here, as soon as the twin knows its kinematics.
 
 import dataclasses
 import pickle
+import re
 import tracemalloc
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +20,10 @@ import adapters
 import naive
 import skodyn as sk
 from skodyn.conventions import JointKind
+from skodyn.extension import POINT, Row
 from skodyn.model import layout
 from skodyn.model.inertia_checks import check_inertias, nearest_valid
-from skodyn.model.joints import CATALOGUE
+from skodyn.model.joints import CATALOGUE, CLOSING
 from skodyn.model.packing import rotations_from_z_to
 
 DIRECTIONS = {
@@ -647,3 +651,81 @@ def test_a_repair_is_made_on_request_only_and_recorded():
     assert_allclose(rod, nearest_valid(np.diag([1.0, 1.0, 5.0])), rtol=0, atol=0)
     assert (model.inertia[model.body_index("good")] == np.eye(3)).all()
     assert not adapters.build(naive.random_bodies(np.random.default_rng(0), 3)).repairs
+
+
+# ---- a joint of one's own that closes loops --------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pin(sk.Joint):
+    """A hinge by another name, about y; it says the rows that hold where it closes a loop."""
+
+    name: str | None = None
+    type_name = "pin"
+    nq = nv = 1
+
+    def twists(self):
+        return (((0.0, -1.0, 0.0), (0.0, 0.0, 0.0)),)
+
+    def closing(self, frames):
+        return (Row(POINT), *frames.parallel(np.array([0.0, -1.0, 0.0])))
+
+    def reversed(self):
+        return sk.Revolute(axis=(0, 1, 0))
+
+
+def four_bar(pin):
+    b = sk.ModelBuilder()
+    hinge = sk.Revolute(axis=(0, -1, 0))
+    for name, parent, length, x in (("crank", "world", 0.3, 0), ("coupler", "crank", 0.9, 0.3),
+                                    ("rocker", "world", 0.7, 1)):  # fmt: skip
+        b.add_body(name, parent, hinge, translation=(x, 0, 0), mass=length,
+                   com=(length / 2, 0, 0), inertia=(0.02,) * 3)  # fmt: skip
+    b.add_loop("pin", "coupler", "rocker", pin, translation_a=(0.9, 0, 0),
+               translation_b=(0.7, 0, 0))  # fmt: skip
+    return b.build()
+
+
+def test_a_joint_of_ones_own_closes_a_loop_as_the_one_it_stands_for():
+    with pytest.raises(sk.ModelError, match="which cannot close a loop"):
+        four_bar(Pin())  # nobody has heard of it
+    sk.register(Pin)
+    try:
+        own, usual = four_bar(Pin()), four_bar(sk.Revolute(axis=(0, -1, 0)))
+        q = sk.assemble(own, [1.0, 0.0, 1.5], hold=["crank"]).q
+        np.testing.assert_array_equal(q, sk.assemble(usual, [1.0, 0.0, 1.5], hold=["crank"]).q)
+        v = sk.project_velocity(own, q, [2.0, 0.0, 0.0])
+        found = sk.forward_dynamics(own, q, v, [0.3, 0.0, 0.0])
+        np.testing.assert_array_equal(found, sk.forward_dynamics(usual, q, v, [0.3, 0.0, 0.0]))
+    finally:
+        CATALOGUE.remove("pin")
+
+
+def test_a_gimbal_and_a_free_joint_close_nothing():
+    assert {name for name in CATALOGUE if name not in CLOSING} == {"gimbal", "free"}
+    assert "rod" in CLOSING
+
+
+# ---- in how many places a kind of joint is known ---------------------------------------------
+
+
+def test_kinds_are_named_where_their_formulas_are_and_nowhere_else():
+    """A product of screws is one file of joint_kinds. What a kind with formulas of its own touches
+    besides is counted here: whoever adds a place says why."""
+    source = Path(sk.__file__).parent
+    by_kind = re.compile(r"JointKind\.([A-Z]+)")
+    named = {}
+    for path in source.rglob("*.py"):
+        for kind in by_kind.findall(path.read_text()):
+            named.setdefault(kind, set()).add(path.relative_to(source).as_posix())
+    own = {kind: {p for p in found if not p.startswith("model/joint_kinds/")}
+           for kind, found in named.items()}  # fmt: skip
+    formulas = {"kernels/joint_motion.py", "model/manifold.py", "model/coordinates.py"}
+    assert own["SPHERICAL"] == own["FREE"] == formulas
+    assert own["SERIES"] <= {"kernels/joint_motion.py", "model/joint_entry.py", "model/packing.py",
+                             "model/coordinates.py", "model/flexible_packing.py"}  # fmt: skip
+    types = re.compile(r"type_name (?:==|!=|(?:not )?in)\s|isinstance\([\w.]*joint, (?!str)")
+    asks = {path.relative_to(source).as_posix() for path in source.rglob("*.py")
+            if types.search(path.read_text())}  # fmt: skip
+    # Fixman's chains of beads take three joints; robots merge what is fixed
+    assert asks <= {"fixman/point_masses.py", "io/robots/assembly.py"}

@@ -13,7 +13,8 @@ one version to the next, wherever the things they stand for move inside the pack
 | `load_rows`, `parameter`, `fma`, `select`, `sqrt`, `sincos`, … | its arithmetic, in lanes |
 | `add_torque`, `add_force`, `numbers3`, `point_motion` | what it adds to, and where points are |
 | `Channel`, `DataSet`, `Rows`, `Curves`, `Family` | a channel that is more than a function |
-| `SameRule`, `OffsetRule`, `CosineSineRule` | how other libraries write its coordinates |
+| `SameRule`, `OffsetRule`, `CosineSineRule` | how other libraries write a joint's coordinates |
+| `ClosingFrames`, `Row`, `POINT`, `LENGTH` | its `closing`: the rows of a loop that it closes |
 | `Method`, `Setting`, `explicit_method` | an integrator |
 | `Importer` | a format of model files |
 """
@@ -38,6 +39,7 @@ from skodyn.lanes import (
     sqrt,
     store_rows,
 )
+from skodyn.model.closing import LENGTH, POINT, ClosingFrames, Row
 from skodyn.model.joints import Joint
 from skodyn.model.keys import (
     ANY,
@@ -74,10 +76,12 @@ __all__ = [
     "FIRST",
     "INTEGRAL",
     "JOINT",
+    "LENGTH",
     "NOT_NEGATIVE",
     "NUMBERS",
     "OFFSET",
     "OK",
+    "POINT",
     "POSITIVE",
     "POSITIVE_LIMIT",
     "SECOND",
@@ -85,6 +89,7 @@ __all__ = [
     "VECTOR",
     "Arrow",
     "Channel",
+    "ClosingFrames",
     "CosineSineRule",
     "Curves",
     "DataSet",
@@ -96,6 +101,7 @@ __all__ = [
     "Method",
     "OffsetRule",
     "Packed",
+    "Row",
     "Rows",
     "SameRule",
     "Setting",
