@@ -92,40 +92,40 @@ def jansen_film(target: Path) -> None:
 
 def singular_sheet(target: Path) -> None:
     channels = ["q", "loop_forces", "loop_error"]
-    save(sheet([run_of("parallelogram")], channels=channels), target, force=True)
+    save(sheet([run_of("parallelogram")], channels=channels), target, overwrite=True)
 
 
 def pendulum_sheet(target: Path) -> None:
-    save(sheet([run_of("double_pendulum")]), target, force=True)
+    save(sheet([run_of("double_pendulum")]), target, overwrite=True)
 
 
 def two_pendulums_sheet(target: Path) -> None:
     nearly = run_of("double_pendulum", (("elbow = 0.5\n", "elbow = 0.501\n"),))
-    save(sheet([run_of("double_pendulum"), nearly]), target, force=True)
+    save(sheet([run_of("double_pendulum"), nearly]), target, overwrite=True)
 
 
 def chain_sheet(target: Path) -> None:
-    save(sheet([run_of("whipping_chain")]), target, force=True)
+    save(sheet([run_of("whipping_chain")]), target, overwrite=True)
 
 
 def humanoid_zeros(target: Path) -> None:
-    save(sparsity_picture(load(SCENARIOS / "models" / "humanoid.toml")), target, force=True)
+    save(sparsity_picture(load(SCENARIOS / "models" / "humanoid.toml")), target, overwrite=True)
 
 
 def pendulum_forces(target: Path) -> None:
     logged = (('channels = ["energy"]', 'channels = ["energy", "vdot"]'),)
-    save(force_picture(run_of("double_pendulum", logged)), target, force=True)
+    save(force_picture(run_of("double_pendulum", logged)), target, overwrite=True)
 
 
 def fixman_angles(target: Path) -> None:
     from fixman_picture import bond_angles  # beside this file
 
-    save(bond_angles(), target, force=True)
+    save(bond_angles(), target, overwrite=True)
 
 
 def gains_study(target: Path) -> None:
     study = sweep(SCENARIOS / "sweep_cart_gains.toml")
-    save(study_picture(study, ["overshoot", "arrival", "swing"]), target, force=True)
+    save(study_picture(study, ["overshoot", "arrival", "swing"]), target, overwrite=True)
 
 
 def _screen(

@@ -35,10 +35,10 @@ def test_a_stretch_of_time_is_filmed(run, tmp_path, capsys):
     line = ["view", str(run), "--gif", str(target), "--size", "64x48", "--fps", "10"]
     assert main([*line, "--time", "0.5:1.5"]) == 0
     assert frames(target) == (10, (64, 48))
-    assert main([*line, "--time", "1.5:", "--force"]) == 0
+    assert main([*line, "--time", "1.5:", "--overwrite"]) == 0
     assert frames(target)[0] == 5
     capsys.readouterr()
-    assert main([*line, "--time", "1:3", "--force"]) == 2
+    assert main([*line, "--time", "1:3", "--overwrite"]) == 2
     assert "this run goes from 0 to 2 s" in capsys.readouterr().err
 
 
@@ -127,5 +127,5 @@ def test_progress_of_a_long_film_is_told(run, tmp_path, capsys, monkeypatch):
     line = ["view", str(run), "--gif", str(tmp_path / "a.gif"), "--size", "64x48", "--fps", "5"]
     assert main(line) == 0
     assert "frame 10 of 10" in capsys.readouterr().err
-    assert main([*line, "--force", "--quiet"]) == 0
+    assert main([*line, "--overwrite", "--quiet"]) == 0
     assert "frame" not in capsys.readouterr().err

@@ -214,7 +214,7 @@ def test_files_are_of_the_kind_that_their_name_says_and_the_same_each_time(tmp_p
     chosen = {"channels": ["energy"]}
     first = save(sheet([log], **chosen), tmp_path / name).read_bytes()
     assert first.startswith(start)
-    assert save(sheet([log], **chosen), tmp_path / name, force=True).read_bytes() == first
+    assert save(sheet([log], **chosen), tmp_path / name, overwrite=True).read_bytes() == first
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([name, "log.h5"])
 
 
@@ -227,7 +227,7 @@ def test_the_command_writes_here_says_where_and_never_over_a_file(tmp_path, monk
     assert main(["plot", "run.h5"]) == 2
     assert "run.png exists; choose another name, or replace it" in capsys.readouterr().err
     assert (tmp_path / "run.png").read_bytes() == before
-    assert main(["plot", "run.h5", "--force", "--channels", "energy"]) == 0
+    assert main(["plot", "run.h5", "--overwrite", "--channels", "energy"]) == 0
     assert (tmp_path / "run.png").read_bytes() != before
     assert main(["plot", "run.h5", "-o", "run.gif"]) == 2
     assert "plots are written as .png, .svg, .pdf" in capsys.readouterr().err
@@ -315,5 +315,5 @@ def test_the_command_line_has_places_world_axes_and_title(tmp_path, monkeypatch,
     b.add_body("top", joint=sk.Free(), mass=1.0, inertia=(0.02, 0.02, 0.01))
     sk.simulate(b.build(), [1, 0, 0, 0, 0, 0, 0], np.ones(6), duration=0.1, dt=0.01, log="a.h5")
     assert main(["plot", "a.h5", "--places", "top", "--world-axes", "--title", "x"]) == 0
-    assert main(["plot", "a.h5", "--places", "tip", "--force"]) == 2
+    assert main(["plot", "a.h5", "--places", "tip", "--overwrite"]) == 2
     assert "no body or frame 'tip'" in capsys.readouterr().err

@@ -210,5 +210,5 @@ def test_the_command_line_takes_over_and_at(tmp_path, capsys, monkeypatch):
     sk.sweep(CART, grid, out=out, metrics=metrics, engine="in-process")
     line = ["plot", out, "--over", "controllers.drive.kd", "--at", "controllers.drive.kp=6"]
     assert main(line) == 0
-    assert main([*line, "--force", "--at", "controllers.drive.kp"]) == 2
+    assert main([*line, "--overwrite", "--at", "controllers.drive.kp"]) == 2
     assert "has no =" in capsys.readouterr().err

@@ -51,7 +51,10 @@ def test_a_log_becomes_a_page_and_a_film_with_no_other_file_at_hand(log, tmp_pat
     capsys.readouterr()
     assert main(["view", str(log), "--html", str(html)]) == 2
     assert "run.html exists; choose another name" in capsys.readouterr().err
-    assert main(["view", str(log), "--html", str(html), "--force"]) == 0
+    assert main(["view", str(log), "--html", str(html), "--overwrite"]) == 0
+    capsys.readouterr()
+    assert main(["view", str(log), "--html", str(html), "--force"]) == 0  # its former word
+    assert "--force is called --overwrite now" in capsys.readouterr().err
     assert html.read_bytes() == before  # the same run gives the same page
     assert sorted(p.name for p in tmp_path.iterdir()) == ["run.gif", "run.h5", "run.html"]
 
@@ -150,5 +153,5 @@ def test_a_robot_file_is_drawn_with_its_meshes_from_the_search_path(tmp_path, ca
     assert main([*arguments, "--search-path", str(tmp_path / "meshes")]) == 0
     meshes = header_of((tmp_path / "r.html").read_text())["scene"]["meshes"]
     assert any(name.endswith("tip.obj") for name in meshes)
-    assert main([*arguments, "--force"]) == 0
+    assert main([*arguments, "--overwrite"]) == 0
     assert "tip.obj" in capsys.readouterr().err  # not found, and said so

@@ -66,7 +66,20 @@ def add_commands(commands: Any) -> None:
     robots.add_options(view)
     view.set_defaults(command=_view)
     for parser in (plot, view):
-        parser.add_argument("--force", action="store_true", help="replace an existing file")
+        _add_overwrite(parser)
+
+
+def _add_overwrite(parser: Any) -> None:
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing file")
+    parser.add_argument("--force", action=_OldWord, nargs=0, help=argparse.SUPPRESS)
+
+
+class _OldWord(argparse.Action):
+    """--force, the former word for --overwrite, goes on with a sentence (docs/releasing.md)."""
+
+    def __call__(self, parser: Any, namespace: Any, *_: Any) -> None:
+        print("--force is called --overwrite now, and goes with version 0.3.", file=sys.stderr)
+        namespace.overwrite = True
 
 
 def _add_film_options(group: Any) -> None:
@@ -130,7 +143,7 @@ def _plot_logs(options: argparse.Namespace) -> None:
     from skodyn.view.plots.style import check_target
 
     target = Path(options.output or f"{Path(options.what[0]).stem}.png")
-    check_target(target, options.force)
+    check_target(target, options.overwrite)
     if _is_sweep(options.what[0]):
         _plot_sweep(options, target)
         return
@@ -144,7 +157,7 @@ def _plot_logs(options: argparse.Namespace) -> None:
         start=options.start,
         end=options.end,
     )
-    print(save(figure, target, force=options.force))
+    print(save(figure, target, overwrite=options.overwrite))
 
 
 def _is_sweep(path: str) -> bool:
@@ -170,7 +183,7 @@ def _plot_sweep(options: argparse.Namespace, target: Path) -> None:
         at=dict(_setting(text) for text in options.at),
         title=options.title,
     )
-    print(save(picture, target, force=options.force))
+    print(save(picture, target, overwrite=options.overwrite))
 
 
 def _setting(text: str) -> tuple[str, float]:
@@ -202,7 +215,7 @@ def _plot_sparsity(options: argparse.Namespace) -> None:
 
     path = _one_file(options, "skodyn plot sparsity MODEL")
     target = options.output or f"{Path(path).stem}_sparsity.png"
-    print(save(sparsity_picture(load(path)), target, force=options.force))
+    print(save(sparsity_picture(load(path)), target, overwrite=options.overwrite))
 
 
 def _plot_forces(options: argparse.Namespace) -> None:
@@ -212,7 +225,7 @@ def _plot_forces(options: argparse.Namespace) -> None:
     path = _one_file(options, "skodyn plot forces OUT.h5")
     target = options.output or f"{Path(path).stem}_forces.png"
     figure = force_picture(open_trajectory(path), _listed(options.joints) or ())
-    print(save(figure, target, force=options.force))
+    print(save(figure, target, overwrite=options.overwrite))
 
 
 def _one_file(options: argparse.Namespace, usage: str) -> str:
@@ -260,7 +273,7 @@ def _own_parser(word: str) -> argparse.ArgumentParser:
     if word == "forces":
         which = "names or patterns of joints; the first eight bodies unless given"
         parser.add_argument("--joints", metavar="A,B", help=which)
-    parser.add_argument("--force", action="store_true", help="replace an existing file")
+    _add_overwrite(parser)
     return parser
 
 
@@ -311,9 +324,9 @@ def _plain_recording(options: argparse.Namespace) -> Any:
 
 
 def _write(options: argparse.Namespace) -> None:
-    _check_target(options.html, (".html", ".htm"), options.force)
+    _check_target(options.html, (".html", ".htm"), options.overwrite)
     for kind in _FILMS:
-        _check_target(getattr(options, kind), (f".{kind}",), options.force)
+        _check_target(getattr(options, kind), (f".{kind}",), options.overwrite)
     recording = _recording(options)
     for note in recording.notes:
         print(f"note: {note}", file=sys.stderr)
@@ -353,7 +366,7 @@ def _check_target(target: str | None, kinds: tuple[str, ...], force: bool) -> No
     if Path(target).suffix.lower() not in kinds:
         raise LogError(f"{target}: give a name that ends in {kinds[0]}.")
     if Path(target).exists() and not force:
-        raise LogError(f"{target} exists; choose another name, or replace it with --force.")
+        raise LogError(f"{target} exists; choose another name, or replace it with --overwrite.")
 
 
 def _put(target: Path, data: bytes) -> None:

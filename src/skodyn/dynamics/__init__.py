@@ -1,5 +1,6 @@
 """The front door to the dynamics: functions of a model and a state."""
 
+from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.contact_functions import (
     ContactForces,
     ContactGaps,
@@ -41,7 +42,6 @@ from skodyn.dynamics.joint_reactions import joint_forces
 from skodyn.dynamics.kinematics import (
     center_of_mass,
     energy,
-    forward_kinematics,
     jacobian,
     jacobian_dot_v,
     momentum,

@@ -10,6 +10,7 @@ from skodyn.dynamics import coupled as _coupled
 from skodyn.dynamics import flexible_algorithms as _flexible
 from skodyn.dynamics import looped as _looped
 from skodyn.dynamics.driver import NATIVE, Algorithm
+from skodyn.kernels import body_poses as _body_poses
 from skodyn.kernels import compliance as _compliance
 from skodyn.kernels import coupled_dynamics as _coupled_kernels
 from skodyn.kernels import embedded_dynamics as _embedded
@@ -187,13 +188,12 @@ GRAVITY = Algorithm(
     flexible=_flexible.BENT_GRAVITY,
 )
 KINEMATICS = Algorithm(
-    _kinematics.forward_kinematics,
-    _kinematics.forward_kinematics_batch,
-    "",
+    _body_poses.body_poses,
+    _body_poses.body_poses_batch,
+    "x",
     dimensions=2,
     coupled=_coupled.expanded,
     looped=_looped.as_tree,
-    flexible=_flexible.BENT_KINEMATICS,
 )
 VELOCITIES = Algorithm(
     _kinematics.velocities,

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.driver import run
 from skodyn.dynamics.flexible_algorithms import BENT_JACOBIAN
-from skodyn.dynamics.kinematics import forward_kinematics, one_node
+from skodyn.dynamics.kinematics import one_node
 from skodyn.errors import ModelError
 from skodyn.model.columns import Floats
 from skodyn.model.flexible import ROOT, FlexibleBody, FlexibleNode

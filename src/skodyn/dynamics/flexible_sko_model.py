@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.driver import run
 from skodyn.dynamics.flexible_algorithms import BENT_JACOBIAN
-from skodyn.dynamics.kinematics import forward_kinematics, velocities
+from skodyn.dynamics.kinematics import velocities
 from skodyn.model.columns import Floats
 from skodyn.model.flexible import FlexibleBody
 from skodyn.model.model import Model

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.driver import Algorithm, run
-from skodyn.dynamics.kinematics import forward_kinematics
 from skodyn.kernels import body_inertias as kernel
 from skodyn.kernels import joint_columns as _columns
 from skodyn.model.columns import Floats

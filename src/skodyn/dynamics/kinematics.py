@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 
 from skodyn.conventions import GROUND
-from skodyn.dynamics.algorithms import ENERGY, JACOBIAN, JACOBIAN_DOT_V, KINEMATICS, VELOCITIES
+from skodyn.dynamics.algorithms import ENERGY, JACOBIAN, JACOBIAN_DOT_V, VELOCITIES
 from skodyn.dynamics.arguments import read_point
 from skodyn.dynamics.driver import NOTHING, run
 from skodyn.errors import DynamicsError, ModelError, StateError
@@ -22,7 +22,6 @@ from skodyn.typing import (
     Coordinates,
     PointJacobian,
     Positions,
-    Rotations,
     SpatialArray,
     SpatialVector,
     Vector,
@@ -32,58 +31,11 @@ from skodyn.typing import (
 __all__ = [
     "center_of_mass",
     "energy",
-    "forward_kinematics",
     "jacobian",
     "jacobian_dot_v",
     "momentum",
     "velocities",
 ]
-
-
-def forward_kinematics(
-    model: Model, q: Coordinates, *, threads: int | None = None
-) -> tuple[Rotations, Positions]:
-    """Poses of all bodies in the world, O(n).
-
-    Parameters
-    ----------
-    model : Model
-        The system.
-    q : array_like, shape (nq,) or (B, nq)
-        Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
-        (w, x, y, z) of unit length.
-    threads : int, optional
-        At most this many threads for a batch; all cores by default. It changes no bit.
-
-    Returns
-    -------
-    rotations : ndarray, shape (n, 3, 3) or (B, n, 3, 3)
-        The columns of each are the body's axes in world axes: x_world = R·x_body + p. Bodies are in
-        the order of `model.body_names`; `model.body_index` finds one.
-    positions : ndarray, shape (n, 3) or (B, n, 3)
-        The bodies' origins, where their joints sit, in world axes, m.
-
-    Raises
-    ------
-    StateError
-        An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
-
-    See Also
-    --------
-    velocities : how bodies move.
-    jacobian : of any point of a body.
-    frame_poses : of frames that are fixed in bodies.
-
-    Examples
-    --------
-    >>> model = sk.examples.pendulum(2)
-    >>> rotations, positions = sk.forward_kinematics(model, [np.pi / 2, 0.0])
-    >>> positions[model.body_index("link2")].round(3)    # the first rod points along −x
-    array([-1.,  0., -0.])
-    """
-    shape = (model.n_bodies, _kinematics.ROW)
-    table = run(KINEMATICS, model, shape, q, threads=threads)
-    return _user_rotations(model, table), np.ascontiguousarray(table[..., 9:12])
 
 
 def velocities(
@@ -410,13 +362,6 @@ def _check_mass(model: Model, table: Floats) -> None:
         raise DynamicsError(
             f"Model {model.name!r} has no mass and so no centre of mass; give a body mass."
         )
-
-
-def _user_rotations(model: Model, table: Floats) -> Floats:
-    """Undo the kernel frames' alignment."""
-    turned = table[..., :9].reshape(*table.shape[:-1], 3, 3)
-    result: Floats = turned @ model.alignment.transpose(0, 2, 1)
-    return result
 
 
 def node_table(model: Model, nodes: Any) -> Floats:

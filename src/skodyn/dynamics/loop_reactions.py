@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from skodyn.dynamics.algorithms import INVERSE_PUSHED
 from skodyn.dynamics.arguments import read_arguments
+from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.coupled import deliver
 from skodyn.dynamics.functions import forward_dynamics, inverse_dynamics
-from skodyn.dynamics.kinematics import forward_kinematics
 from skodyn.dynamics.loop_functions import (
     loop_basis,
     loop_jacobian,

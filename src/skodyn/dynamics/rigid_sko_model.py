@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.inertias import cross_matrices, joint_columns
-from skodyn.dynamics.kinematics import forward_kinematics, velocities
+from skodyn.dynamics.kinematics import velocities
 from skodyn.errors import StateError
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model

@@ -116,6 +116,5 @@ def shape(model, count):
     return body_count(model), ROW
 
 
-forward_kinematics = one_state("forward_kinematics", sweep, shape, "q", dimensions=2)
 velocities = one_state("velocities", sweep, shape, "q v", dimensions=2)
 forward_kinematics_batch = batch("forward_kinematics_batch", sweep, shape)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from skodyn.conventions import GROUND
+from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.contact_functions import ContactForces, evaluate_contacts, forces_of
-from skodyn.dynamics.kinematics import forward_kinematics
 from skodyn.dynamics.mass_matrices import operational_space_compliance
 from skodyn.errors import DynamicsError, StateError
 from skodyn.faults import Fault

@@ -40,11 +40,13 @@ class Page:
     def __init__(self, text: str, title: str, height: int = 480) -> None:
         self.html, self.title, self.height = text, title, height
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write one HTML file that needs no network."""
         target = Path(path)
-        if target.exists() and not force:
-            raise LogError(f"{target} exists; choose another name, or replace it with force=True.")
+        if target.exists() and not overwrite:
+            raise LogError(
+                f"{target} exists; choose another name, or replace it with overwrite=True."
+            )
         try:
             target.write_text(self.html, encoding="utf-8")
         except OSError as error:
@@ -74,11 +76,11 @@ class Picture:
     def __init__(self, figure: Any, title: str) -> None:
         self.figure, self.title = figure, title
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write a PNG, SVG or PDF file."""
         from skodyn.view.plots import save
 
-        return Path(save(self.figure, path, force=force))
+        return Path(save(self.figure, path, overwrite=overwrite))
 
     def _repr_png_(self) -> bytes:
         data = BytesIO()

@@ -118,20 +118,20 @@ def legend(axes: Any) -> None:
             axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.02))
 
 
-def check_target(path: str | os.PathLike[str], force: bool = False) -> Path:
+def check_target(path: str | os.PathLike[str], overwrite: bool = False) -> Path:
     """The path of a file to write; LogError if the kind is unknown or the file is there already."""
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
         kinds = ", ".join(FORMATS)
         raise LogError(f"{target}: plots are written as {kinds}; give a name that ends so.")
-    if target.exists() and not force:
-        raise LogError(f"{target} exists; choose another name, or replace it with --force.")
+    if target.exists() and not overwrite:
+        raise LogError(f"{target} exists; choose another name, or replace it with --overwrite.")
     return target
 
 
-def save(figure: Any, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+def save(figure: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
     """Write a figure as PNG, SVG or PDF; the same figure gives the same bytes."""
-    target = check_target(path, force)
+    target = check_target(path, overwrite)
     dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     part = target.with_name(f".{target.name}.part")
     kind = target.suffix.lower()
