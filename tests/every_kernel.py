@@ -41,6 +41,7 @@ import skodyn as sk  # noqa: E402
 import test_bits  # noqa: E402
 import test_contact_geometry  # noqa: E402
 import test_contact_scenarios  # noqa: E402
+import test_driven_loops  # noqa: E402
 import test_fixman  # noqa: E402
 import test_mimic  # noqa: E402
 import test_motions_of_joints  # noqa: E402
@@ -261,6 +262,9 @@ def driven_joints():
     ):
         q, v = test_motions_of_joints.start(model, motions)
         sk.simulate(model, q, v, duration=0.003, motions=motions, channels=["drive"])
+    looped, q, v, motions = test_driven_loops.driven_four_bar()
+    for method in ("rk4", "implicit_midpoint"):
+        sk.simulate(looped, q, v, duration=0.003, integrator=method, motions=motions)
     sweep = """
         duration = 0.003
         [model]

@@ -67,9 +67,6 @@ def test_what_contacts_take_is_accounted_for_with_loops():
 
 
 REFUSED = {
-    "prescribed motion": lambda m, q, v: sk.simulate(
-        m, q, v, duration=0.1, motions=[sk.SineMotion(m.joint_names[0], 0.1, 1.0)]
-    ),
     "cut": lambda m, q, v: sk.cut(m, []),
     "inverse kinematics": lambda m, q, v: sk.inverse_kinematics(m, {m.body_names[0]: np.eye(4)}),
     "diagonal_velocity": sk.diagonal_velocity,

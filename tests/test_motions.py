@@ -295,7 +295,7 @@ def test_a_scenario_has_motions():
             ),
             "'shoulder' has two motions",
         ),
-        (("double_pendulum", "four_bar"), "prescribed motion does not take models with loops"),
+        (("double_pendulum", "four_bar"), "initial: loop 'pin' is open by"),
     ],
 )
 def test_scenarios_with_faults_in_motions_are_refused(change, said):

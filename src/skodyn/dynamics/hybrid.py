@@ -25,8 +25,8 @@ from skodyn.dynamics.driver import (
     run,
 )
 from skodyn.dynamics.functions import forward_dynamics
-from skodyn.dynamics.mass_matrices import mass_matrix_solve
-from skodyn.errors import DynamicsError, StateError
+from skodyn.dynamics.moved import moved_to
+from skodyn.errors import StateError
 from skodyn.faults import Fault
 from skodyn.kernels import hybrid_dynamics as _hybrid
 from skodyn.model.columns import Floats
@@ -41,9 +41,6 @@ HYBRID = Algorithm(
 )
 
 BOTH = _hybrid.hybrid_dynamics_of_both
-
-INDEPENDENT = 1e-10
-"""Accelerations whose compliance, scaled to a unit diagonal, is nearer to singular are tied."""
 
 
 class HybridDynamics(NamedTuple):
@@ -179,30 +176,6 @@ def _by_compliance(
     tau[...] = np.where(choice.known, 0.0, x_rows)
     vdot[...] = forward_dynamics(model, q_rows, v_rows, tau, pushed, threads=threads)
     if p.size:
-        columns = np.empty((rows, model.nv, p.size))
-        for j, i in enumerate(p):
-            unit = np.zeros((rows, model.nv))
-            unit[:, i] = 1.0
-            columns[..., j] = mass_matrix_solve(model, q_rows, unit, threads=threads)
-        _check_independent(choice, columns[:, p])
-        missing = (x_rows - vdot)[:, p, None]
-        found = np.linalg.solve(columns[:, p], missing)
-        tau[:, p] = found[..., 0]
-        vdot += (columns @ found)[..., 0]
-        vdot[:, p] = x_rows[:, p]
+        found = moved_to(choice, "accelerations", q_rows, vdot, x_rows, threads)
+        tau[:, p], vdot[...] = found.forces, found.found
     return result.reshape(*inputs.batch_shape, 2, model.nv)
-
-
-def _check_independent(choice: Prescription, compliance: Floats) -> None:
-    """Can every acceleration be chosen by itself? Loops may tie them to one another."""
-    size = np.sqrt(np.maximum(np.diagonal(compliance, axis1=-2, axis2=-1), 0.0))
-    held = size == 0.0
-    scale = np.where(held, 1.0, size)
-    scaled = compliance / scale[:, :, None] / scale[:, None, :]
-    least = np.linalg.eigvalsh(scaled)[:, 0]
-    if held.any() or (least < INDEPENDENT).any():
-        names = ", ".join(map(repr, choice.joints))
-        raise DynamicsError(
-            f"The accelerations of {names} cannot be given independently: loops hold them or tie "
-            "them to one another; prescribe fewer joints."
-        )

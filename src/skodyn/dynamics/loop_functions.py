@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from skodyn.dynamics.driver import NATIVE, Algorithm, run
 from skodyn.dynamics.functions import inverse_dynamics
 from skodyn.dynamics.mass_matrices import mass_matrix_solve
+from skodyn.dynamics.moved import moved_to
 from skodyn.errors import ModelError
 from skodyn.kernels import loop_queries as _queries
 from skodyn.model.closing import row_count
@@ -18,6 +20,7 @@ from skodyn.model.loop_layout import ROWS
 from skodyn.model.loop_tables import loop_workspace
 from skodyn.model.loops import closing_rows
 from skodyn.model.model import Model
+from skodyn.model.prescription import find_prescription
 from skodyn.typing import (
     Coordinates,
     DofArray,
@@ -282,7 +285,12 @@ def loop_basis(
 
 
 def project_velocity(
-    model: Model, q: Coordinates, v: Velocities, *, threads: int | None = None
+    model: Model,
+    q: Coordinates,
+    v: Velocities,
+    hold: Iterable[str] = (),
+    *,
+    threads: int | None = None,
 ) -> DofArray:
     """The nearest velocity that keeps loops closed, in the metric of the mass matrix.
 
@@ -295,13 +303,16 @@ def project_velocity(
         (w, x, y, z) of unit length.
     v : array_like, shape (nv,) or (B, nv)
         Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
+    hold : iterable of str, optional
+        Names of joints that keep their velocity: those that are driven.
     threads : int, optional
         At most this many threads for a batch; all cores by default. It changes no bit.
 
     Returns
     -------
     v : ndarray, shape (nv,) or (B, nv)
-        X(X*𝓜X)⁻¹X*𝓜v: what an impulse inside the loops would leave of v.
+        X(X*𝓜X)⁻¹X*𝓜v: what an impulse inside the loops would leave of v. With `hold`, the nearest
+        of those that leave the joints in it alone.
 
     Raises
     ------
@@ -309,6 +320,7 @@ def project_velocity(
         An argument has the wrong shape or is not finite, or a quaternion is not of unit length.
     DynamicsError
         Nothing resists a joint, so that the mass matrix is singular; the message names the joint.
+        Or loops do not let joints in `hold` have velocities of their own.
 
     See Also
     --------
@@ -327,4 +339,5 @@ def project_velocity(
     still = np.zeros(model.nv)
     momentum = inverse_dynamics(tree, q, still, v, threads=threads)
     momentum = momentum - inverse_dynamics(tree, q, still, still, threads=threads)
-    return mass_matrix_solve(model, q, momentum, threads=threads)
+from skodyn.dynamics.moved import moved_to
+from skodyn.errors import ModelError

@@ -60,6 +60,13 @@ def prepare_solve(work, model, q):
     """Poses and factors, with nothing moving and no particular solution."""
     first = scatter_poses(work, model, q)
     second = factor_groups(work, model, q, q, COLUMNS, True)
+    stand_still(work, model)
+    return first if first != OK else second
+
+
+@routine
+def stand_still(work, model):
+    """Let nothing move and no particular solution be left; poses and factors stay."""
     zero = zero3(work)
     for k in range(body_count(model)):
         store3(work, body_slot(k) + OMEGA, zero)
@@ -71,7 +78,6 @@ def prepare_solve(work, model, q):
         stage = stage_at(model, group, 0)
         for row in range(model.tree[stage + STAGE_ROWS]):
             store(work, loop_lane(model, stage + SIDE_LANE) + row, zero[0])
-    return first if first != OK else second
 
 
 @helper

@@ -222,13 +222,14 @@ def take_along_x_away(work, model, group):
 
 @helper
 def least_change(work, model, group):
-    """The smallest Δ with GΔ = −SIDE, into VALUE."""
+    """The smallest Δ with GΔ = −SIDE, into VALUE; there is always one."""
     if in_range_space(model, group):
         reflect_side(work, model, stage_at(model, group, 0))
         smallest_solution(work, model, group)
     else:
         particular_solution(work, model, group)
         take_along_x_away(work, model, group)
+    return True
 
 
 # ---- all groups --------------------------------------------------------------------------------

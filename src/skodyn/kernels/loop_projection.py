@@ -9,6 +9,9 @@ comparable: one smooth map, which does not depend on how the rows were pivoted. 
 "the dependent coordinates" would depend on it, and cost RK4 two orders.) The factor of the first
 Newton step serves the next ones as well; points are so near that it converges as fast. Each lane
 stops moving when it is closed to rounding, whatever its neighbours do.
+
+`change` is how VALUE is found: `least_change`, or, where joints are driven, one that leaves these
+alone (loop_holding.py), which may not be possible.
 """
 
 from __future__ import annotations
@@ -22,7 +25,6 @@ from skodyn.kernels.loop_groups import (
     factor_group,
     fill_group,
     is_thorough,
-    least_change,
     make_gram,
 )
 from skodyn.kernels.loop_range import in_range_space
@@ -56,6 +58,7 @@ from skodyn.model.layout import KIND, N_DOF, NQ, NV, Q_START
 from skodyn.model.loop_layout import (
     DOFS,
     FACTORED_LANE,
+    FIRST_CONSTRAINT,
     GAP_LANE,
     LAST_GAP_LANE,
     MEMBERS,
@@ -84,7 +87,7 @@ FRESH = 4
 TINY = 2e-8
 """Behind a step of this length, with factors of its own, what is left of the gap is rounding, half
 the square of the step: nobody looks."""
-STOOD, ARRIVED, MOVED = range(3)
+STOOD, ARRIVED, MOVED, HELD = range(4)
 
 
 @routine
@@ -213,8 +216,9 @@ def _way_to_go(work, model, group):
 
 
 @routine
-def close_group_positions(work, model, group, q, v, step):
-    """One Newton step of a group: STOOD, ARRIVED or MOVED, of what its lanes do the last."""
+def close_group_positions(change, work, model, group, q, v, step):
+    """One Newton step of a group: STOOD, ARRIVED or MOVED, of what its lanes do the last; or HELD,
+    if driven joints do not let it."""
     fresh, zero = step % FRESH == 0, splat(work, 0.0)
     if fresh:
         factor_to_project(work, model, group, q, v, TRUSTED)
@@ -229,7 +233,8 @@ def close_group_positions(work, model, group, q, v, step):
     if all_lanes(still):
         return STOOD
     _gaps_to_side(work, model, group)
-    least_change(work, model, group)
+    if not change(work, model, group):
+        return HELD
     move_members(work, model, group, q, still)
     if fresh:
         gap = select(_way_to_go(work, model, group) <= TINY, splat(work, -1.0), gap)
@@ -253,14 +258,17 @@ def make_unit_quaternions(work, model, q):
 
 
 @routine
-def close_positions(work, model, q, v):
+def close_positions(change, work, model, q, v):
     """Move q onto the manifold; its poses are in the workspace then. OK, or LOOP_OPEN."""
     make_unit_quaternions(work, model, q)
     status = scatter_poses(work, model, q)
     for step in range(STEPS):
         done = STOOD
         for g in range(group_count(model)):
-            done = max(done, close_group_positions(work, model, group_at(model, g), q, v, step))
+            group = group_at(model, g)
+            done = max(done, close_group_positions(change, work, model, group, q, v, step))
+            if done == HELD:
+                return failure(LOOP_OPEN, model.tree[group + FIRST_CONSTRAINT])
         if done != STOOD and status == OK:
             status = scatter_poses(work, model, q)
         if done != MOVED or status != OK:
@@ -285,21 +293,24 @@ def worst_constraint(work, model):
 
 
 @routine
-def close_velocities(work, model, q, v):
+def close_velocities(change, work, model, q, v):
     """v ← v − G⁺Gv at poses that are in the workspace; leaves the factors of that q behind."""
+    status = OK
     for g in range(group_count(model)):
         group = group_at(model, g)
         factor_to_project(work, model, group, q, v, RATED)
-        least_change(work, model, group)
+        if not change(work, model, group):
+            status = failure(LOOP_OPEN, model.tree[group + FIRST_CONSTRAINT])
         values = loop_lane(model, group + VALUE_LANE)
         for i in range(model.tree[group + DOFS]):
             place = dof_place(model, group, i)
             x = load(work, values + i) * dof_scale(work, model, group, i)
             store_rows(work, v, place, load_rows(work, v, place) + x)
+    return status
 
 
 @routine
-def newton_changes(work, model, q, v, changes):
+def newton_changes(change, work, model, q, v, changes):
     """What would close q, by one Newton step; nothing in lanes that are closed to rounding."""
     status = scatter_poses(work, model, q)
     for g in range(group_count(model)):
@@ -307,7 +318,8 @@ def newton_changes(work, model, q, v, changes):
         factor_to_project(work, model, group, q, v, TRUSTED)
         still = largest_gap(work, model, group) <= CLOSED
         _gaps_to_side(work, model, group)
-        least_change(work, model, group)
+        if not change(work, model, group) and status == OK:
+            status = failure(LOOP_OPEN, model.tree[group + FIRST_CONSTRAINT])
         for i in range(model.tree[group + DOFS]):
             place = dof_place(model, group, i)
             store_rows(work, changes, place, _change(work, model, group, i, still))
@@ -315,11 +327,11 @@ def newton_changes(work, model, q, v, changes):
 
 
 @helper
-def close_state(work, model, q, v):
+def close_state(change, work, model, q, v):
     """Move q and v onto the manifold."""
-    status = close_positions(work, model, q, v)
-    close_velocities(work, model, q, v)
-    return status
+    first = close_positions(change, work, model, q, v)
+    second = close_velocities(change, work, model, q, v)
+    return first if first != OK else second
 
 
 # ---- for whom the factors are ------------------------------------------------------------------

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from skodyn.channels.files import absolute, problem_of
-from skodyn.errors import ModelError
 from skodyn.faults import Subject, dotted
 from skodyn.model.columns import shown
 from skodyn.model.keys import (
@@ -49,7 +48,7 @@ def read_forces(
         *_elements(tables, top, "forces", names, folder),
     )
     motions = tuple(_elements(tables, top, "motions", names, folder))
-    _check_motions(tables, names, motions)
+    _check_motions(tables, motions)
     return Forces(joints, elements, motions=motions, seed=seed)
 
 
@@ -66,7 +65,7 @@ def check_sampling(tables: Tables, top: dict[str, Any], integrator: IntegratorSe
                 tables.fault((*at, found[0]), f"{dotted(*at)} {found[1]}", found[2])
 
 
-def _check_motions(tables: Tables, names: ModelNames | None, motions: Sequence[Any]) -> None:
+def _check_motions(tables: Tables, motions: Sequence[Any]) -> None:
     """What no motion has a fault of by itself."""
     driven: set[str] = set()
     for motion in motions:
@@ -75,11 +74,6 @@ def _check_motions(tables: Tables, names: ModelNames | None, motions: Sequence[A
                 ("motions",), f"Joint {motion.joint!r} has two motions", "keep one of them."
             )
         driven.add(motion.joint)
-    if motions and names and names.model.has_loops:
-        try:
-            names.model.refuse_loops("prescribed motion")
-        except ModelError as error:
-            tables.add([replace(fault, path=("motions",)) for fault in error.faults])
 
 
 def read_thermostat(

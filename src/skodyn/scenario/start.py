@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skodyn.conventions import QUATERNION_TOLERANCE
+from skodyn.dynamics.loop_functions import project_velocity
 from skodyn.dynamics.looped import widest_gap
-from skodyn.errors import SkodynError, faults_of
+from skodyn.errors import SkodynError, StateError, faults_of
 from skodyn.faults import Fault, dotted
 from skodyn.model.assembly import assemble
 from skodyn.model.columns import Floats, shown
@@ -21,7 +22,7 @@ from skodyn.scenario.names import ModelNames
 from skodyn.scenario.schema import numbers
 from skodyn.scenario.tables import At, Tables
 from skodyn.simulation.elements import Motion
-from skodyn.simulation.loop_start import kept_velocity, start_fault
+from skodyn.simulation.loop_start import OPEN, drive_fault, kept_velocity, start_fault
 from skodyn.simulation.motion_tables import starts
 
 __all__ = ["read_start"]
@@ -60,13 +61,14 @@ def read_start(
     if noise.q_noise:
         q = model.integrate(q, noise.q_noise * shift)
     v += noise.v_noise * kick
-    given = _Given(tuple(held_q), tuple(held_v), noise.q_noise > 0.0, noise.v_noise > 0.0)
-    if model.has_loops:
-        q, v = _closed(tables, names, noise, given, q, v)
-    else:
-        _refuse_closing(tables, noise, model.name)
+    driven = tuple(motion.joint for motion in motions)
+    given = _Given(tuple(held_q), tuple(held_v), noise.q_noise > 0.0, noise.v_noise > 0.0, driven)
     if motions and not tables.faults:
         _start_driven(tables, model, motions, (held_q, held_v), (q, v))
+    if not model.has_loops:
+        _refuse_closing(tables, noise, model.name)
+    elif not (driven and tables.faults):  # driven joints are where their motion says
+        q, v = _closed(tables, names, noise, given, q, v)
     for array in (q, v):
         array.setflags(write=False)
     return q, v
@@ -101,6 +103,7 @@ class _Given(NamedTuple):
     v: tuple[str, ...]
     q_noise: bool
     v_noise: bool
+    driven: tuple[str, ...] = ()  # joints whose motion says where they start
 
 
 def _refuse_closing(tables: Tables, noise: InitialSettings, name: str) -> None:
@@ -112,8 +115,21 @@ def _refuse_closing(tables: Tables, noise: InitialSettings, name: str) -> None:
 
 def _held(model: Model, given: _Given) -> tuple[str, ...]:
     """The joints that stay where they were given, if the loops have others to move."""
-    free = all(any(joint not in given.q for joint in group.joints) for group in model.groups)
-    return given.q if free and not given.q_noise else ()
+    held = {*given.q, *given.driven}
+    free = all(any(joint not in held for joint in group.joints) for group in model.groups)
+    return (*given.driven, *given.q) if free and not given.q_noise else given.driven
+
+
+def _assembled(model: Model, q: Floats, given: _Given) -> Floats:
+    """The nearest closed coordinates; what is given beside driven joints is where to begin, if it
+    cannot stay."""
+    held = _held(model, given)
+    try:
+        return assemble(model, q, held).q
+    except StateError:
+        if not given.driven or len(held) == len(given.driven):
+            raise
+    return assemble(model, q, given.driven).q
 
 
 def _closed(
@@ -123,17 +139,30 @@ def _closed(
     model = names.model
     try:
         if noise.assemble and widest_gap(model, q)[1] > CLOSED:
-            q = assemble(model, q, _held(model, given)).q
+            q = _assembled(model, q, given)
         if noise.project and widest_gap(model, q, v)[1] > CLOSED:
-            v = kept_velocity(model, q, v, () if given.v_noise else given.v)
+            v = _kept(model, q, v, given)
     except SkodynError as error:
         found = faults_of(error)
         tables.add(Fault("initial", path=("initial",), cause=fault) for fault in found)
         return q, v
     fault = start_fault(model, q, v)
+    if fault is None and given.driven:
+        fault = drive_fault(model, q, given.driven)
     if fault:
         tables.add([Fault("initial", path=("initial",), cause=fault)])
     return q, v
+
+
+def _kept(model: Model, q: Floats, v: Floats, given: _Given) -> Floats:
+    """Velocities that keep loops closed; those of driven joints are not to be changed."""
+    found = kept_velocity(model, q, v, () if given.v_noise else (*given.driven, *given.v))
+    driven = [model.v_slice(joint) for joint in given.driven]
+    if not given.driven or all(np.allclose(found[at], v[at], atol=OPEN) for at in driven):
+        return found
+    if fault := drive_fault(model, q, given.driven):
+        raise StateError(fault)
+    return project_velocity(model, q, v, given.driven)
 
 
 def _set_modes(

@@ -87,9 +87,10 @@ def write_rows(dense_output, work, system, clock, dt, state, new, log):
         part = min(((clock[ROWS] + 1) * interval - clock[TIME]) / dt, 1.0)
         out = State(Rows(log.q, row * nq, nq), Rows(log.y, row * ny, ny))
         dense_output(work, system, part, dt, state, new, out)
-        follow(work, system, (clock[ROWS] + 1) * interval, out)
-        take_samples(work, system, (clock[ROWS] + 1) * interval, out)
-        close(work, system, out)  # the row, not the state: the interpolant leaves the manifold
+        at = (clock[ROWS] + 1) * interval
+        follow(work, system, at, out)
+        take_samples(work, system, at, out)
+        close(work, system, at, out)  # the row, not the state: the interpolant leaves the manifold
         row += 1
         clock[ROWS] += 1
     return row - first
@@ -131,8 +132,9 @@ def adaptive_steps(
                 clock[REJECTED] += 1
                 continue
             after = end if dt == end - time else time + dt
-            follow(work, system, after, new)
-            status = check_velocities(work, system, new.y, schedule.max_speed)
+            status = follow(work, system, after, new)
+            if status == OK:
+                status = check_velocities(work, system, new.y, schedule.max_speed)
             if status != OK:
                 return tried, row, status
             rows = RowsOfStep(pointer(log.q), pointer(log.y), row, after, schedule.interval)

@@ -101,7 +101,8 @@ def run(step, look, work, system, schedule, state, new, seen):
     for done in range(schedule.steps):
         t = (schedule.first + done) * schedule.dt
         status = step(work, system, t, schedule.dt, state, new)
-        follow(work, system, (schedule.first + done + 1) * schedule.dt, new)
+        placed = follow(work, system, (schedule.first + done + 1) * schedule.dt, new)
+        status = status if status != OK else placed
         if status == OK:
             take_samples(work, system, (schedule.first + done + 1) * schedule.dt, new)
             status = check_velocities(work, system, new.y, schedule.max_speed)

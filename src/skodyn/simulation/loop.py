@@ -144,7 +144,7 @@ def explain(engine: Engine, status: int) -> str:
         limit = engine.settings.max_speed
         return f"joint {_joint_of_dof(engine, which)!r} is faster than {limit:g} {when}"
     if code == NOT_CONVERGED:
-        return f"the implicit step did not converge {when}; use a smaller dt"
+        return f"the implicit step did not converge {when}; use a smaller dt{_if_driven(engine)}"
     if code == STEP_TOO_SMALL:
         return f"no step meets the tolerance {when}; loosen rtol and atol, or look for a shock"
     if code == LOOP_OPEN:
@@ -161,19 +161,31 @@ def explain(engine: Engine, status: int) -> str:
     return f"joint {name!r} has a quaternion that is not of unit length {when}"
 
 
+def _if_driven(engine: Engine) -> str:
+    """What else may be the cause, where motions move loops."""
+    driven = ", ".join(repr(motion.joint) for motion in engine.forces.motions)
+    if not (driven and engine.model.has_loops):
+        return ""
+    return f", or look whether loops can follow the motion of {driven} any further"
+
+
 def _came_open(engine: Engine, number: int, when: str) -> str:
     """The loop whose ends cannot meet any more, and the joint that moves most in it."""
     model = engine.model
     name = model.loop_names[number]
     group = next(group for group in model.groups if name in group.constraints)
     moving = [j for j in group.joints if model.joints[model.joint_index(j)].nv == 1]
-    beyond = ""
+    driven = [motion.joint for motion in engine.forces.motions if motion.joint in group.joints]
+    beyond, prescribed = "", ""
+    if driven:
+        moving = [joint for joint in moving if joint in driven]
+        prescribed = f" with the motion of {', '.join(map(repr, driven))}"
     if moving:
         fastest = max(moving, key=lambda j: abs(float(engine.v[model.v_slice(j)][0])))
         beyond = f" beyond {fastest!r} = {float(engine.q[model.q_slice(fastest)][0]):.3g}"
     return (
-        f"loop {name!r} came open {when}: its ends cannot meet{beyond}; use a smaller dt or "
-        "another length"
+        f"loop {name!r} came open {when}: its ends cannot meet{beyond}{prescribed}; use a smaller "
+        "dt or another length"
     )
 
 

@@ -20,7 +20,7 @@ from skodyn.model.loop_layout import RANK_TOLERANCE
 from skodyn.model.loop_systems import loop_systems
 from skodyn.model.model import Model
 
-__all__ = ["kept_velocity", "start_fault"]
+__all__ = ["drive_fault", "kept_velocity", "start_fault"]
 
 OPEN = 1e-9
 """Metres or radians (per second) by which a start may be open."""
@@ -80,6 +80,35 @@ def _singular_fault(model: Model, q: Floats, v: Floats) -> Fault | None:
                 "give its joints a velocity, or another position.",
             )
     return None
+
+
+TIED = 1e-6
+"""What a unit of motion of driven joints leaves to be chosen, below which they are tied or held."""
+
+
+def drive_fault(model: Model, q: Floats, driven: Sequence[str]) -> Fault | None:
+    """Why loops do not let joints be driven as one likes from q on; None if they do."""
+    dofs = np.concatenate([np.arange(model.nv)[model.v_slice(name)] for name in driven])
+    basis, _ = np.linalg.qr(loop_basis(model, q))
+    _, sizes, right = np.linalg.svd(basis[dofs].T)
+    if len(sizes) == len(dofs) and sizes.min() > TIED:
+        return None
+    which = np.abs(right[-1]) > TIED  # a motion of these is no motion of the mechanism
+    names = [n for n in driven if which[np.isin(dofs, np.arange(model.nv)[model.v_slice(n)])].any()]
+    members = {joint: group.constraints[0] for group in model.groups for joint in group.joints}
+    loop = next((members[name] for name in names if name in members), model.loop_names[0])
+    if len(names) == 1:
+        return Fault(
+            f"joint {names[0]!r} cannot be driven: loop {loop!r} holds it in this position",
+            "start elsewhere, or drive another joint.",
+            joint=names[0],
+        )
+    listed = ", ".join(map(repr, names))
+    return Fault(
+        f"joints {listed} cannot all be driven: loop {loop!r} ties them to one another",
+        "drive fewer of them.",
+        joint=names[0],
+    )
 
 
 def kept_velocity(model: Model, q: Floats, v: Floats, given: Sequence[str]) -> Floats:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from skodyn.jit import RESULT, Group, helper, kernel
 from skodyn.kernels.embedded_dynamics import accelerate_embedded
 from skodyn.kernels.entries import Given
+from skodyn.kernels.loop_groups import least_change
 from skodyn.kernels.loop_projection import (
     close_state,
     newton_changes,
@@ -52,7 +53,7 @@ def evaluate_looped(work, system, t, state, rates):
 
 
 @helper
-def close_loops(work, system, state, changes, what):
+def close_by(change, work, system, state, changes, what):
     """Move a state onto the manifold; or find changes of its coordinates that would.
 
     what: CLOSE, or NEWTON; one part for both is compiled in half the time. Groups stay factored:
@@ -61,11 +62,17 @@ def close_loops(work, system, state, changes, what):
     ready = start_of(table(system, LOOPS_READY))
     ready[0] = 0.0
     if what == NEWTON:
-        return newton_changes(work, system.model, state.q, state.y, changes.q)
-    status = close_state(work, system.model, state.q, state.y)
+        return newton_changes(change, work, system.model, state.q, state.y, changes.q)
+    status = close_state(change, work, system.model, state.q, state.y)
     remember_factored(work, system.model, state.q)
     ready[0] = 1.0 if status == OK else 0.0
     return status
+
+
+@helper
+def close_loops(work, system, state, changes, what):
+    """The same, with all joints free to be moved."""
+    return close_by(least_change, work, system, state, changes, what)
 
 
 class OneState(NamedTuple):
@@ -84,4 +91,4 @@ def close_start(arrays, given):
     work, system = opened(WIDTH_1, arrays)
     nq, ny = system.model.tree[NQ], extended_size(system)
     state = State(Rows(pointer(given.q), 0, nq), Rows(pointer(given.y), 0, ny))
-    return close(work, system, state)
+    return close(work, system, 0.0, state)

@@ -45,7 +45,6 @@ def pack_motions(
     if not motions:
         return made
     try:
-        model.refuse_loops("prescribed motion")
         model.refuse_flexible("prescribed motion")
     except ModelError as error:
         made.faults.extend(error.faults)

@@ -23,6 +23,11 @@ from skodyn.simulation.control_dynamics import DYNAMICS_PARTS
 from skodyn.simulation.controllers import ReadyLaw
 from skodyn.simulation.coupled_system import evaluate_coupled, expand_state
 from skodyn.simulation.driven_coupled import evaluate_driven_coupled
+from skodyn.simulation.driven_looped import (
+    close_held_loops,
+    evaluate_driven_looped,
+    follow_closed,
+)
 from skodyn.simulation.driven_motions import follow_motions
 from skodyn.simulation.driven_system import evaluate_driven
 from skodyn.simulation.element_forces import apply_elements, compensate_gravity
@@ -36,11 +41,16 @@ from skodyn.simulation.looped_system import close_loops, evaluate_looped
 from skodyn.simulation.methods import method_named
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.sprung_system import evaluate_sprung
+from skodyn.simulation.steppers.driven_midpoint import step_driven_looped
 from skodyn.simulation.steppers.looped_midpoint import step_looped
 from skodyn.simulation.structures import (
+    CLOSING,
     COUPLED,
+    DRIVEN,
     EFFECTS,
     ELEMENTS_PART,
+    FOLLOWING,
+    MIDPOINT,
     ROWS,
     SPRUNG,
     STATE,
@@ -53,6 +63,14 @@ BENT = {
     SPRUNG: parts_of(evaluate_bent_springs, SYSTEM, NUMBER, STATE, ROWS),
 }
 """Those that stand in the place of others where bodies are flexible."""
+
+DRIVEN_LOOPED = {
+    CLOSING: parts_of(close_held_loops, SYSTEM, STATE, STATE, COUNT),
+    MIDPOINT: parts_of(step_driven_looped, SYSTEM, NUMBER, NUMBER, STATE, STATE),
+    DRIVEN: parts_of(evaluate_driven_looped, SYSTEM, NUMBER, STATE, ROWS),
+    FOLLOWING: parts_of(follow_closed, SYSTEM, NUMBER, STATE),
+}
+"""Those where joints of models with loops are driven."""
 
 __all__ = ["AtAnyWidth", "addresses", "element_part"]
 
@@ -110,23 +128,26 @@ def addresses(
         raise StateError(
             "implicit_springs does not go with prescribed motions", "leave one of them out."
         )
+    driven, looped = codes[f.MOTIONS] > 0, tree[LOOPS] > 0
+    variational = looped and method_named(settings.method).closes_loops
     needed = (
         tree[FULL] > 0,
         codes[f.ELEMENTS] > 0,
         codes[f.GRAVITY_COMPENSATED] > 0 and not is_bent(tree),
         codes[f.FIXMAN] > 0,
-        tree[LOOPS] > 0,
-        tree[LOOPS] > 0,
-        tree[LOOPS] > 0 and method_named(settings.method).closes_loops,
-        settings.implicit_springs and tree[LOOPS] == 0,
-        codes[f.MOTIONS] > 0 and not tree[FULL] > 0,
-        codes[f.MOTIONS] > 0,
+        looped and not driven,
+        looped and (variational or not driven),
+        variational,
+        settings.implicit_springs and not looped,
+        driven and not tree[FULL] > 0,
+        driven,
         tree[FULL] > 0 and width.own_parameters,  # metrics of runs side by side look at all joints
-        codes[f.MOTIONS] > 0 and tree[FULL] > 0,
+        driven and tree[FULL] > 0,
         codes[f.CONTROLLERS] > 0,
         codes[f.SAMPLED] > 0,
     )
-    own = [BENT.get(i, part) if is_bent(tree) else part for i, part in enumerate(OWN)]
+    others = BENT if is_bent(tree) else DRIVEN_LOOPED if driven and looped else {}
+    own = [others.get(i, part) for i, part in enumerate(OWN)]
     asked = frozenset().union(*(one.law.asks for one in brought if isinstance(one, AtAnyWidth)))
     if asked and is_bent(tree):
         raise StateError(

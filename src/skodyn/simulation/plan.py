@@ -24,7 +24,7 @@ from skodyn.simulation.elements import Controller, Forces
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.fingerprint import fingerprint
 from skodyn.simulation.identity import channel_identity, code_identity, own_code, run_code
-from skodyn.simulation.loop_start import start_fault
+from skodyn.simulation.loop_start import drive_fault, start_fault
 from skodyn.simulation.methods import METHODS, fixed_step_methods
 from skodyn.simulation.motion_tables import pack_motions, starts
 from skodyn.simulation.settings import IntegratorSettings
@@ -103,12 +103,17 @@ class Plan:
                 f"v0 is {self.v0!r}", f"this model takes {self.model.nv} finite velocities."
             )
         q = self.model.check_q(q)
-        if self.model.has_loops and (fault := start_fault(self.model, q, v)):
+        if self.model.has_loops and (fault := self._loop_fault(q, v)):
             raise StateError(Fault("The start cannot be simulated", cause=fault))
         return Engine(
             self.model, q, v, self.duration, self.settings, self.forces, self.every,
             self.thermostat, any(entry.name == CONTACTS.name for entry in self.entries),
         )  # fmt: skip
+
+    def _loop_fault(self, q: Floats, v: Floats) -> Fault | None:
+        driven = [motion.joint for motion in self.forces.motions]
+        fault = start_fault(self.model, q, v)
+        return fault or (drive_fault(self.model, q, driven) if driven else None)
 
     def _start(self) -> tuple[Any, Floats]:
         """q0 and v0 with NaN of driven joints filled in; what contradicts their motion is told."""

@@ -72,13 +72,15 @@ def lanes_of(tree: Any) -> int:
 
 
 def _lanes_of_drives(tree: Any) -> int:
-    """What driven joints need beside mimic joints: driven_coupled.py."""
+    """What driven joints need beside mimic joints or loops: driven_coupled.py, loop_holding.py."""
     flags, full = int(tree[PRESCRIBED]), int(tree[FULL])
-    if not (flags and full):
+    if not (flags and (full or tree[LOOPS])):
         return 0
-    joints = tree[INDEX_COLUMNS:full].reshape(-1, INDEX_COLUMNS)[: int(tree[N_BODIES])]
-    driven = int(joints[tree[flags : flags + len(joints)] > 0, N_DOF].sum())
-    return driven * (int(tree[full + NV]) + driven + 1)
+    count = int(tree[N_BODIES])
+    joints = tree[INDEX_COLUMNS : (count + 1) * INDEX_COLUMNS].reshape(-1, INDEX_COLUMNS)
+    driven = int(joints[tree[flags : flags + count] > 0, N_DOF].sum())
+    nv = int(tree[full + NV] if full else tree[NV])
+    return driven * (nv + driven + 1) + (0 if full else nv)
 
 
 def system_arrays(

@@ -162,9 +162,11 @@ def evaluate(work, system, t, state, rates):
 
 @helper
 def follow(work, system, t, state):
-    """Put joints whose motion is prescribed where they are at time t, if there are any."""
+    """Put joints whose motion is prescribed where they are at time t, if there are any, and loops
+    behind them."""
     if system.codes[MOTIONS] > 0:
-        call_part(system.parts[FOLLOWING], work, system, t, state)
+        return call_part(system.parts[FOLLOWING], work, system, t, state)
+    return OK
 
 
 @helper
@@ -175,8 +177,10 @@ def take_samples(work, system, t, state):
 
 
 @helper
-def close(work, system, state):
-    """Move a state onto the manifold of its loops, if the model has any."""
+def close(work, system, t, state):
+    """Move a state at time t onto the manifold of its loops, if the model has any."""
     if has_loops(system.model):
+        if system.codes[MOTIONS] > 0:
+            return follow(work, system, t, state)
         return call_part(system.parts[CLOSING], work, system, state, state, CLOSE)
     return OK

@@ -216,7 +216,7 @@ class Packer:
     def in_full(self) -> bool:
         """Whether every run is read in full: what moves a model's loops changes its start, too."""
         roots = {name.split(".")[0] for name in self.study.names}
-        moving = {"bodies", "loops", "couplings", "initial", "seed"}
+        moving = {"bodies", "loops", "couplings", "initial", "seed", "motions"}
         return self.base.model.has_loops and not roots.isdisjoint(moving)
 
     def _each_in_full(

@@ -90,14 +90,15 @@ def _start(given: Data, scenario: Scenario) -> Data:
 
 
 def _said(values: Data, given: Data) -> Data:
-    """Of all joints those that a person gave, by name or by a pattern; the others are found."""
+    """Of all joints those that a person gave, by name or by a pattern, as they were given; the
+    others are found, and from other numbers they would be found with other last digits."""
     found = {}
-    for joint, value in values.items():
-        for key in given:
+    for joint in values:
+        for key, value in given.items():
             head, star, tail = key.partition("*")
             fits = star and joint.startswith(head) and joint.endswith(tail)
             if joint == key or (fits and len(joint) >= len(head) + len(tail)):
-                found[joint] = value
+                found[joint] = [float(x) for x in (value if isinstance(value, list) else [value])]
     return found
 
 

@@ -80,7 +80,7 @@ def explicit_stages(work, system, t, dt, state):
         combine(count, start_of(way), start_of(way), i, weights, dt, m)
         combine(count, start_of(stage.y), start_of(state.y), i, weights, dt, k)
         move_coordinates(work, system.model, state.q, way, 1.0, stage.q)
-        status = close(work, system, stage) if i > 0 else OK
+        status = close(work, system, t + c[i] * dt, stage) if i > 0 else OK
         if status != OK:
             return status
         coordinate_rates(work, system.model, way, stage.y, numbered_table(work, system, STAGE_M, i))
@@ -92,7 +92,7 @@ def explicit_stages(work, system, t, dt, state):
 
 
 @helper
-def finish_explicit(work, system, dt, state, new):
+def finish_explicit(work, system, t, dt, state, new):
     """The end of the step from m and k."""
     stages = stage_count(system.method)
     b = shift_pointer(system.method, TABLEAU + stages * stages)
@@ -103,14 +103,14 @@ def finish_explicit(work, system, dt, state, new):
     combine(count, start_of(way), start_of(way), stages, b, dt, m)
     combine(count, start_of(new.y), start_of(state.y), stages, b, dt, k)
     move_coordinates(work, system.model, state.q, way, 1.0, new.q)
-    return close(work, system, new)
+    return close(work, system, t + dt, new)
 
 
 @helper
 def step(work, system, t, dt, state, new):
     """The state at t + dt."""
     status = explicit_stages(work, system, t, dt, state)
-    closed = finish_explicit(work, system, dt, state, new)
+    closed = finish_explicit(work, system, t, dt, state, new)
     return status if status != OK else closed
 
 

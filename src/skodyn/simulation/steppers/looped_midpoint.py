@@ -78,13 +78,12 @@ def _middle(system):
 
 
 @helper
-def change_velocity(work, system, state):
-    """X₀(X₀*𝓜₀X₀)⁻¹X₀*·rest, into CHANGE; with implicit springs, 𝓜 and what they add to it."""
-    rest, change = table(system, REST), table(system, CHANGE)
+def solve_freely(work, system, at_end, q, right, out):
+    """X(X*𝓜X)⁻¹X*·right; at the start, with implicit springs, 𝓜 and what they add to it."""
     model = system.model
-    if system.method[SPRUNG_MODEL] > 0.0:
+    if not at_end and system.method[SPRUNG_MODEL] > 0.0:
         model = sprung_model(system)
-    return solve_at(work, model, state.q, rest, change)
+    return solve_at(work, model, q, right, out)
 
 
 @helper
@@ -159,7 +158,7 @@ def close_end(work, system, dt, state, new):
 
 
 @helper
-def end_step(work, system, dt, state, new):
+def end_step(solve, work, system, t, dt, state, new):
     """q₁, v₁ and integrals of a step whose v̄ is known."""
     ny, nv = state.y.stride, velocity_count(system.model)
     middle, even, odd = table(system, MIDDLE_Y), table(system, EVEN_P), table(system, ODD_P)
@@ -167,35 +166,49 @@ def end_step(work, system, dt, state, new):
     p, o = start_of(even), start_of(odd)
     for i in range(size_of(work, even)):
         p[i] = p[i] + o[i]
-    status = solve_at(work, system.model, new.q, even, new.y)
+    status = solve(work, system, True, new.q, even, new.y)
     end, half, start = start_of(new.y), start_of(middle), start_of(state.y)
     for lane in range(states(work)):
         for i in range(lane * ny + nv, (lane + 1) * ny):
             end[i] = 2.0 * half[i] - start[i]
-    return status if status != OK else close(work, system, new)
+    return status if status != OK else close(work, system, t + dt, new)
 
 
 @helper
-def step_looped(work, system, t, dt, state, new):
-    """The state at t + dt."""
+def begin_step(work, system, state):
+    """v̄ ← v₀, nothing at rest; the momenta at the start."""
     moved, shift = start_of(table(system, MOVED)), table(system, SHIFT)
     copy(size_of(work, state.y), start_of(table(system, MIDDLE_Y)), start_of(state.y))
     for lane in range(states(work)):
         moved[lane] = float("inf")
     for i in range(size_of(work, shift)):
         start_of(shift)[i] = float("inf")
-    status = momenta(
+    return momenta(
         work, system.model, state.q, state.y, table(system, START_P), table(system, REST)
     )
+
+
+@helper
+def find_step(solve, work, system, t, dt, state, new):
+    """The state at t + dt from the v̄ that is there; `solve` stands for X(X*𝓜X)⁻¹X*."""
     for _ in range(MAX_ITERATIONS):
+        status = momenta_of_step(work, system, t, dt, state)
         if status == OK:
-            status = momenta_of_step(work, system, t, dt, state)
-        if status == OK:
-            status = change_velocity(work, system, state)
+            rest, change = table(system, REST), table(system, CHANGE)
+            status = solve(work, system, False, state.q, rest, change)
         if status != OK:
             return status
         change_integrals(work, system, dt, state)
         if move_lanes(work, system, dt, state) == 0:
-            return end_step(work, system, dt, state, new)
+            return end_step(solve, work, system, t, dt, state, new)
         status = close_end(work, system, dt, state, new)
+        if status != OK:
+            return status
     return NOT_CONVERGED
+
+
+@helper
+def step_looped(work, system, t, dt, state, new):
+    """The state at t + dt."""
+    status = begin_step(work, system, state)
+    return status if status != OK else find_step(solve_freely, work, system, t, dt, state, new)

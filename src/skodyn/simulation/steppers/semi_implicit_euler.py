@@ -29,7 +29,7 @@ def step(work, system, t, dt, state, new):
     count = size_of(work, rates)
     add_scaled_table(count, start_of(new.y), start_of(state.y), dt, start_of(rates))
     move_coordinates(work, system.model, state.q, new.y, dt, new.q)
-    closed = close(work, system, new)
+    closed = close(work, system, t + dt, new)
     return status if status != OK else closed
 
 
