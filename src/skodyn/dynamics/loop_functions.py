@@ -339,5 +339,8 @@ def project_velocity(
     still = np.zeros(model.nv)
     momentum = inverse_dynamics(tree, q, still, v, threads=threads)
     momentum = momentum - inverse_dynamics(tree, q, still, still, threads=threads)
-from skodyn.dynamics.moved import moved_to
-from skodyn.errors import ModelError
+    found = mass_matrix_solve(model, q, momentum, threads=threads)
+    held = find_prescription(model, hold)
+    if not held.dofs.size:
+        return found
+    return moved_to(held, "velocities", q, found, v, threads).found
