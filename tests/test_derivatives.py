@@ -20,8 +20,8 @@ from skodyn import interop
 from skodyn.dynamics import driver
 from skodyn.dynamics.algorithms import MASS_INVERSE
 from skodyn.dynamics.derivatives import FORWARD
-from skodyn.kernels.related_products import RECURSION
-from skodyn.kernels.side_by_side import level_count
+from skodyn.kernels.inverse_times_derivatives import RECURSION
+from skodyn.kernels.many_right_sides import level_count
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from models import chain, humanoid, pinocchio_model, random_tree

@@ -724,6 +724,11 @@ def test_kinds_are_named_where_their_formulas_are_and_nowhere_else():
     assert own["SPHERICAL"] == own["FREE"] == formulas
     assert own["SERIES"] <= {"kernels/joint_motion.py", "model/joint_entry.py", "model/packing.py",
                              "model/coordinates.py", "model/flexible_packing.py"}  # fmt: skip
+    asking = re.compile(r"\b(SPHERICAL|FREE|SERIES|HELICAL|PRISMATIC)\b")
+    kernels = {path.relative_to(source).as_posix() for folder in ("kernels", "simulation")
+               for path in (source / folder).rglob("*.py")
+               if asking.search(path.read_text())}  # fmt: skip
+    assert kernels == {"kernels/joint_motion.py", "kernels/joint_kinds.py"}
     types = re.compile(r"type_name (?:==|!=|(?:not )?in)\s|isinstance\([\w.]*joint, (?!str)")
     asks = {path.relative_to(source).as_posix() for path in source.rglob("*.py")
             if types.search(path.read_text())}  # fmt: skip

@@ -1,7 +1,7 @@
 """The Coriolis matrix C with C·v + gravity = bias and 𝓜̇ − 2C skew-symmetric, O(N·depth).
 
 Such a C is not unique. This one is C = Σ_k J* (M J̇ + ½ B J) over all bodies, with J the Jacobian
-of a body, J̇ its rate of change, and B of screws.py (Echeandia and Wensing 2021,
+of a body, J̇ its rate of change, and B of derivative_terms.py (Echeandia and Wensing 2021,
 doi:10.1115/1.4051169, have it for joints with constant columns). Since Ṁ = V ×* M − M V× and
 Ṁ − B is skew, so is 𝓜̇ − 2C. It is also free of torsion, C(x)·e_j − C(e_j)·x = 𝓜 [x, e_j], which
 makes it the Levi-Civita connection of the kinetic metric: C_ij = Σ_k Γ_ijk v_k with the Christoffel
@@ -13,15 +13,7 @@ is without armature, which is constant and asks for armature·v̇ alone: it has 
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.entries import Given, batch, one_state, square
-from skodyn.kernels.matrices import (
-    clear_unrelated_pairs,
-    deliver_lanes,
-    matrix_lanes,
-    place_to_write,
-    put,
-)
-from skodyn.kernels.screws import (
+from skodyn.kernels.derivative_terms import (
     COMPOSITE,
     MOMENTUM,
     RATE,
@@ -35,6 +27,14 @@ from skodyn.kernels.screws import (
     screw_body,
     screw_dof,
     screw_lanes,
+)
+from skodyn.kernels.entries import Given, batch, one_state, square
+from skodyn.kernels.matrices import (
+    clear_unrelated_pairs,
+    deliver_lanes,
+    matrix_lanes,
+    place_to_write,
+    put,
 )
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (

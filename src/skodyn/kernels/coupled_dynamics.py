@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from skodyn.jit import brief_kernel, helper
+from skodyn.jit import helper
 from skodyn.kernels.coupled_accelerations import (
     couple_accelerations,
     coupling_logdet,
@@ -17,10 +17,8 @@ from skodyn.kernels.entries import (
     Given,
     batch,
     one_state,
-    one_state_signature,
     per_dof,
     per_dof_of_x,
-    row_of,
     square,
 )
 from skodyn.kernels.forward_dynamics import sweep as forward_dynamics_of_tree
@@ -38,16 +36,14 @@ from skodyn.kernels.mimics import (
     source_count,
     spread_forces,
 )
+from skodyn.kernels.solve_entries import solve_kernel
 from skodyn.kernels.status import (
-    BAD_INPUT,
     NOT_FINITE,
     OK,
-    coordinates_fit,
     failure,
-    finite,
     first_trouble,
 )
-from skodyn.kernels.workspace import PIVOT, body_count, dof_slot, unpack, velocity_count
+from skodyn.kernels.workspace import PIVOT, body_count, dof_slot, velocity_count
 from skodyn.lanes import (
     Rows,
     absolute,
@@ -55,7 +51,6 @@ from skodyn.lanes import (
     load,
     load_rows,
     logarithm,
-    pointer,
     splat,
     states,
     store_rows,
@@ -171,21 +166,7 @@ def sweep_logdet(work, model, given, out):
 # ---- entry points -----------------------------------------------------------------------------
 
 
-@brief_kernel(*one_state_signature(1))
-def mass_matrix_solve(block, q, rhs, out):
-    """One state, any number of right-hand sides, each a row of `rhs`."""
-    work, model = unpack(block)
-    nv = velocity_count(model)
-    rows = rhs.size // max(nv, 1)
-    sizes = rhs.size == rows * nv and out.size == rhs.size
-    if not (sizes and coordinates_fit(model, q) and finite(rhs)):
-        return BAD_INPUT
-    status = prepare_coupled(work, model, row_of(q))
-    for row in range(rows):
-        given, result = Rows(pointer(rhs), row * nv, nv), Rows(pointer(out), row * nv, nv)
-        answer = solve_coupled(work, model, given, result)
-        status = status if status != OK else answer
-    return status
+mass_matrix_solve = solve_kernel("mass_matrix_solve", prepare_coupled, solve_coupled)
 
 
 forward_dynamics = one_state("forward_dynamics", sweep, per_dof_of_x, "q v x f")

@@ -24,7 +24,8 @@ from skodyn.kernels.articulated_inertia import (
     yield_column,
 )
 from skodyn.kernels.entries import batch, one_state, per_dof, per_dof_of_x
-from skodyn.kernels.joint_motion import SERIES, joint_column, relative_velocity, zero3
+from skodyn.kernels.joint_kinds import is_series
+from skodyn.kernels.joint_motion import joint_column, relative_velocity, zero3
 from skodyn.kernels.kinematics import body_inertia, scatter_rates
 from skodyn.kernels.records import Record
 from skodyn.kernels.residuals import add_scaled_spatial
@@ -52,7 +53,7 @@ from skodyn.kernels.workspace import (
     store_articulated,
 )
 from skodyn.lanes import absolute, all_lanes, load, load_rows, sqrt, store, store_rows
-from skodyn.model.layout import KIND, N_DOF, PARENT, SUBTREE_END, V_START
+from skodyn.model.layout import N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import (
     add_articulated,
     add_inertia_to_articulated,
@@ -129,7 +130,7 @@ def arm_rate(work, model, k, r, v):
 def column_rate(work, model, k, i, h, v):
     """ḣ of column i: it turns with the body, or in a series with the frame it is fixed in."""
     omega = load3(work, body_slot(k) + OMEGA)
-    if entry(model, k, KIND) == SERIES:
+    if is_series(model, k):
         omega = load3(work, body_slot(entry(model, k, PARENT)) + OMEGA)
         for j in range(i):
             dof = entry(model, k, V_START) + j

@@ -25,7 +25,8 @@ from __future__ import annotations
 from skodyn.jit import helper, routine
 from skodyn.kernels.entries import is_given
 from skodyn.kernels.forward_kinematics import scatter_velocities
-from skodyn.kernels.joint_motion import FREE, SERIES, SPHERICAL, joint_column
+from skodyn.kernels.joint_kinds import has_quaternion, is_free, is_series
+from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_rates
 from skodyn.kernels.residuals import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.workspace import (
@@ -45,7 +46,7 @@ from skodyn.kernels.workspace import (
     store_row3,
 )
 from skodyn.lanes import load_rows, store_rows
-from skodyn.model.layout import GRAVITY, KIND, N_DOF, PARENT, V_START
+from skodyn.model.layout import GRAVITY, N_DOF, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia
 from skodyn.spatial.linear3 import cross, scale
 from skodyn.spatial.motion import (
@@ -75,7 +76,7 @@ def gather_momenta(work, model, v, p, s):
             rotor = armature(work, model, first + i) * rate
             store_rows(work, p, first + i, dot_spatial(h, momentum) + rotor)
             store_rows(work, s, first + i, dot_spatial(cross_motion(before, h), momentum))
-            if entry(model, k, KIND) == SERIES:
+            if is_series(model, k):
                 before = add_scaled_spatial(before, rate, h)
         pass_force_inward(work, model, k, momentum, False)
 
@@ -156,11 +157,11 @@ def _moving_ends(work, j, dt, v, p, s):
 def momenta_at_ends(work, model, dt, v, p, s):
     """p̄ and s̄ ← e and o of a step with mean velocity v."""
     for k in range(body_count(model)):
-        j, kind = entry(model, k, V_START), entry(model, k, KIND)
-        if kind == SPHERICAL:
-            _turning_ends(work, j, dt, v, p, s)
-        elif kind == FREE:
+        j = entry(model, k, V_START)
+        if is_free(model, k):
             _moving_ends(work, j, dt, v, p, s)
+        elif has_quaternion(model, k):
+            _turning_ends(work, j, dt, v, p, s)
         else:
             for i in range(j, j + entry(model, k, N_DOF)):
                 store_rows(work, s, i, 0.5 * dt * load_rows(work, s, i))

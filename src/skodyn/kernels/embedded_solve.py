@@ -5,14 +5,12 @@ Forward dynamics (embedded_dynamics.py) with nothing moving, no gravity and no p
 
 from __future__ import annotations
 
-from skodyn.jit import brief_kernel, helper, routine
+from skodyn.jit import helper, routine
 from skodyn.kernels.embedded_dynamics import gather_embedded, scatter_embedded
 from skodyn.kernels.embedded_group import add_particular
 from skodyn.kernels.entries import (
     batch,
-    one_state_signature,
     per_dof,
-    row_of,
 )
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.kinematics import (
@@ -26,11 +24,9 @@ from skodyn.kernels.loop_table import (
     loop_lane,
     stage_at,
 )
+from skodyn.kernels.solve_entries import solve_kernel
 from skodyn.kernels.status import (
-    BAD_INPUT,
     OK,
-    coordinates_fit,
-    finite,
 )
 from skodyn.kernels.workspace import (
     CORIOLIS,
@@ -39,12 +35,9 @@ from skodyn.kernels.workspace import (
     body_slot,
     store3,
     store6,
-    unpack,
-    velocity_count,
 )
 from skodyn.lanes import (
     Rows,
-    pointer,
     store,
 )
 from skodyn.model.loop_layout import (
@@ -97,21 +90,7 @@ def sweep_solve(work, model, given, out):
     return status if status != OK else solve_embedded(work, model, given.x, out)
 
 
-@brief_kernel(*one_state_signature(1))
-def mass_matrix_solve(block, q, rhs, out):
-    """One state, any number of right-hand sides, each a row of `rhs`."""
-    work, model = unpack(block)
-    nv = velocity_count(model)
-    rows = rhs.size // max(nv, 1)
-    sizes = rhs.size == rows * nv and out.size == rhs.size
-    if not (sizes and coordinates_fit(model, q) and finite(rhs)):
-        return BAD_INPUT
-    status = prepare_solve(work, model, row_of(q))
-    for row in range(rows):
-        given, result = Rows(pointer(rhs), row * nv, nv), Rows(pointer(out), row * nv, nv)
-        answer = solve_embedded(work, model, given, result)
-        status = status if status != OK else answer
-    return status
+mass_matrix_solve = solve_kernel("mass_matrix_solve", prepare_solve, solve_embedded)
 
 
 mass_matrix_solve_batch = batch("mass_matrix_solve_batch", sweep_solve, per_dof)

@@ -12,20 +12,25 @@ from __future__ import annotations
 from typing import Any
 
 from skodyn.jit import helper, plain
+from skodyn.kernels.derivative_terms import matrix_slot, scatter_screws, screw_lanes
 from skodyn.kernels.entries import Given, batch, is_given, one_state
 from skodyn.kernels.forward_dynamics import gather_residuals, scatter_accelerations
 from skodyn.kernels.inverse_dynamics_derivatives import Derivatives, gather_pairs, matrix_of
+from skodyn.kernels.inverse_times_derivatives import AT_ONCE, multiply_related, recursion_is_cheaper
 from skodyn.kernels.kinematics import scatter_rates
-from skodyn.kernels.mass_matrix_inverse import ROOM, column_lanes, invert, matrix_behind
-from skodyn.kernels.matrices import Matrix, columns_of, deliver_matrix, matrix_lanes
-from skodyn.kernels.related_products import AT_ONCE, multiply_related, recursion_is_cheaper
-from skodyn.kernels.screws import matrix_slot, scatter_screws, screw_lanes
-from skodyn.kernels.side_by_side import (
+from skodyn.kernels.many_right_sides import (
     clear_lanes,
     gather_columns,
     level_count,
     scatter_columns,
 )
+from skodyn.kernels.mass_matrix_inverse import (
+    LANES_BEFORE_MATRIX,
+    column_lanes,
+    invert,
+    matrix_behind,
+)
+from skodyn.kernels.matrices import Matrix, columns_of, deliver_matrix, matrix_lanes
 from skodyn.kernels.status import OK, first_trouble
 from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import Rows, shift_pointer, states
@@ -39,7 +44,7 @@ def derivative_lanes(indices: Any, nv: int) -> int:
     products = 4 * size + nv + 4 * AT_ONCE  # rows are read beyond the end of 𝓜⁻¹
     recursion = 2 * size + 6 * level_count(indices) * columns
     behind = max(products, recursion, column_lanes(indices, nv))
-    return int(screw_lanes(len(indices), nv) + nv + ROOM + size + behind)
+    return int(screw_lanes(len(indices), nv) + nv + LANES_BEFORE_MATRIX + size + behind)
 
 
 @helper

@@ -34,7 +34,8 @@ from skodyn.kernels.implicit_law import (
 )
 from skodyn.kernels.implicit_law import MOTION as POINT_MOTION
 from skodyn.kernels.implicit_law import NEXT as POINT_NEXT
-from skodyn.kernels.joint_motion import FREE, joint_column, relative_velocity, zero3
+from skodyn.kernels.joint_kinds import is_free
+from skodyn.kernels.joint_motion import joint_column, relative_velocity, zero3
 from skodyn.kernels.kinematics import body_inertia, ground_acceleration
 from skodyn.kernels.records import Record
 from skodyn.kernels.residuals import (
@@ -65,7 +66,7 @@ from skodyn.kernels.workspace import (
 from skodyn.lanes import absolute, all_lanes, any_lane, fma, load, select, splat, store
 from skodyn.model.contact_layout import CONTACT_HEADER, CONTACT_RECORD
 from skodyn.model.implicit_layout import PAIR, SECOND_SIDE, TOUCH_CODES
-from skodyn.model.layout import KIND, N_DOF, PARENT, V_START
+from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.articulated import (
     add_articulated,
     apply_articulated,
@@ -148,7 +149,7 @@ def bear_loads(work, model, places, v, f_ext, h):
         alpha = shift_motion(load3(work, slot + ARM), inner)
         alpha = add_spatial(alpha, load6(work, slot + CORIOLIS))
         r = load_matrix(work, slot + ROTATION)
-        if entry(model, k, KIND) == FREE:
+        if is_free(model, k):
             spin, slide, _, _ = relative_velocity(work, model, k, r, v)
             alpha = alpha[0], subtract(alpha[1], cross(spin, slide))
         store6(work, slot + MOTION, alpha)

@@ -1,7 +1,8 @@
 """∂τ/∂q and ∂τ/∂v of inverse dynamics, analytic, O(N·depth).
 
-With the quantities of screws.py, sums over the subtree of the outer of two bodies (composites,
-written with a superscript c; Jain 2011-II Algorithm 4.1), and a an ancestor of d or d itself,
+With the quantities of derivative_terms.py, sums over the subtree of the outer of two bodies
+(composites, written with a superscript c; Jain 2011-II Algorithm 4.1), and a an ancestor of d or d
+itself,
 
     ∂τ_a/∂q_d = S_a·(Mᶜ Ψ̈_d + Bᶜ Ψ̇_d + Eᶜ S_d + S_d ×* fᶜ)
     ∂τ_d/∂q_a = S_d·(Mᶜ Ψ̈_a + Bᶜ Ψ̇_a + Eᶜ S_a)
@@ -18,18 +19,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skodyn.jit import helper
-from skodyn.kernels.entries import batch, is_given, one_state
-from skodyn.kernels.joint_motion import zero3
-from skodyn.kernels.matrices import (
-    Matrix,
-    clear_unrelated_pairs,
-    columns_of,
-    deliver_lanes,
-    matrix_lanes,
-    place_to_write,
-    put,
-)
-from skodyn.kernels.screws import (
+from skodyn.kernels.derivative_terms import (
     BOTH,
     COMPOSITE,
     FIRST,
@@ -49,6 +39,17 @@ from skodyn.kernels.screws import (
     screw_dof,
     screw_lanes,
     turns_with_child,
+)
+from skodyn.kernels.entries import batch, is_given, one_state
+from skodyn.kernels.joint_motion import zero3
+from skodyn.kernels.matrices import (
+    Matrix,
+    clear_unrelated_pairs,
+    columns_of,
+    deliver_lanes,
+    matrix_lanes,
+    place_to_write,
+    put,
 )
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (

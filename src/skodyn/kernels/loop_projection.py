@@ -17,7 +17,7 @@ alone (loop_holding.py), which may not be possible.
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
-from skodyn.kernels.joint_motion import FREE, SPHERICAL
+from skodyn.kernels.joint_kinds import has_quaternion, is_free
 from skodyn.kernels.kinematics import scatter_poses
 from skodyn.kernels.loop_groups import (
     RATED,
@@ -54,7 +54,7 @@ from skodyn.lanes import (
     store,
     store_rows,
 )
-from skodyn.model.layout import KIND, N_DOF, NQ, NV, Q_START
+from skodyn.model.layout import N_DOF, NQ, NV, Q_START
 from skodyn.model.loop_layout import (
     DOFS,
     FACTORED_LANE,
@@ -108,7 +108,7 @@ def largest_coordinate(work, model, group, q):
     largest = splat(work, 1.0)
     for i in range(model.tree[group + MEMBERS]):
         k, first = member_body(model, group, i), member_dof(model, group, i)
-        if entry(model, k, KIND) in (SPHERICAL, FREE):
+        if has_quaternion(model, k):
             continue
         for j in range(entry(model, k, N_DOF)):
             x = absolute(load_rows(work, q, entry(model, k, Q_START) + j))
@@ -137,8 +137,8 @@ def move_members(work, model, group, q, still):
     """q ← q ⊞ Δ of the joints of a group."""
     for i in range(model.tree[group + MEMBERS]):
         k, first = member_body(model, group, i), member_dof(model, group, i)
-        at, kind = entry(model, k, Q_START), entry(model, k, KIND)
-        if kind in (SPHERICAL, FREE):
+        at = entry(model, k, Q_START)
+        if has_quaternion(model, k):
             _move_turning(work, model, group, i, q, still)
             continue
         for j in range(entry(model, k, N_DOF)):
@@ -157,7 +157,7 @@ def _move_turning(work, model, group, i, q, still):
         _change(work, model, group, first + 1, still),
         _change(work, model, group, first + 2, still),
     )
-    if entry(model, k, KIND) == SPHERICAL:
+    if not is_free(model, k):
         moved = integrate_spherical(p, turn)
     else:
         slide = (
@@ -249,7 +249,7 @@ def make_unit_quaternions(work, model, q):
     if model.tree[NQ] == model.tree[NV]:  # there is none
         return
     for k in range(body_count(model)):
-        if entry(model, k, KIND) in (SPHERICAL, FREE):
+        if has_quaternion(model, k):
             at = entry(model, k, Q_START)
             off = quaternion_norm_squared(row4(work, q, at)) - 1.0
             factor = select(absolute(off) <= UNIT, splat(work, 1.0), 1.0 - 0.5 * off)

@@ -16,10 +16,7 @@ from __future__ import annotations
 from skodyn.jit import helper, plain
 from skodyn.kernels.entries import batch, one_state, square
 from skodyn.kernels.joint_motion import zero3
-from skodyn.kernels.mass_matrix_solve import prepare
-from skodyn.kernels.matrices import columns_of, deliver_matrix, matrix_lanes
-from skodyn.kernels.residuals import add_scaled_spatial
-from skodyn.kernels.side_by_side import (
+from skodyn.kernels.many_right_sides import (
     Span,
     clear_lanes,
     columns6,
@@ -29,6 +26,9 @@ from skodyn.kernels.side_by_side import (
     scatter_columns,
     store_columns6,
 )
+from skodyn.kernels.mass_matrix_solve import prepare
+from skodyn.kernels.matrices import columns_of, deliver_matrix, matrix_lanes
+from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,
@@ -61,32 +61,32 @@ from skodyn.spatial.motion import dot_spatial, shift_force
 
 _INFINITY = float("inf")
 
-MARGIN = 4
+LANES_BEFORE_ROWS = 4
 """Lanes to the left of rows that registers may reach into."""
 
-ROOM = MARGIN + 3
+LANES_BEFORE_MATRIX = LANES_BEFORE_ROWS + 3
 """Lanes before a matrix that begins where a register does."""
 
-DEEP = 12
+TERMS_A_SCATTER_COSTS = 12
 """An element of 𝓜⁻¹ costs the scatter as much as so many terms of the sum."""
 
 
 @helper
 def matrix_behind(at):
     """Where a matrix begins if the lanes before `at` are in use."""
-    return columns_of(at) + MARGIN
+    return columns_of(at) + LANES_BEFORE_ROWS
 
 
 @helper
 def forces_end(columns):
     """Behind the forces of all columns, in lanes that `invert` may use."""
-    return 6 * (MARGIN + columns)
+    return 6 * (LANES_BEFORE_ROWS + columns)
 
 
 @helper
 def is_deep(terms, nv):
     """Would so many terms of the sum over the rows of Q cost more than a scatter?"""
-    return terms > DEEP * nv * nv
+    return terms > TERMS_A_SCATTER_COSTS * nv * nv
 
 
 @helper
@@ -106,13 +106,13 @@ def column_lanes(indices, nv):
     terms = sum(row[N_DOF] * size**2 for row, size in zip(indices.tolist(), sizes, strict=True))
     columns = plain(columns_of)(nv)
     deep = plain(is_deep)(terms, nv)
-    more = 6 * level_count(indices) * columns if deep else MARGIN + matrix_lanes(nv)
+    more = 6 * level_count(indices) * columns if deep else LANES_BEFORE_ROWS + matrix_lanes(nv)
     return plain(forces_end)(columns) + more
 
 
 def inverse_lanes(indices, nv):
     """Lanes for `sweep`."""
-    return ROOM + matrix_lanes(nv) + column_lanes(indices, nv)
+    return LANES_BEFORE_MATRIX + matrix_lanes(nv) + column_lanes(indices, nv)
 
 
 @helper
@@ -148,7 +148,7 @@ def take_residues(work, span, dof, arm, row, z):
 @helper
 def gather_rows(work, model, matrix, columns, z):
     """Q, from the diagonal to the right, in rows of lanes; to the left of it, anything."""
-    n, pitch = body_count(model), columns + MARGIN
+    n, pitch = body_count(model), columns + LANES_BEFORE_ROWS
     for back in range(n):
         k = n - 1 - back
         start, end = entry(model, k, V_START), dofs_end(model, k)
@@ -200,18 +200,18 @@ def mirror_rows(work, nv, matrix, columns):
 
 @helper
 def invert(work, model, matrix, scratch):
-    """𝓜⁻¹ in rows of lanes, columns_of(nv) long and MARGIN lanes behind what must not be touched.
+    """𝓜⁻¹ in rows of lanes, columns_of(nv) long, LANES_BEFORE_ROWS behind what must stay.
 
     `prepare` or forward dynamics has run; `scratch` is where column_lanes are free.
     """
     nv = velocity_count(model)
     columns = columns_of(nv)
-    z, behind = scratch + MARGIN, scratch + forces_end(columns)
+    z, behind = scratch + LANES_BEFORE_ROWS, scratch + forces_end(columns)
     if scatter_is_cheaper(model):
         gather_rows(work, model, matrix, columns, z)
         scatter_columns(work, model, matrix, columns, True, behind)
     else:
-        rows = behind + MARGIN
+        rows = behind + LANES_BEFORE_ROWS
         gather_rows(work, model, rows, columns, z)
         add_updates(work, model, rows, matrix, columns)
     mirror_rows(work, nv, matrix, columns)

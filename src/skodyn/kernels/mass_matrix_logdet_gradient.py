@@ -18,10 +18,10 @@ from __future__ import annotations
 from skodyn.jit import helper
 from skodyn.kernels.articulated_inertia import gather_articulated_inertias, kept_inertia
 from skodyn.kernels.compliance import shift_compliance, yield_compliance
+from skodyn.kernels.derivative_terms import turns_with_child
 from skodyn.kernels.entries import batch, one_state, per_dof
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_poses
-from skodyn.kernels.screws import turns_with_child
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,

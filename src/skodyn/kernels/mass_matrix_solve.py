@@ -7,9 +7,9 @@ nothing falling.
 
 from __future__ import annotations
 
-from skodyn.jit import brief_kernel, helper
+from skodyn.jit import helper
 from skodyn.kernels.articulated_inertia import gather_articulated_inertias
-from skodyn.kernels.entries import batch, one_state_signature, per_dof, row_of
+from skodyn.kernels.entries import batch, per_dof
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import scatter_poses
 from skodyn.kernels.residuals import (
@@ -19,7 +19,8 @@ from skodyn.kernels.residuals import (
     passed_force,
     take_residue,
 )
-from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
+from skodyn.kernels.solve_entries import solve_kernel
+from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,
     MOTION,
@@ -31,14 +32,10 @@ from skodyn.kernels.workspace import (
     load6,
     load_matrix,
     store6,
-    unpack,
-    velocity_count,
 )
 from skodyn.lanes import (
-    Rows,
     absolute,
     all_lanes,
-    pointer,
     store_rows,
 )
 from skodyn.model.layout import N_DOF, PARENT, V_START
@@ -96,21 +93,7 @@ def sweep(work, model, given, out):
     return status if status != OK else solve(work, model, given.x, out)
 
 
-@brief_kernel(*one_state_signature(1))
-def mass_matrix_solve(block, q, rhs, out):
-    """One state, any number of right-hand sides, each a row of `rhs`."""
-    work, model = unpack(block)
-    nv = velocity_count(model)
-    rows = rhs.size // max(nv, 1)
-    sizes = rhs.size == rows * nv and out.size == rhs.size
-    if not (sizes and coordinates_fit(model, q) and finite(rhs)):
-        return BAD_INPUT
-    status = prepare(work, model, row_of(q))
-    for row in range(rows):
-        given, result = Rows(pointer(rhs), row * nv, nv), Rows(pointer(out), row * nv, nv)
-        answer = solve(work, model, given, result)
-        status = status if status != OK else answer
-    return status
+mass_matrix_solve = solve_kernel("mass_matrix_solve", prepare, solve)
 
 
 mass_matrix_solve_batch = batch("mass_matrix_solve_batch", sweep, per_dof)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 
 from skodyn.jit import call_part, helper
-from skodyn.kernels.joint_motion import FREE, SPHERICAL
+from skodyn.kernels.joint_kinds import has_quaternion, is_free
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import entry, store_row3
 from skodyn.lanes import fma, parameter, shift_pointer, sincos, splat, store_rows
-from skodyn.model.layout import KIND, N_DOF, Q_START, V_START
+from skodyn.model.layout import N_DOF, Q_START, V_START
 from skodyn.model.manifold import integrate_free, integrate_spherical
 from skodyn.simulation.control_records import Dynamics, Law
 from skodyn.simulation.element_kinds.torque_table import table_time
@@ -122,8 +122,7 @@ def driven_dofs(system, at):
 @helper
 def coordinate_count(model, k):
     """How many coordinates a joint has: one more than it has velocities, with a quaternion."""
-    kind = entry(model, k, KIND)
-    return entry(model, k, N_DOF) + (1 if kind in (SPHERICAL, FREE) else 0)
+    return entry(model, k, N_DOF) + (1 if has_quaternion(model, k) else 0)
 
 
 @helper
@@ -153,7 +152,7 @@ def follow_way(work, system, at, t, state):
     axis = scaled_numbers(work, numbers, i + 1, one)
     turned = one * parameter(work, numbers, i), axis[0], axis[1], axis[2]
     turn = scaled_numbers(work, numbers, way, s)
-    if entry(model, k, KIND) == FREE:
+    if is_free(model, k):
         place = scaled_numbers(work, numbers, i + 4, one)
         slide = scaled_numbers(work, numbers, way + 3, s)
         turned, place = integrate_free(turned, place, turn, slide)

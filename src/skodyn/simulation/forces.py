@@ -9,11 +9,11 @@
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.joint_motion import FREE, SPHERICAL
+from skodyn.kernels.joint_kinds import has_quaternion
 from skodyn.kernels.mimics import full_model
 from skodyn.kernels.workspace import body_count, entry
 from skodyn.lanes import fma, load_rows, parameter, select, sqrt, store_rows
-from skodyn.model.layout import KIND, N_DOF, Q_START, V_START
+from skodyn.model.layout import N_DOF, Q_START, V_START
 
 # header of `codes`
 ELEMENTS, PASSIVE, ON_BODIES, GRAVITY_COMPENSATED, INTEGRALS, CONTROLLERS, FIXMAN, ACCOUNTS = range(
@@ -73,8 +73,7 @@ def passive_torques(work, system, state, tau):
     """Springs, dampers, friction and stops of every joint."""
     model = full_model(system.model)
     for k in range(body_count(model)):
-        kind = entry(model, k, KIND)
-        has_position = kind not in (SPHERICAL, FREE)
+        has_position = not has_quaternion(model, k)
         for d in range(entry(model, k, N_DOF)):
             dof = entry(model, k, V_START) + d
             v = load_rows(work, state.y, dof)

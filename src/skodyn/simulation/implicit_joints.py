@@ -24,7 +24,7 @@ from skodyn.kernels.implicit_sweep import (
     START_SPEED,
     dof_place,
 )
-from skodyn.kernels.joint_motion import FREE, SPHERICAL
+from skodyn.kernels.joint_kinds import has_quaternion
 from skodyn.kernels.workspace import body_count, entry, velocity_count
 from skodyn.lanes import (
     absolute,
@@ -39,7 +39,7 @@ from skodyn.lanes import (
     store_rows,
 )
 from skodyn.model.implicit_layout import SERVOS, SERVOS_AT
-from skodyn.model.layout import KIND, N_DOF, V_START
+from skodyn.model.layout import N_DOF, V_START
 from skodyn.simulation.forces import (
     CODES_RECORD,
     COUNT,
@@ -154,11 +154,10 @@ def prepare_servos(work, system, implicit, places, state, effects):
 @helper
 def joint_impulses(work, system, places, h, k, i, v):
     """(h·T, S) of the passive forces of degree of freedom i of joint k."""
-    kind, dof = entry(system.model, k, KIND), entry(system.model, k, V_START) + i
+    dof = entry(system.model, k, V_START) + i
     q = load(work, dof_place(places, dof) + COORDINATE)
-    return passive_impulse(
-        work, system.numbers, PASSIVE_RECORD * dof, h, q, v, kind not in (SPHERICAL, FREE)
-    )
+    one_each = not has_quaternion(system.model, k)
+    return passive_impulse(work, system.numbers, PASSIVE_RECORD * dof, h, q, v, one_each)
 
 
 @helper

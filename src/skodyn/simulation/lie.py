@@ -12,10 +12,10 @@ order five can see. Joints without quaternions commute: u̇ = v.
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.joint_motion import FREE, SPHERICAL
+from skodyn.kernels.joint_kinds import has_quaternion, is_free
 from skodyn.kernels.workspace import body_count, entry, row3, row4, store_row3
 from skodyn.lanes import load_rows, store_rows
-from skodyn.model.layout import KIND, N_DOF, NQ, NV, Q_START, V_START
+from skodyn.model.layout import N_DOF, NQ, NV, Q_START, V_START
 from skodyn.model.manifold import integrate_free, integrate_spherical
 from skodyn.spatial.linear3 import add_scaled, cross
 from skodyn.spatial.motion import cross_motion
@@ -63,11 +63,10 @@ def move_coordinates(work, model, q, u, scale, out):
         return
     for k in range(body_count(model)):
         i, j = entry(model, k, Q_START), entry(model, k, V_START)
-        kind = entry(model, k, KIND)
-        if kind == SPHERICAL:
+        if has_quaternion(model, k) and not is_free(model, k):
             turn = _scaled3(scale, row3(work, u, j))
             store_row4(work, out, i, integrate_spherical(row4(work, q, i), turn))
-        elif kind == FREE:
+        elif is_free(model, k):
             turn = _scaled3(scale, row3(work, u, j))
             slide = _scaled3(scale, row3(work, u, j + 3))
             pose = row4(work, q, i), row3(work, q, i + 4)
@@ -94,11 +93,10 @@ def coordinate_rates(work, model, u, v, out):
         return
     for k in range(body_count(model)):
         j = entry(model, k, V_START)
-        kind = entry(model, k, KIND)
-        if kind == SPHERICAL:
+        if has_quaternion(model, k) and not is_free(model, k):
             rate = inverse_differential_turn(row3(work, u, j), row3(work, v, j))
             store_row3(work, out, j, rate)
-        elif kind == FREE:
+        elif is_free(model, k):
             u6 = row3(work, u, j), row3(work, u, j + 3)
             v6 = row3(work, v, j), row3(work, v, j + 3)
             turn, slide = inverse_differential_motion(u6, v6)

@@ -31,7 +31,7 @@ from skodyn.kernels.implicit_sweep import (
     bear_loads,
     dof_place,
 )
-from skodyn.kernels.joint_motion import FREE, SPHERICAL
+from skodyn.kernels.joint_kinds import has_quaternion, is_free
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import (
     MOTION,
@@ -69,7 +69,7 @@ from skodyn.model.implicit_layout import (
     TOUCHED_AT,
 )
 from skodyn.model.keys import SMALL, STEPS
-from skodyn.model.layout import KIND, N_DOF, Q_START, V_START
+from skodyn.model.layout import N_DOF, Q_START, V_START
 from skodyn.registry import register
 from skodyn.simulation.control_records import CONTROL_RECORD
 from skodyn.simulation.element_forces import place_bodies
@@ -185,7 +185,7 @@ def act_explicitly(work, system, implicit, t, state, effects):
 def prepare_joints(work, model, places, state, tau, h):
     """Velocities and impulses of all degrees of freedom."""
     for k in range(body_count(model)):
-        one_each = entry(model, k, KIND) not in (SPHERICAL, FREE)
+        one_each = not has_quaternion(model, k)
         for i in range(entry(model, k, N_DOF)):
             dof = entry(model, k, V_START) + i
             own = dof_place(places, dof)
@@ -195,7 +195,7 @@ def prepare_joints(work, model, places, state, tau, h):
             store(work, own + START_SPEED, v)
             store(work, own + SPEED, v)
             store(work, own + GIVEN, h * load_rows(work, tau, dof))
-        if entry(model, k, KIND) == FREE:
+        if is_free(model, k):
             turn_rotors(work, model, places, entry(model, k, V_START), state.y, h)
 
 
@@ -265,7 +265,7 @@ def slide_straight(work, model, h, state, new):
     turn.
     """
     for k in range(body_count(model)):
-        if entry(model, k, KIND) == FREE:
+        if is_free(model, k):
             i, j = entry(model, k, Q_START), entry(model, k, V_START) + 3
             way = multiply_vector(quaternion_matrix(row4(work, state.q, i)), row3(work, new.y, j))
             end = quaternion_matrix(row4(work, new.q, i))

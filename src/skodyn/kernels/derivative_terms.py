@@ -29,7 +29,8 @@ from typing import Any, NamedTuple
 
 from skodyn.jit import helper, plain
 from skodyn.kernels.entries import is_given
-from skodyn.kernels.joint_motion import FREE, SPHERICAL, joint_column, zero3
+from skodyn.kernels.joint_kinds import has_quaternion
+from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import (
     begin_scatter,
     body_inertia,
@@ -53,7 +54,7 @@ from skodyn.kernels.workspace import (
     velocity_count,
 )
 from skodyn.lanes import load, load_rows, store
-from skodyn.model.layout import KIND, N_DOF, PARENT, V_START
+from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia, shift_inertia
 from skodyn.spatial.linear3 import add, add_cross, cross, dot, from_columns, scale
 from skodyn.spatial.motion import (
@@ -134,7 +135,7 @@ def screw_lanes(n_bodies: int, nv: int) -> int:
 @helper
 def turns_with_child(model, k):
     """Are the columns of joint k constant in the child's axes, and so moved by one another?"""
-    return entry(model, k, KIND) == SPHERICAL or entry(model, k, KIND) == FREE
+    return has_quaternion(model, k)
 
 
 @helper

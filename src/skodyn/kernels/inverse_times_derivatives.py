@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skodyn.jit import helper
+from skodyn.kernels.many_right_sides import dofs_end
 from skodyn.kernels.matrices import columns_of
-from skodyn.kernels.side_by_side import dofs_end
 from skodyn.kernels.workspace import body_count, entry, velocity_count
 from skodyn.lanes import (
     columns_at_once,

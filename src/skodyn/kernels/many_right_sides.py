@@ -146,7 +146,7 @@ def clear_lanes(work, at, count):
 
 
 @helper
-def take_columns(work, span, dof, arm, row, z):
+def eliminate_columns(work, span, dof, arm, row, z):
     """ε = −b − h·z into the row that holds b, and φ·z⁺ with z⁺ = z + u ε/d in the place of z."""
     h, u, pivot = dof
     for j in range(span.begin, span.end, columns_at_once(work)):
@@ -197,7 +197,7 @@ def gather_columns(work, model, matrix, half, halves, sums):
                 i = entry(model, k, N_DOF) - 1 - d_back
                 row = matrix + (entry(model, k, V_START) + i) * pitch
                 way = arm if i == 0 else zero3(work)  # to the parent only when all have yielded
-                take_columns(work, span, degree_of_freedom(work, model, k, i, r), way, row, z)
+                eliminate_columns(work, span, degree_of_freedom(work, model, k, i, r), way, row, z)
             if branches_off(model, k) == 1:
                 join_columns(work, span, z, z - 6 * pitch)
 
@@ -214,7 +214,7 @@ def carry_columns(work, span, arm, inner, alpha):
 
 
 @helper
-def answer_columns(work, span, dof, arm, inner, row, alpha):
+def backsubstitute_columns(work, span, dof, arm, inner, row, alpha):
     """x = (ε − u·α⁺)/d into the row that holds ε, and α = α⁺ + h x; behind the span ε is zero."""
     step, pitch = columns_at_once(work), span.pitch
     h, u, pivot = dof
@@ -250,5 +250,5 @@ def scatter_columns(work, model, matrix, pitch, triangle, sums):
             carry_columns(work, Span(begin, pitch, pitch), arm, inner, alpha)
         for i in range(entry(model, k, N_DOF)):
             dof, row = degree_of_freedom(work, model, k, i, r), matrix + (start + i) * pitch
-            answer_columns(work, Span(begin, end, pitch), dof, arm, inner, row, alpha)
+            backsubstitute_columns(work, Span(begin, end, pitch), dof, arm, inner, row, alpha)
             arm, inner = zero3(work), alpha  # what is left of the joint starts from there
