@@ -198,8 +198,8 @@ class Sampled:
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
-    """Every point of each design with every point of the others; the last one varies fastest."""
+class _Several:
+    """Designs beside each other: the columns of all of them."""
 
     designs: tuple[Design, ...]
 
@@ -210,6 +210,11 @@ class Product:
     @property
     def labels(self) -> Labels:
         return {k: v for design in self.designs for k, v in design.labels.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Product(_Several):
+    """Every point of each design with every point of the others; the last one varies fastest."""
 
     @property
     def count(self) -> int:
@@ -222,18 +227,8 @@ class Product:
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class Together(_Several):
     """Designs of the same length, point by point."""
-
-    designs: tuple[Design, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(name for design in self.designs for name in design.names)
-
-    @property
-    def labels(self) -> Labels:
-        return {k: v for design in self.designs for k, v in design.labels.items()}
 
     @property
     def count(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +18,7 @@ from skodyn.model.products import norm
 from skodyn.model.properties import JointLimits, JointProperties
 from skodyn.topology.wording import Spelling
 
-__all__ = ["UrdfJoint", "read_axis", "read_joint"]
+__all__ = ["UrdfJoint", "read_axis", "read_joint", "read_type"]
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 _ONE_AXIS = ("revolute", "continuous", "prismatic")
@@ -85,7 +86,7 @@ def read_joint(values: Values, element: Element, name: str) -> UrdfJoint:
         element, owner, attributes=("name", "type", "independent"),
         once=("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", *_ELSEWHERE),
     )  # fmt: skip
-    joint = UrdfJoint(name, element.line, _type(values, element, owner))
+    joint = UrdfJoint(name, element.line, read_type(values, element, owner, TYPES))
     joint.parent = _end(values, element, "parent", owner)
     joint.child = _end(values, element, "child", owner)
     joint.rotation, joint.translation = values.pose(element, owner)
@@ -104,14 +105,15 @@ def read_joint(values: Values, element: Element, name: str) -> UrdfJoint:
     return joint
 
 
-def _type(values: Values, element: Element, owner: Subject) -> str:
-    given = values.text(element, "type", owner, f"give one of {', '.join(TYPES)}")
-    if given is not None and given not in TYPES:
-        remedy = Spelling(TYPES).remedy(given, f"give one of {', '.join(TYPES)}")
+def read_type(values: Values, element: Element, owner: Subject, types: Sequence[str]) -> str:
+    """One of these types; "fixed", and a fault, for any other."""
+    given = values.text(element, "type", owner, f"give one of {', '.join(types)}")
+    if given is not None and given not in types:
+        remedy = Spelling(types).remedy(given, f"give one of {', '.join(types)}")
         values.findings.fault(
             element.line, f"{owner} has type {given!r}", remedy, owner.at("type"), given
         )
-    return given if given in TYPES else "fixed"
+    return given if given in types else "fixed"
 
 
 def _end(values: Values, element: Element, tag: str, owner: Subject) -> str:

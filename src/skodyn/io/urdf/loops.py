@@ -18,11 +18,10 @@ import numpy as np
 
 from skodyn.faults import Subject
 from skodyn.io.robots.names import unique
-from skodyn.io.urdf.joints import read_axis
+from skodyn.io.urdf.joints import read_axis, read_type
 from skodyn.io.urdf.values import Values, part_of_file
 from skodyn.io.xml_source import Element
 from skodyn.model.columns import Floats
-from skodyn.topology.wording import Spelling
 
 __all__ = ["BALL", "Tie", "UrdfCoupling", "UrdfLoop", "named_balls", "read_coupling", "read_loop"]
 
@@ -83,7 +82,7 @@ def read_loop(values: Values, element: Element, name: str) -> UrdfLoop:
         if (found := element.first(tag)) is not None:
             what = f"{owner} has <{tag}>, but a joint that closes a loop has no coordinate"
             values.findings.fault(found.line, what, "cut the loop at another joint.", owner.at(tag))
-    loop = UrdfLoop(name, element.line, _type(values, element, owner))
+    loop = UrdfLoop(name, element.line, read_type(values, element, owner, TYPES))
     loop.predecessor = _end(values, element, "predecessor", owner, placed=True)
     loop.successor = _end(values, element, "successor", owner, placed=True)
     axis = element.first("axis")
@@ -92,16 +91,6 @@ def read_loop(values: Values, element: Element, name: str) -> UrdfLoop:
     elif axis is not None and (direction := read_axis(values, axis, owner)) is not None:
         loop.axis = direction
     return loop
-
-
-def _type(values: Values, element: Element, owner: Subject) -> str:
-    given = values.text(element, "type", owner, f"give one of {', '.join(TYPES)}")
-    if given is not None and given not in TYPES:
-        remedy = Spelling(TYPES).remedy(given, f"give one of {', '.join(TYPES)}")
-        values.findings.fault(
-            element.line, f"{owner} has type {given!r}", remedy, owner.at("type"), given
-        )
-    return given if given in TYPES else "fixed"
 
 
 def _end(values: Values, element: Element, tag: str, owner: Subject, *, placed: bool) -> End:
