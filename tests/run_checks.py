@@ -79,7 +79,8 @@ def files(names: str | list[str]) -> list[str]:
 def part(word: str, rest: list[str]) -> int:
     """One part of the checks by its option."""
     if word == "--light":
-        return tests({"SKODYN_LIGHT": "1"}, [*files(LIGHT), *rest])
+        chosen = ["-m", "not slow and not large"]
+        return tests({"SKODYN_LIGHT": "1"}, [*files(LIGHT), *chosen, *rest])
     _, environment, names, options = AGAIN[-1]
     return tests(environment, [*files([*names, "without_jit"]), *options, *rest])
 

@@ -481,6 +481,7 @@ def built_chain(n):
         tracemalloc.stop()
 
 
+@pytest.mark.large
 def test_a_chain_of_100_000_bodies_packs_with_memory_linear_in_bodies():
     _, small = built_chain(20_000)
     model, large = built_chain(100_000)
@@ -489,6 +490,7 @@ def test_a_chain_of_100_000_bodies_packs_with_memory_linear_in_bodies():
     assert (model.indices[:, layout.SUBTREE_END] == 100_000).all()
 
 
+@pytest.mark.large
 def test_a_random_tree_of_10_000_bodies_with_every_joint_type_packs():
     rng = np.random.default_rng(6)
     n = 10_000

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 FILES = run_checks.files(run_checks.LIGHT)
 
 
+@pytest.mark.large
 def test_the_light_subset_can_be_collected_where_no_peer_is_installed():
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", *FILES],

@@ -421,6 +421,7 @@ while True:
 """
 
 
+@pytest.mark.large
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     path, rng, promised = tmp_path / "a.h5", random.Random(1), 0
     for _ in range(5):

@@ -71,6 +71,7 @@ def test_aggregating_every_segment_leaves_the_tree_of_segments(tree):
     assert all(len(coarse.children(s)) != 1 for s in range(coarse.n))
 
 
+@pytest.mark.large
 def test_a_line_of_200_000_nodes_listed_tips_first():
     names = [f"b{k}" for k in range(LARGE)]
     tree = Tree.from_named_parents(names[::-1], [*names[-2::-1], "world"])
@@ -93,6 +94,7 @@ def test_a_line_of_200_000_nodes_listed_tips_first():
     assert aggregate_digraph(digraph, names[1:], "rest").nodes == ("b0", "rest")
 
 
+@pytest.mark.large
 def test_a_star_of_200_000_nodes():
     tree = Tree.from_parents([-1] + [0] * (LARGE - 1))
     assert tree.depth == 2
@@ -110,6 +112,7 @@ def test_a_ring_of_200_000_nodes_is_named_in_full():
     assert str(caught.value.faults[0]).count("→") == LARGE
 
 
+@pytest.mark.large
 def test_a_line_with_an_edge_back_from_every_node_is_searched_in_linear_time():
     """Each back edge closes a cycle of its own; listing them all would be quadratic."""
     line = [(k, k + 1) for k in range(LARGE - 1)]
