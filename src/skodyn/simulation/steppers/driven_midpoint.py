@@ -11,12 +11,12 @@ v̄, of second order as the rule is.
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.joint_motion import FREE, SPHERICAL
+from skodyn.kernels.joint_kinds import has_quaternion, is_free
 from skodyn.kernels.loop_holding import is_driven
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import body_count, entry, row3, row4, velocity_count
 from skodyn.lanes import load_rows, select, splat, store_rows
-from skodyn.model.layout import KIND, N_DOF, NQ, NV, Q_START, V_START
+from skodyn.model.layout import N_DOF, NQ, NV, Q_START, V_START
 from skodyn.simulation.driven_looped import reach, solve_for_drives
 from skodyn.simulation.driven_system import state_there
 from skodyn.simulation.lie import move_coordinates
@@ -51,10 +51,10 @@ def mean_of_joint(work, system, k, dt, reached, wanted, mean):
     """v̄ of a driven joint, from where v̄ has led it, and where it should be."""
     model = system.model
     at, first = entry(model, k, Q_START), entry(model, k, V_START)
-    if entry(model, k, KIND) in (SPHERICAL, FREE):
+    if has_quaternion(model, k):
         p0, p1 = row4(work, reached, at), row4(work, wanted, at)
         add_small(work, mean, first, scale(1.0 / dt, turn_towards(work, p0, p1)))
-        if entry(model, k, KIND) == FREE:
+        if is_free(model, k):
             way = subtract(row3(work, wanted, at + 4), row3(work, reached, at + 4))
             slide = multiply_vector_transposed(quaternion_matrix(p0), way)
             add_small(work, mean, first + 3, scale(1.0 / dt, slide))
