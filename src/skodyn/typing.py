@@ -126,6 +126,7 @@ class RunSummary(TypedDict, total=False):
     loop_condition_time: float
     loop_rank_changes: int
     deflection_max: float
+    contact_laws: list[str]
     contact_work: float
     contact_loss: float
     contact_stored: float

@@ -198,12 +198,15 @@ def log_info(path: str, as_json: bool) -> str:
 
 def check_scenario(path: str, change: Any = None) -> str:
     """One line on a valid scenario; a faulty one raises."""
+    from skodyn.model.contact_pairs import find_pairs
     from skodyn.scenario import read_scenario
 
     scenario = read_scenario(path)
     scenario = change(scenario) if change else scenario
     method = scenario.integrator.method
-    return "".join(f"note: {note}\n" for note in scenario.model.notes) + (
+    laws = [x.from_file for x in find_pairs(scenario.model, scenario.forces.contacts)]
+    notes = [*scenario.model.notes, *(f"contact {words}." for words in laws if words)]
+    return "".join(f"note: {note}\n" for note in notes) + (
         f"{path}: valid ({scenario.model.n_bodies} bodies, {scenario.duration:g} s by {method}, "
         f"{scenario.rows + 1} rows)"
     )

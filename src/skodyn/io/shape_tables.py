@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 from skodyn.model.columns import shown
-from skodyn.model.shapes import SHAPES, Mesh, Surface, Touching
+from skodyn.model.shapes import SHAPES, Mesh, Proximity, Surface, Touching
 from skodyn.topology.wording import Spelling
 
 __all__ = ["IN_FILES", "PLACE", "ReadShape", "read_shape", "shape_keys", "surface_of"]
@@ -31,8 +31,9 @@ def surface_of(given: Any) -> Surface | None:
     """What a robot file said of a shape, as sweeps and logs keep it."""
     if not isinstance(given, dict):
         return None
-    known = {f.name for f in fields(Surface)}
-    return Surface(**{k: _tuples(x) for k, x in given.items() if k in known})
+    kind = Proximity if "kinetic" in given else Surface
+    known = {f.name for f in fields(kind)}
+    return kind(**{k: _tuples(x) for k, x in given.items() if k in known})
 
 
 def _tuples(value: Any) -> Any:

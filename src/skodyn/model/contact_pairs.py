@@ -13,12 +13,16 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+import numpy as np
+
 from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
 from skodyn.model.columns import shown
-from skodyn.model.contacts import Contact, Law, law_of, subject_of
+from skodyn.model.contact_estimates import Estimate, from_proximity, from_solref
+from skodyn.model.contacts import Contact, Law, file_faults, law_of, subject_of
 from skodyn.model.model import Model
+from skodyn.model.products import norm
 from skodyn.model.shapes import Collision
 from skodyn.topology.wording import Spelling
 
@@ -56,6 +60,7 @@ class Pair:
     law: Law
     contact: int
     name: str = ""
+    from_file: str = ""  # in words, where the law is that of the shapes' file
 
 
 def find_pairs(model: Model, contacts: Sequence[Contact]) -> tuple[Pair, ...]:
@@ -72,7 +77,7 @@ def find_pairs(model: Model, contacts: Sequence[Contact]) -> tuple[Pair, ...]:
             )
             continue
         whose = subject_of(given)
-        law, wrong = law_of(given)
+        law, wrong = (None, file_faults(given)) if given.from_file else law_of(given)
         faults += wrong
         sides = [_matching(placed, getattr(given, key), key, whose, faults) for key in "ab"]
         pairs, excluded = _meeting(model, sides, given)
@@ -87,6 +92,10 @@ def find_pairs(model: Model, contacts: Sequence[Contact]) -> tuple[Pair, ...]:
                 faults.append(whose.fault(what, "give each pair to one of them."))
             elif law is not None:
                 found[key] = Pair(a, b, law, number, given.name)
+            elif given.from_file and not wrong:
+                law_here, words = _law_of_file(model, given, (a, b), faults)
+                if law_here is not None:
+                    found[key] = Pair(a, b, law_here, number, given.name, words)
     if len(found) > MOST_PAIRS:
         faults.append(
             Fault(
@@ -98,6 +107,28 @@ def find_pairs(model: Model, contacts: Sequence[Contact]) -> tuple[Pair, ...]:
     if faults:
         raise ModelError(faults)
     return tuple(found.values())
+
+
+def _law_of_file(
+    model: Model, given: Contact, pair: tuple[Placed, Placed], faults: list[Fault]
+) -> tuple[Law | None, str]:
+    """The law that the file of two shapes gives, and what to say of it."""
+    one, two = (x.collision.surface for x in pair)
+    names = f"{pair[0].words} with {pair[1].words}"
+    if one is not None and pair[1].words in one.paired:
+        what = "<pair> gives them a law of their own, which is not read"
+        found = Estimate(problem=what, remedy="give stiffness.")
+    elif given.solref is not None:
+        found = from_solref(given, (one, two), norm(np.asarray(model.gravity)))
+    else:
+        found = from_proximity(given, (one, two))
+    whose = subject_of(given)
+    if found.contact is None:
+        faults.append(whose.fault(f"{whose}, {names}: {found.problem}", found.remedy))
+        return None, ""
+    law, wrong = law_of(found.contact)
+    faults += wrong
+    return law, f"{names}: {found.words}"
 
 
 def _matching(

@@ -191,7 +191,8 @@ class _Packer:
         bristle = self.bristles if law.friction > 0.0 else -1
         self.bristles += (3 + 3 * turns) * (bristle >= 0)
         bodies = [self._number(side.body) for side in sides]
-        record = [*kinds, *bodies, *at, self._keep(pair.contact, _law_numbers(law))]
+        key = (pair.contact, pair.a.words, pair.b.words) if pair.from_file else pair.contact
+        record = [*kinds, *bodies, *at, self._keep(key, _law_numbers(law))]
         self.records.append([*record, int(law.hertz), bristle, sign, *grid, turns])
         self.sizes.append(size)
 

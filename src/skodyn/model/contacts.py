@@ -10,13 +10,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from skodyn.faults import Fault, Subject
 from skodyn.model.columns import LARGEST, as_floats, shown
 
-__all__ = ["Contact", "Law", "dissipation_for", "law_of", "restitution_of", "subject_of"]
+__all__ = [
+    "Contact",
+    "Law",
+    "dissipation_for",
+    "file_faults",
+    "law_of",
+    "restitution_of",
+    "subject_of",
+]
 
 DAMPING_TIME = 2e-3
 """Seconds: what is tangential_damping over tangential_stiffness if it is left out."""
@@ -34,16 +42,20 @@ class Contact:
     of whose surplus half is gone at slip_speed. torsional_friction and rolling_friction are
     lengths: moments up to these times N.
     adjacent: shapes of bodies that a joint connects touch as well.
+    solref="estimate" takes stiffness, dissipation and friction from what an MJCF file says of the
+    shapes, as near as this law comes to MuJoCo's; proximity="drake" from the
+    drake:proximity_properties of a URDF file, exactly; `skodyn check` and
+    the summary of a run say them.
     """
 
     a: str | Sequence[str]
     b: str | Sequence[str]
-    stiffness: float
+    stiffness: float | None = None
     exponent: float = 1.0
     dissipation: float | None = None
     restitution: float | None = None
     impact_speed: float | None = None
-    friction: float = 0.0
+    friction: float | None = None
     static_friction: float | None = None
     slip_speed: float | None = None
     tangential_stiffness: float | None = None
@@ -52,6 +64,13 @@ class Contact:
     rolling_friction: float = 0.0
     adjacent: bool = False
     name: str = ""
+    solref: str | None = None
+    proximity: str | None = None
+
+    @property
+    def from_file(self) -> bool:
+        """Whether its numbers are those of the shapes' file."""
+        return self.solref is not None or self.proximity is not None
 
 
 @dataclass(frozen=True)
@@ -120,20 +139,22 @@ def law_of(given: Contact) -> tuple[Law | None, list[Fault]]:
     faults = _number_faults(given, whose)
     if faults:
         return None, faults
+    given = replace(given, friction=given.friction or 0.0)
     found = [*_normal_faults(given), *_friction_faults(given)]
     if found:
         return None, [whose.fault(f"{whose}: {what}", remedy, key) for key, what, remedy in found]
+    stiffness = float(given.stiffness or 0.0)
     c = given.dissipation or 0.0
     if given.restitution is not None and given.impact_speed is not None:
         c = dissipation_for(float(given.restitution), float(given.impact_speed))
     kt = given.tangential_stiffness
-    kt = float(given.stiffness if kt is None else kt)
+    kt = stiffness if kt is None else float(kt)
     d = given.tangential_damping
-    mu = float(given.friction)
+    mu = float(given.friction or 0.0)
     static = mu if given.static_friction is None else float(given.static_friction)
     return (
         Law(
-            float(given.stiffness),
+            stiffness,
             given.exponent == 1.5,
             float(c),
             mu,
@@ -155,11 +176,34 @@ _ABOVE_ZERO = (
 )  # fmt: skip
 
 
+_WORDS = ("a", "b", "name", "solref", "proximity")
+
+
+def file_faults(given: Contact) -> list[Fault]:
+    """What does not go with numbers from a file."""
+    whose, found = subject_of(given), []
+    for key, word in (("solref", "estimate"), ("proximity", "drake")):
+        value = getattr(given, key)
+        if value is not None and value != word:
+            found.append(whose.found(key, value, f'give "{word}", or leave it out.'))
+    if given.solref is not None and given.proximity is not None:
+        what = f"{whose}: solref and proximity both say where the numbers are from"
+        found.append(whose.fault(what, "give one of them.", "proximity"))
+    key = "solref" if given.solref is not None else "proximity"
+    numbers = ("stiffness", "dissipation", "restitution", "impact_speed")
+    idle = [name for name in numbers if getattr(given, name) is not None]
+    idle += ["exponent"] if given.exponent != 1.0 else []
+    for name in idle:
+        what = f"{whose}: {name} {getattr(given, name)!r} has no effect beside {key}"
+        found.append(whose.fault(what, f"give {name} or {key}, not both.", name))
+    return found
+
+
 def _number_faults(given: Contact, whose: Subject) -> list[Fault]:
     faults = []
     for f in fields(Contact):
         value, remedy = getattr(given, f.name), ""
-        if f.name in ("a", "b", "name") or (value is None and "None" in str(f.type)):
+        if f.name in _WORDS or (value is None and "None" in str(f.type)):
             continue
         number = as_floats(value)
         if f.name == "adjacent":
@@ -180,6 +224,8 @@ Found = Iterator[tuple[str, str, str]]
 
 
 def _normal_faults(given: Contact) -> Found:
+    if given.stiffness is None:
+        yield "stiffness", "it has no stiffness", "give a number above 0."
     if given.exponent not in (1.0, 1.5):
         remedy = "give 1 (stiffness in N/m) or 1.5 (in N/m^1.5)."
         yield "exponent", f"exponent is {given.exponent!r}", remedy
@@ -198,7 +244,7 @@ def _normal_faults(given: Contact) -> Found:
 
 
 def _friction_faults(given: Contact) -> Found:
-    mu, static, slip = given.friction, given.static_friction, given.slip_speed
+    mu, static, slip = given.friction or 0.0, given.static_friction, given.slip_speed
     if static is not None and static < mu:
         what = f"static_friction {static!r} is below friction {mu!r}"
         yield "static_friction", what, "give at least as much, or leave it out."

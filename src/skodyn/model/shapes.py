@@ -175,6 +175,16 @@ class Surface:
         return bool(self.contype & other.conaffinity or other.contype & self.conaffinity)
 
 
+@dataclass(frozen=True)
+class Proximity(Surface):
+    """Drake's properties of a shape, which a URDF file gives; None where it does not."""
+
+    stiffness: float | None = None  # point_contact_stiffness, N/m
+    dissipation: float | None = None  # hunt_crossley_dissipation, s/m
+    kinetic: float = 0.0  # mu_dynamic
+    static: float = 0.0  # mu_static
+
+
 @dataclass(frozen=True, eq=False)
 class Collision:
     """A shape that can touch others, its axes and origin in the body frame, and its name."""

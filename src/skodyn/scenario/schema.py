@@ -25,6 +25,7 @@ from skodyn.model.keys import (
     Kind,
     keys_of,
     numbers,
+    one_of,
 )
 from skodyn.scenario.description import (
     Bounds,
@@ -131,12 +132,15 @@ SCHEMA: dict[type, dict[str, Key]] = {
     Contact: {
         "a": Key(_SHAPES, "the one side; patterns with `*`"),
         "b": Key(_SHAPES, "the other side"),
-        "stiffness": Key(POSITIVE, "N/m, or N/m^1.5 with exponent 1.5"),
+        "stiffness": Key(
+            POSITIVE,
+            "N/m, or N/m^1.5 with exponent 1.5; must be given, but with solref or proximity",
+        ),
         "exponent": Key(_EXPONENT, "of the depth in the normal force"),
         "dissipation": Key(NOT_NEGATIVE, "s/m; 0 if it and restitution are left out"),
         "restitution": Key(_RESTITUTION, "speed after an impact over that before it"),
         "impact_speed": Key(POSITIVE, "at which that restitution holds, m/s"),
-        "friction": Key(NOT_NEGATIVE, "force across over force along the normal"),
+        "friction": Key(NOT_NEGATIVE, "force across over force along the normal; 0 if left out"),
         "static_friction": Key(NOT_NEGATIVE, "the same at rest; friction if left out"),
         "slip_speed": Key(POSITIVE, "at which half of the surplus of static_friction is gone, m/s"),
         "tangential_stiffness": Key(POSITIVE, "N/m; stiffness if left out, with exponent 1"),
@@ -144,6 +148,8 @@ SCHEMA: dict[type, dict[str, Key]] = {
         "torsional_friction": Key(NOT_NEGATIVE, "m: moment about the normal over normal force"),
         "rolling_friction": Key(NOT_NEGATIVE, "m: moment across the normal over normal force"),
         "adjacent": Key(BOOLEAN, "let bodies touch that a joint connects"),
+        "solref": Key(one_of("estimate"), "the law is estimated from what an MJCF file says"),
+        "proximity": Key(one_of("drake"), "the law is that of Drake's properties in a URDF file"),
     },
     AndersenThermostat: keys_of(AndersenThermostat),
     IntegratorSettings: {

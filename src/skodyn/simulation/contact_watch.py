@@ -250,7 +250,9 @@ class ContactWatch:
                 f"contact_imbalance is {imbalance:.2g} of the largest energy: contacts are "
                 "integrated badly; use a smaller dt, or a smaller stiffness."
             )
+        laws = [pair.from_file for pair in self.tables.pairs if pair.from_file]
         return {
+            **({"contact_laws": laws} if laws else {}),
             "contact_work": work,
             "contact_loss": loss,
             "contact_stored": stored,

@@ -10,6 +10,7 @@ from skodyn.faults import Subject
 from skodyn.io.robots.assembly import WEIGHTLESS, Weight
 from skodyn.io.robots.meshes import MeshFinder, mesh_vertices
 from skodyn.io.robots.touching import FileShape, has_size, hull_points
+from skodyn.io.urdf.proximity import read_proximity
 from skodyn.io.urdf.values import Values, part_of_file
 from skodyn.io.xml_source import Element
 from skodyn.model.products import product
@@ -21,7 +22,8 @@ Color = tuple[float, float, float, float]
 
 _TENSOR = (("ixx", "ixy", "ixz"), ("ixy", "iyy", "iyz"), ("ixz", "iyz", "izz"))
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-_OTHER_LAWS = ("drake:proximity_properties", "surface")
+_DRAKE = "drake:proximity_properties"
+_OTHER_LAWS = ("surface",)
 _UNUSED_IN_COLLISION = ("verbose", "contact_coefficients", "max_contacts")
 _SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
 _TOUCHES = "<collision> touches only in runs with contacts; shapes are in model.collisions"
@@ -120,7 +122,7 @@ class LinkReader:
         """A shape that can touch; what it may hold besides, for other programs, is noted."""
         self.values.check(
             element, owner, attributes=("name", "group"),
-            once=("origin", "geometry", "material", *_OTHER_LAWS, *_UNUSED_IN_COLLISION),
+            once=("origin", "geometry", "material", _DRAKE, *_OTHER_LAWS, *_UNUSED_IN_COLLISION),
         )  # fmt: skip
         for law in (tag for tag in _OTHER_LAWS if element.first(tag) is not None):
             self.findings.unused(f"<{law}> is not used; [contacts] says by what law", name)
@@ -139,7 +141,12 @@ class LinkReader:
             shape = self._hull(shape, name)
         if shape is None:
             return None
-        return FileShape(name, shape, rotation, translation, element.attributes.get("name", ""))
+        law = None
+        if (given := element.first(_DRAKE)) is not None:
+            law = read_proximity(self.values, given, owner)
+            self.findings.unused(f'<{_DRAKE}> is for contacts with proximity = "drake"', name)
+        own = element.attributes.get("name", "")
+        return FileShape(name, shape, rotation, translation, own, law)
 
     def _hull(self, mesh: Mesh, link: str) -> Touching | None:
         if mesh.path is None:
