@@ -8,6 +8,7 @@ needs a line here, and nothing else.
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any
 
 from skodyn.channels.entry import CHANNELS, loggable
@@ -182,8 +183,14 @@ def element_types(table: str) -> dict[str, type[Element]]:
     return {name: kind for name, kind in ELEMENTS.items() if kind.table == table and kind.type_name}
 
 
+@lru_cache(maxsize=4)
+def _default_settings(_methods: tuple[str, ...]) -> IntegratorSettings:
+    """The settings of nobody's choice; methods that are registered may bring more of them."""
+    return IntegratorSettings()
+
+
 def default_of(cls: type, key: str) -> Any:
     """What a key is if it is left out; MISSING if it must be given."""
     if cls is IntegratorSettings:
-        return getattr(IntegratorSettings(), key)
+        return getattr(_default_settings(tuple(METHODS)), key)
     return next(f.default for f in fields(cls) if f.name == key)

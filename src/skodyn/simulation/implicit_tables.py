@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -109,13 +110,13 @@ def implicit_lanes(tree: Any, codes: Any) -> int:
     return lanes_of(int(tree[N_BODIES]), int(tree[NV]), servos, len(_points(codes)), columns)
 
 
-def refuse_implicit(tree: Any, codes: Any) -> None:
-    """Say what implicit_contact does not take."""
+def refuse_implicit(tree: Any, codes: Any, loops: Sequence[str] = ()) -> None:
+    """Say what implicit_contact does not take; loops: names of those that a model has."""
     faults = []
     for found, what in (
         (tree[FULL] > 0 and not is_bent(tree), "mimic joints"),
         (is_bent(tree), "flexible bodies"),
-        (tree[LOOPS] > 0, "closed loops"),
+        (tree[LOOPS] > 0, f"closed loops, and {loops[0]!r} is one" if loops else "closed loops"),
         (codes[f.MOTIONS] > 0, "prescribed motions"),
     ):
         if found:

@@ -94,7 +94,7 @@ def system_arrays(
 
     laws: of its controllers.
     """
-    codes, more = codes_and_lanes(model.kernel_tree, tables.codes, settings)
+    codes, more = codes_and_lanes(model.kernel_tree, tables.codes, settings, model.loop_names)
     tree, driven = tables.tree_of(model), tables.flags is not None
     functions = [AtAnyWidth(function) for function in (*tables.functions, *laws)]
     brought: list[PartAtWidths | AtAnyWidth] = [*tables.parts, *functions]
@@ -140,11 +140,13 @@ def lane_arrays(
     )
 
 
-def codes_and_lanes(tree: Any, codes: Any, settings: IntegratorSettings) -> tuple[Any, int]:
+def codes_and_lanes(
+    tree: Any, codes: Any, settings: IntegratorSettings, loops: Sequence[str] = ()
+) -> tuple[Any, int]:
     """Codes as the steps of a method read them, and lanes that it needs of its own."""
     if not method_named(settings.method).solves_contacts:
         return codes, 0
-    refuse_implicit(tree, codes)
+    refuse_implicit(tree, codes, loops)
     return with_implicit_codes(tree, codes), implicit_lanes(tree, codes)
 
 
