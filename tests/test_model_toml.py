@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from hypothesis import strategies as st
 
 import skodyn as sk
 from exploring import examples
-from skodyn.io import load
+from skodyn.io import load, model_toml
 from skodyn.io.model_toml import load_model
-from skodyn.model.joints import CATALOGUE
+from skodyn.model.joints import CATALOGUE, CLOSING
+from skodyn.model.shapes import SHAPES
+from skodyn.scenario import model_page
 
 MODELS = sorted((Path(__file__).parent.parent / "scenarios" / "models").glob("*.toml"))
 
@@ -304,3 +307,21 @@ def test_any_text_is_a_model_or_a_model_error(pieces: list[str], cut: int, write
     except sk.ModelError as error:
         faults = tuple(map(str, error.faults))
     assert all(fault.startswith(str(path)) for fault in faults)
+
+
+def test_the_page_of_keys_is_current_and_has_every_key_of_the_reader():
+    text = (Path(__file__).parents[1] / "docs" / "model-files.md").read_text(encoding="utf-8")
+    assert text == model_page.renewed(text), (
+        "run python -m skodyn.scenario.model_page docs/model-files.md"
+    )
+    parts = {part.partition("\n")[0]: part for part in text.split("\n### ")}
+    rows = {head: set(re.findall(r"^\| `([^`]+)`", part, re.M)) for head, part in parts.items()}
+    for group in ("bodies", "frames", "loops", "couplings"):
+        further = {"collisions", "visuals"} if group == "bodies" else set()
+        assert rows[f"`[{group}.NAME]`"] == {*model_toml.KEYS[group], *further}
+    assert rows["`joint = { … }`: joints"] == {*CATALOGUE.built_in, *CLOSING}
+    kinds = (*CATALOGUE.built_in.values(), *CLOSING.values())
+    every = {f.name for kind in kinds for f in fields(kind)}
+    assert rows["`joint = { … }`: keys of joints"] == every
+    assert {*SHAPES} in rows.values()
+    assert "| — |  |" not in text

@@ -113,7 +113,7 @@ from skodyn.model.model import Model
 from skodyn.model.shapes import SHAPES, Mesh
 from skodyn.topology.wording import Spelling, did_you_mean
 
-__all__ = ["MODEL_KEYS", "load_model"]
+__all__ = ["KEYS", "MIMIC_KEYS", "MODEL_KEYS", "load_model"]
 
 _DESCRIBED: dict[str, type[Any]] = {
     "bodies": BodyDescription,
@@ -123,12 +123,12 @@ _DESCRIBED: dict[str, type[Any]] = {
     "ground": CollisionDescription,
     "scenery": VisualDescription,
 }
-_KEYS = {
+KEYS = {
     group: tuple(f.name for f in fields(described) if f.name != "name")
     for group, described in _DESCRIBED.items()
 }
 MODEL_KEYS = ("name", "gravity", *_DESCRIBED)
-_MIMIC_KEYS = ("joint", "multiplier", "offset")
+MIMIC_KEYS = ("joint", "multiplier", "offset")
 
 
 def load_model(
@@ -171,7 +171,7 @@ class ModelFile:
             self._add_loop(loop, table)
         for coupling, table in self._tables(top, "couplings"):
             given = self._known(
-                table, _KEYS["couplings"], ("couplings", coupling), f"coupling {coupling!r}"
+                table, KEYS["couplings"], ("couplings", coupling), f"coupling {coupling!r}"
             )
             self.builder.add_coupling(coupling, **given)
         for shape, table in self._tables(top, "ground"):
@@ -195,7 +195,7 @@ class ModelFile:
     def _add_body(self, name: str, table: dict[str, Any]) -> None:
         at = ("bodies", name)
         groups = {"collisions": self._add_collision, "visuals": self._add_visual}
-        given = self._known(table, (*_KEYS["bodies"], *groups), at, f"body {name!r}")
+        given = self._known(table, (*KEYS["bodies"], *groups), at, f"body {name!r}")
         for group, add in groups.items():
             for shape, shape_table in self._shapes(name, group, given.pop(group, {})):
                 add(name, shape, shape_table, (*at, group, shape))
@@ -245,7 +245,7 @@ class ModelFile:
 
     def _add_frame(self, name: str, table: dict[str, Any]) -> None:
         at = ("frames", name)
-        given = self._known(table, _KEYS["frames"], at, f"frame {name!r}")
+        given = self._known(table, KEYS["frames"], at, f"frame {name!r}")
         if "body" not in given:
             self._fault(
                 at, f"Frame {name!r} has no body to be fixed in", f"name one, or {GROUND!r}."
@@ -254,7 +254,7 @@ class ModelFile:
 
     def _add_loop(self, name: str, table: dict[str, Any]) -> None:
         at = ("loops", name)
-        given = self._known(table, _KEYS["loops"], at, f"loop {name!r}")
+        given = self._known(table, KEYS["loops"], at, f"loop {name!r}")
         joint, _ = self._joint((*at, "joint"), f"joint of loop {name!r}", given, _CLOSING)
         body_a, body_b = (given.pop(key, None) for key in ("body_a", "body_b"))
         self.builder.add_loop(name, body_a, body_b, joint, **given)
@@ -306,7 +306,7 @@ class ModelFile:
             problem = "names no joint" if isinstance(table, dict) else f"is {shown(table)}"
             self._fault(at, f"The mimic of the {whose} {problem}", f"{example}.")
             return
-        given = self._known(table, _MIMIC_KEYS, at, f"mimic of the {whose}")
+        given = self._known(table, MIMIC_KEYS, at, f"mimic of the {whose}")
         self.builder.add_mimic(joint, given.pop("joint"), **given)
 
     # ---- keys ---------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from skodyn.simulation.elements import JointProperties
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat
 
-__all__ = ["key_tables", "renewed"]
+__all__ = ["between", "default_words", "key_tables", "renewed"]
 
 BEGIN = "<!-- keys: written by `python -m skodyn.scenario.page docs/scenarios.md` -->"
 END = "<!-- end of keys -->"
@@ -55,9 +55,14 @@ def key_tables() -> str:
 
 def renewed(page: str) -> str:
     """The page with its tables as they should be."""
-    before, _, rest = page.partition(BEGIN)
+    return between(page, BEGIN, key_tables())
+
+
+def between(page: str, begin: str, tables: str) -> str:
+    """The page with these tables behind the line that says who writes them."""
+    before, _, rest = page.partition(begin)
     after = rest.partition(END)[2]
-    return f"{before}{BEGIN}\n\n{key_tables()}\n\n{END}{after}"
+    return f"{before}{begin}\n\n{tables}\n\n{END}{after}"
 
 
 def _section(title: str, cls: type) -> str:
@@ -69,11 +74,14 @@ def _section(title: str, cls: type) -> str:
     ]
     for name, key in schema_of(cls).items():
         form = key.kind.form.removesuffix(", or leave it out for no limit")
-        rows.append(f"| `{name}` | {form} | {_default(default_of(cls, name))} | {key.meaning} |")
+        rows.append(
+            f"| `{name}` | {form} | {default_words(default_of(cls, name))} | {key.meaning} |"
+        )
     return "\n".join(rows)
 
 
-def _default(value: Any) -> str:
+def default_words(value: Any) -> str:
+    """What a key is if it is left out."""
     if value is MISSING:
         return "**must be given**"
     if value is None or value == ():
@@ -81,7 +89,7 @@ def _default(value: Any) -> str:
     if isinstance(value, float):
         return "no limit" if math.isinf(value) else f"{value:g}"
     if isinstance(value, tuple):
-        return f"[{', '.join(f'{x:g}' for x in value)}]"
+        return f"[{', '.join(default_words(x) for x in value)}]"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
