@@ -43,6 +43,7 @@ import test_contact_geometry  # noqa: E402
 import test_contact_scenarios  # noqa: E402
 import test_driven_loops  # noqa: E402
 import test_fixman  # noqa: E402
+import test_flexible_sweep  # noqa: E402
 import test_mimic  # noqa: E402
 import test_motions_of_joints  # noqa: E402
 import test_sweep_lanes  # noqa: E402
@@ -203,6 +204,11 @@ def bending():
         sk.PointSpring(body, "world", node_a=node, stiffness=1.0, damping=0.1),
     ]
     sk.simulate(model, q, v, duration=0.002, dt=1e-3, elements=at_nodes)
+    text = test_flexible_sweep.TEXT.replace("METHOD", "rk4").replace("0.03", "0.002")
+    with tempfile.TemporaryDirectory() as folder:
+        sk.sweep(parse_scenario(text, SCENARIOS), {"bodies.boom.flexible.damping": [0.0, 0.1]},
+                 metrics=test_flexible_sweep.METRICS, out=Path(folder) / "sweep.h5",
+                 engine="in-process")  # fmt: skip
     pendulum = sk.examples.pendulum(1)
     sprung = dict.fromkeys(pendulum.joint_names, sk.JointProperties(stiffness=5.0))
     sk.simulate(

@@ -11,34 +11,56 @@ for each master, φ and ψ being those of the master and, by G, of the slaves.
 
 from __future__ import annotations
 
+from math import factorial
 from typing import Any, NamedTuple
 
 from skodyn.jit import helper, routine
 from skodyn.kernels.flexible_table import (
-    add_sparse,
-    clear_lanes,
+    add_product,
+    clear_columns,
     field,
-    in_lanes3,
     lanes_of,
+    load6_apart,
     node_lanes,
+    parameter3_apart,
+    parameter_columns3,
+    store_columns6,
 )
 from skodyn.kernels.joint_motion import zero3
-from skodyn.kernels.workspace import parameter3, store6
-from skodyn.lanes import all_lanes, fma, load, load_rows, select, sincos, splat, sqrt, store
+from skodyn.kernels.workspace import load3, load6, parameter3, store3
+from skodyn.lanes import (
+    all_lanes,
+    columns_at_once,
+    fma,
+    load,
+    load_columns,
+    load_rows,
+    select,
+    sincos,
+    splat,
+    sqrt,
+    store,
+)
 from skodyn.model.flexible_layout import (
     ETA,
     ETA_RATE,
+    MODE_PITCH,
     MODE_Q,
     MODE_V,
     MODES,
+    MOVED,
+    MOVED_PRODUCT,
+    MOVED_RATE,
     NODE_NUMBERS,
-    SHAPES,
+    NODE_SHAPES,
+    NODE_SLAVES,
+    PITCH,
     SLAVE_PRODUCT,
     SLAVES,
     SLOPE,
     SLOPE_RATE,
-    SQUARE_NUMBERS,
     SQUARES,
+    TURN,
 )
 from skodyn.spatial.linear3 import add, add_cross, add_scaled, cross, dot, multiply_vector
 
@@ -49,39 +71,49 @@ SMALL_TURN = 2.25
 @routine
 def bend(work, model, record, q):
     """η, ξ and G."""
-    m, b = field(model, record, MODES), field(model, record, SLAVES)
+    m, b, pitch = shape_counts(model, record)
     eta, slope = lanes_of(model, record, ETA), lanes_of(model, record, SLOPE)
     for i in range(m):
         store(work, eta + i, load_rows(work, q, field(model, record, MODE_Q) + i))
-    clear_lanes(work, slope, b * m)
-    squares, numbers = field(model, record, SQUARES), field(model, record, SQUARE_NUMBERS)
-    add_sparse(work, model, squares, numbers, eta, slope)
+    if b > 0:
+        clear_columns(work, slope, b * pitch)
+        add_product(work, model, field(model, record, SQUARES), eta, slope)
     for s in range(b):
         total = splat(work, 0.0)
         for i in range(m):
-            total = fma(load(work, slope + s * m + i), load(work, eta + i), total)
+            total = fma(load(work, slope + s * pitch + i), load(work, eta + i), total)
         store(work, eta + m + s, 0.5 * total)
 
 
 @routine
 def bend_rates(work, model, record, v):
     """η̇, ξ̇ = G·η̇, and what ξ̈ is at η̈ = 0: η̇ᵀAη̇."""
-    m, b = field(model, record, MODES), field(model, record, SLAVES)
+    m, b, pitch = shape_counts(model, record)
     rate, slope = lanes_of(model, record, ETA_RATE), lanes_of(model, record, SLOPE)
     turning, product = lanes_of(model, record, SLOPE_RATE), lanes_of(model, record, SLAVE_PRODUCT)
     for i in range(m):
         store(work, rate + i, load_rows(work, v, field(model, record, MODE_V) + i))
-    clear_lanes(work, turning, b * m)
-    squares, numbers = field(model, record, SQUARES), field(model, record, SQUARE_NUMBERS)
-    add_sparse(work, model, squares, numbers, rate, turning)
+    if b > 0:
+        clear_columns(work, turning, b * pitch)
+        add_product(work, model, field(model, record, SQUARES), rate, turning)
     for s in range(b):
         moved, square = splat(work, 0.0), splat(work, 0.0)
         for i in range(m):
             x = load(work, rate + i)
-            moved = fma(load(work, slope + s * m + i), x, moved)
-            square = fma(load(work, turning + s * m + i), x, square)
+            moved = fma(load(work, slope + s * pitch + i), x, moved)
+            square = fma(load(work, turning + s * pitch + i), x, square)
         store(work, rate + m + s, moved)
         store(work, product + s, square)
+
+
+@helper
+def shape_counts(model, record):
+    """How many masters and slaves, and how far apart components of masters lie."""
+    return (
+        field(model, record, MODES),
+        field(model, record, SLAVES),
+        field(model, record, MODE_PITCH),
+    )
 
 
 # ---- turns ---------------------------------------------------------------------------------------
@@ -95,20 +127,12 @@ def _series(s, c):
     return fma(x, fma(x, fma(x, fma(x, fma(x, high, c[4]), c[3]), c[2]), c[1]), c[0])
 
 
-def _inverse_factorials(shift: int, weighted: bool) -> tuple[float, ...]:
-    """Coefficients of (1 − cos θ)/θ² (shift 2) or (θ − sin θ)/θ³ (3), or of their derivatives by
-    θ², in powers of −θ²."""
-    found, product = [], 1.0
-    for i in range(2, shift + 1):
-        product *= i
-    for i in range(11):
-        found.append(1.0 / product)
-        product *= (2 * i + shift + 1) * (2 * i + shift + 2)
-    return tuple(-(i + 1) * found[i + 1] for i in range(10)) if weighted else tuple(found[:10])
+def _inverse_factorials(shift: int) -> tuple[float, ...]:
+    """1/shift!, 1/(shift + 2)!, …"""
+    return tuple(1.0 / factorial(shift + 2 * i) for i in range(10))
 
 
-_A, _B = _inverse_factorials(2, False), _inverse_factorials(3, False)
-_A_RATE, _B_RATE = _inverse_factorials(2, True), _inverse_factorials(3, True)
+_A, _B = _inverse_factorials(4), _inverse_factorials(5)
 
 
 class Turn(NamedTuple):
@@ -124,9 +148,14 @@ class Turn(NamedTuple):
 
 @helper
 def turn_by(theta):
-    """The coefficients of a turn; small ones by series, as cancellation would leave nothing."""
+    """The coefficients of a turn; small ones by series, as cancellation would leave nothing.
+
+    With a = ½ − s·A and b = 1/6 − s·B their derivatives are A − b/2 and (3B − A)/2.
+    """
     s = dot(theta, theta)
-    a, b, a_rate, b_rate = _series(s, _A), _series(s, _B), _series(s, _A_RATE), _series(s, _B_RATE)
+    second_a, second_b = _series(s, _A), _series(s, _B)
+    a, b = fma(-s, second_a, 0.5), fma(-s, second_b, 1.0 / 6.0)
+    a_rate, b_rate = fma(-0.5, b, second_a), 0.5 * fma(3.0, second_b, -second_a)
     small = s < SMALL_TURN
     if not all_lanes(small):
         one = 1.0 + 0.0 * s
@@ -183,55 +212,75 @@ def zero_like(a):
 
 
 @helper
-def node_shape(work, model, node, e):
-    """(φ, ψ) of shape e at a node."""
-    at = field(model, node, NODE_NUMBERS) + 3 + 6 * e
-    return parameter3(work, model, at), parameter3(work, model, at + 3)
+def hung_lanes(model, record, node):
+    """Where what else is known of a node begins, behind Π and P⁺Π."""
+    return node_lanes(model, node) + 12 * field(model, record, MODE_PITCH)
 
 
 @helper
-def node_sum(work, model, node, x, first, behind):
-    """(Σ φₑxₑ, Σ ψₑxₑ) over shapes first … behind − 1; x are lanes, of shape `first` on."""
-    moved, turned = zero3(work), zero3(work)
-    for e in range(first, behind):
-        phi, psi = node_shape(work, model, node, e)
-        amount = load(work, x + e - first)
-        moved, turned = add_scaled(moved, amount, phi), add_scaled(turned, amount, psi)
-    return moved, turned
+def node_sum(work, model, product, x, out):
+    """(Σ φₑxₑ, Σ ψₑxₑ) of lanes x, kept in `out`."""
+    clear_columns(work, out, 8)
+    add_product(work, model, product, x, out)
+    return load6(work, out)
 
 
 @routine
 def node_pose(work, model, record, node):
-    """(r, turn) of a node, in axes of its body."""
-    n, eta = field(model, record, SHAPES), lanes_of(model, record, ETA)
-    moved, theta = node_sum(work, model, node, eta, 0, n)
+    """(r, turn) of a node, in axes of its body; kept for `known_pose`."""
+    at = hung_lanes(model, record, node)
+    shapes, eta = field(model, node, NODE_SHAPES), lanes_of(model, record, ETA)
+    moved, theta = node_sum(work, model, shapes, eta, at + MOVED)
+    turn = turn_by(theta)
+    store3(work, at + TURN, (turn.square, turn.a, turn.b))
+    store(work, at + TURN + 3, turn.a_rate)
+    store(work, at + TURN + 4, turn.b_rate)
     s = parameter3(work, model, field(model, node, NODE_NUMBERS))
-    return add(s, moved), turn_by(theta)
+    return add(s, moved), turn
 
 
 @helper
-def master_shape(work, model, record, node, i):
-    """(φ, ψ) of master i with what its slaves add."""
-    m, b = field(model, record, MODES), field(model, record, SLAVES)
-    slope = lanes_of(model, record, SLOPE)
-    phi, psi = node_shape(work, model, node, i)
-    phi, psi = in_lanes3(work, phi), in_lanes3(work, psi)
-    for s in range(b):
-        share = load(work, slope + s * m + i)
-        slave_phi, slave_psi = node_shape(work, model, node, m + s)
-        phi, psi = add_scaled(phi, share, slave_phi), add_scaled(psi, share, slave_psi)
-    return phi, psi
+def known_pose(work, model, record, node):
+    """What `node_pose` has found."""
+    at = hung_lanes(model, record, node)
+    moved, theta = load6(work, at + MOVED)
+    square, a, b = load3(work, at + TURN)
+    turn = Turn(theta, square, a, b, load(work, at + TURN + 3), load(work, at + TURN + 4))
+    return add(parameter3(work, model, field(model, node, NODE_NUMBERS)), moved), turn
 
 
 @routine
 def carry_modes(work, model, record, node, turn, parent_rotation, d):
     """Store Π of every master, world axes; d from the node to the origin of what hangs there."""
-    at = node_lanes(model, node)
-    for i in range(field(model, record, MODES)):
-        phi, psi = master_shape(work, model, record, node, i)
+    m, b, pitch = shape_counts(model, record)
+    at, slope, shapes = (
+        node_lanes(model, node),
+        lanes_of(model, record, SLOPE),
+        shapes_apart(model, record),
+    )
+    numbers = field(model, node, NODE_NUMBERS) + 3
+    for i in range(0, m, columns_at_once(work)):
+        phi = parameter_columns3(work, model, numbers + i, shapes)
+        psi = parameter_columns3(work, model, numbers + 3 * shapes + i, shapes)
+        for s in range(b):
+            share, of = load_columns(work, slope + s * pitch + i), numbers + m + s
+            phi = add_scaled(phi, share, parameter3_apart(work, model, of, shapes))
+            psi = add_scaled(psi, share, parameter3_apart(work, model, of + 3 * shapes, shapes))
         spin = multiply_vector(parent_rotation, turn_rate(turn, psi))
         moved = add_cross(multiply_vector(parent_rotation, phi), spin, d)
-        store6(work, at + 6 * i, (spin, moved))
+        store_columns6(work, at + i, pitch, (spin, moved))
+
+
+@helper
+def shapes_apart(model, record):
+    """How far apart components of shapes lie."""
+    return field(model, record, PITCH)
+
+
+@helper
+def carried_column(work, model, record, node, i):
+    """Π of master i."""
+    return load6_apart(work, node_lanes(model, node) + i, field(model, record, MODE_PITCH))
 
 
 class NodeRates(NamedTuple):
@@ -246,9 +295,13 @@ class NodeRates(NamedTuple):
 @routine
 def node_rates(work, model, record, node, turn):
     """How a node moves in its body."""
-    m, n = field(model, record, MODES), field(model, record, SHAPES)
+    at, shapes = hung_lanes(model, record, node), field(model, node, NODE_SHAPES)
     rate, product = lanes_of(model, record, ETA_RATE), lanes_of(model, record, SLAVE_PRODUCT)
-    velocity, theta_rate = node_sum(work, model, node, rate, 0, n)
-    acceleration, theta_product = node_sum(work, model, node, product, m, n)
-    spin_rate = add(turn_product(turn, theta_rate), turn_rate(turn, theta_product))
-    return NodeRates(turn_rate(turn, theta_rate), spin_rate, velocity, acceleration)
+    velocity, theta_rate = node_sum(work, model, shapes, rate, at + MOVED_RATE)
+    spin, spin_rate = turn_rate(turn, theta_rate), turn_product(turn, theta_rate)
+    acceleration = zero3(work)
+    if field(model, record, SLAVES) > 0:
+        slaves = field(model, node, NODE_SLAVES)
+        acceleration, theta_product = node_sum(work, model, slaves, product, at + MOVED_PRODUCT)
+        spin_rate = add(spin_rate, turn_rate(turn, theta_product))
+    return NodeRates(spin, spin_rate, velocity, acceleration)

@@ -16,22 +16,25 @@ curvature behind it.
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
+from skodyn.kernels.flexible_bending import shape_counts
 from skodyn.kernels.flexible_table import (
-    add_sparse,
-    clear_lanes,
+    add_product,
+    clear_columns,
+    columns3,
+    columns6,
     field,
-    in_lanes3,
     lanes_of,
-    modal_mass,
-    shape_integral,
-    triangle,
+    load3_apart,
+    load6_apart,
+    parameter3_apart,
+    parameter_columns,
+    parameter_columns3,
+    store_columns3,
+    store_columns6,
 )
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.workspace import (
-    DOF_LANES,
-    GAIN,
     OMEGA,
-    RESIDUE,
     body_count,
     body_parameters,
     body_slot,
@@ -40,15 +43,27 @@ from skodyn.kernels.workspace import (
     load6,
     load_sym,
     parameter3,
-    parameter_sym,
     store3,
     store6,
     store_sym,
 )
-from skodyn.lanes import fma, load, parameter, splat, store
+from skodyn.lanes import (
+    columns_at_once,
+    fma,
+    load,
+    load_columns,
+    parameter,
+    splat,
+    splat_columns,
+    store_columns,
+)
 from skodyn.model.flexible_layout import (
     ARM_RATE,
+    ARMS,
+    BENDING,
+    BENT,
     BIAS,
+    BIASES,
     CARRIED,
     COUPLING,
     COUPLING_NUMBERS,
@@ -57,22 +72,28 @@ from skodyn.model.flexible_layout import (
     ETA,
     ETA_RATE,
     FIRST,
+    GAINS,
     GAUSS,
     GAUSS_POINTS,
     IS_MIXED,
+    LOADS,
+    MODAL_MASS,
+    MODE_PITCH,
     MODE_V,
     MODES,
     OWN,
     PAIRS,
-    PRODUCT_NUMBERS,
-    PRODUCTS,
+    PITCH,
+    POINT_PITCH,
+    PULLS,
     SECOND,
     SHAPE_INTEGRALS,
     SHAPES,
     SLAVE_PRODUCT,
-    SLAVES,
     SLOPE,
     STIFFNESS,
+    TURNING,
+    UNBENDING,
 )
 from skodyn.model.layout import FIRST_MOMENT, MASS, SECOND_MOMENT
 from skodyn.spatial.inertia import rotate_inertia
@@ -85,6 +106,12 @@ from skodyn.spatial.linear3 import (
     multiply_vector,
     multiply_vector_transposed,
 )
+
+
+@helper
+def in_lanes3(work, a):
+    """Three parameters that a sum of lanes begins with."""
+    return (splat(work, a[0]), splat(work, a[1]), splat(work, a[2]))
 
 
 @helper
@@ -105,54 +132,33 @@ def mode_slot(model, record, i):
 @routine
 def couple_shapes(work, model, record, moving):
     """D(Qₑ) and cₑ of every shape, and ċₑ if the body moves."""
-    n, at = field(model, record, SHAPES), lanes_of(model, record, COUPLING)
-    constants, one = field(model, record, COUPLINGS), splat(work, 1.0)
-    for e in range(n):
-        d = parameter_sym(work, model, constants + 9 * e)
-        c = parameter3(work, model, constants + 9 * e + 6)
-        store_sym(
-            work,
-            at + 9 * e,
-            (one * d[0], one * d[1], one * d[2], one * d[3], one * d[4], one * d[5]),
-        )
-        store3(work, at + 9 * e + 6, (one * c[0], one * c[1], one * c[2]))
-    rows, numbers = field(model, record, PRODUCTS), field(model, record, PRODUCT_NUMBERS)
-    add_sparse(work, model, rows, numbers, lanes_of(model, record, ETA), at)
+    n, pitch = field(model, record, SHAPES), field(model, record, PITCH)
+    at, eta = lanes_of(model, record, COUPLING), lanes_of(model, record, ETA)
+    constants, arms = field(model, record, COUPLINGS), field(model, record, ARMS)
+    for c in range(COUPLING_NUMBERS):
+        for e in range(0, n, columns_at_once(work)):
+            here = c * pitch + e
+            store_columns(work, at + here, parameter_columns(work, model, constants + here))
+    add_product(work, model, field(model, record, TURNING), eta, at)
+    add_product(work, model, arms, eta, at + 6 * pitch)
     if moving:
-        _arm_rates(work, model, record, rows, numbers)
+        rate, out = lanes_of(model, record, ETA_RATE), lanes_of(model, record, ARM_RATE)
+        clear_columns(work, out, 3 * pitch)
+        add_product(work, model, arms, rate, out)
 
 
 @helper
-def _arm_rates(work, model, record, rows, numbers):
-    """ċₑ = Σ η̇_f ax(S_fe): the same rows, of which the last three of nine count."""
-    x, out = lanes_of(model, record, ETA_RATE), lanes_of(model, record, ARM_RATE)
-    clear_lanes(work, out, 3 * field(model, record, SHAPES))
-    place, at = rows + 1, numbers
-    for _ in range(model.tree[rows]):
-        row, count = model.tree[place], model.tree[place + 1]
-        e, component = row // COUPLING_NUMBERS, row % COUPLING_NUMBERS
-        if component >= 6:
-            total = splat(work, 0.0)
-            for c in range(count):
-                entry = parameter(work, model.parameters, at + c)
-                total = fma(entry, load(work, x + model.tree[place + 2 + c]), total)
-            store(work, out + 3 * e + component - 6, total)
-        place += 2 + count
-        at += count
-
-
-@helper
-def coupling_of(work, model, record, e):
-    """(D(Qₑ), cₑ)."""
-    at = lanes_of(model, record, COUPLING) + COUPLING_NUMBERS * e
-    return load_sym(work, at), load3(work, at + 6)
+def turning_of(work, at, pitch):
+    """D(Q) of the shape whose numbers begin at `at`."""
+    a, b = load6_apart(work, at, pitch)
+    return (a[0], a[1], a[2], b[0], b[1], b[2])
 
 
 @routine
 def deformed_inertia(work, model, k, record):
     """(m, mc, J) of body k in its own axes."""
     i, eta = body_parameters(k), lanes_of(model, record, ETA)
-    one = splat(work, 1.0)
+    one, pitch = splat(work, 1.0), field(model, record, PITCH)
     h = in_lanes3(work, parameter3(work, model, i + FIRST_MOMENT))
     a = in_lanes3(work, parameter3(work, model, i + SECOND_MOMENT))
     b = in_lanes3(work, parameter3(work, model, i + SECOND_MOMENT + 3))
@@ -161,53 +167,74 @@ def deformed_inertia(work, model, k, record):
     at = lanes_of(model, record, COUPLING)
     for e in range(field(model, record, SHAPES)):
         amount = one * load(work, eta + e)
-        undeformed = parameter_sym(work, model, constants + 9 * e)
-        now = load_sym(work, at + 9 * e)
-        h = add_scaled(h, amount, parameter3(work, model, integrals + 3 * e))
-        j = add_scaled_sym(add_scaled_sym(j, 0.5 * amount, undeformed), 0.5 * amount, now)
+        upper = parameter3_apart(work, model, constants + e, pitch)
+        lower = parameter3_apart(work, model, constants + e + 3 * pitch, pitch)
+        now = load6_apart(work, at + e, pitch)
+        upper, lower = add(upper, now[0]), add(lower, now[1])
+        h = add_scaled(h, amount, parameter3_apart(work, model, integrals + e, pitch))
+        both = (upper[0], upper[1], upper[2], lower[0], lower[1], lower[2])
+        j = add_scaled_sym(j, 0.5 * amount, both)
     return one * parameter(work, model.parameters, i + MASS), h, j
 
 
 @routine
 def couple_masters(work, model, record, r):
-    """P_rη of the body alone, one column a master, world axes, into GAIN."""
-    m, b = field(model, record, MODES), field(model, record, SLAVES)
-    slope, at = lanes_of(model, record, SLOPE), lanes_of(model, record, COUPLING) + 6
-    integrals, first = field(model, record, SHAPE_INTEGRALS), mode_slot(model, record, 0) + GAIN
-    for i in range(m):
-        c = load3(work, at + 9 * i)
-        f = in_lanes3(work, parameter3(work, model, integrals + 3 * i))
+    """P_rη of the body alone, one column a master, world axes, into GAINS."""
+    m, b, masters = shape_counts(model, record)
+    slope, gains = lanes_of(model, record, SLOPE), lanes_of(model, record, GAINS)
+    pitch, integrals = field(model, record, PITCH), field(model, record, SHAPE_INTEGRALS)
+    at = lanes_of(model, record, COUPLING) + 6 * pitch
+    for i in range(0, m, columns_at_once(work)):
+        c = columns3(work, at + i, pitch)
+        f = parameter_columns3(work, model, integrals + i, pitch)
         for s in range(b):
-            share = load(work, slope + s * m + i)
-            c = add_scaled(c, share, load3(work, at + 9 * (m + s)))
-            f = add_scaled(f, share, parameter3(work, model, integrals + 3 * (m + s)))
-        store6(work, first + i * DOF_LANES, (multiply_vector(r, c), multiply_vector(r, f)))
+            share = load_columns(work, slope + s * masters + i)
+            c = add_scaled(c, share, load3_apart(work, at + m + s, pitch))
+            f = add_scaled(f, share, parameter3_apart(work, model, integrals + m + s, pitch))
+        u = multiply_vector(r, c), multiply_vector(r, f)
+        store_columns6(work, gains + i, masters, u)
 
 
 @routine
 def pair_masters(work, model, record):
     """P_ηη = WᵀMeW of the body alone."""
-    m, b = field(model, record, MODES), field(model, record, SLAVES)
+    m, b, masters = shape_counts(model, record)
     pairs, slope = lanes_of(model, record, PAIRS), lanes_of(model, record, SLOPE)
-    carried = lanes_of(model, record, CARRIED)
+    carried, pitch = lanes_of(model, record, CARRIED), field(model, record, PITCH)
+    mass, step = field(model, record, MODAL_MASS), columns_at_once(work)
     for s in range(b):  # what a slave's momentum is by each master's rate
-        for i in range(m):
-            total = splat(work, 0.0)
+        for i in range(0, m, step):
+            total = splat_columns(work, 0.0)
             for t in range(b):
-                weight = modal_mass(work, model, record, m + s, m + t)
-                total = fma(weight, load(work, slope + t * m + i), total)
-            store(work, carried + s * m + i, total)
+                weight = parameter(work, model.parameters, mass + (m + s) * pitch + m + t)
+                total = fma(load_columns(work, slope + t * masters + i), weight, total)
+            store_columns(work, carried + s * masters + i, total)
     mixed = field(model, record, IS_MIXED) > 0
     for i in range(m):
-        for j in range(i + 1):
-            total = splat(work, 1.0) * modal_mass(work, model, record, i, j)
+        for j in range(0, i + 1, step):
+            total = parameter_columns(work, model, mass + i * pitch + j)
             for s in range(b):
-                own, other = load(work, slope + s * m + i), load(work, slope + s * m + j)
-                total = fma(own, load(work, carried + s * m + j), total)
+                own = load(work, slope + s * masters + i)
+                total = fma(load_columns(work, carried + s * masters + j), own, total)
                 if mixed:
-                    total = fma(modal_mass(work, model, record, i, m + s), other, total)
-                    total = fma(modal_mass(work, model, record, j, m + s), own, total)
-            store(work, pairs + triangle(i) + j, total)
+                    other = load_columns(work, slope + s * masters + j)
+                    weight = parameter(work, model.parameters, mass + i * pitch + m + s)
+                    total = fma(other, weight, total)
+                    weights = parameter_columns(work, model, mass + (m + s) * pitch + j)
+                    total = fma(weights, own, total)
+            store_columns(work, pairs + i * masters + j, total)
+
+
+@helper
+def gain_of(work, model, record, i):
+    """P_rη of master i, which has not yielded."""
+    return load6_apart(work, lanes_of(model, record, GAINS) + i, field(model, record, MODE_PITCH))
+
+
+@helper
+def pair_row(model, record, i):
+    """Where row i of P_ηη begins."""
+    return lanes_of(model, record, PAIRS) + i * field(model, record, MODE_PITCH)
 
 
 @helper
@@ -248,103 +275,100 @@ def square_of(w):
 
 
 @helper
-def shape_bias(work, model, record, e, w, squares):
-    """bₑ, with what the slaves' own acceleration adds."""
-    m, b = field(model, record, MODES), field(model, record, SLAVES)
-    d, _ = coupling_of(work, model, record, e)
-    c_rate = load3(work, lanes_of(model, record, ARM_RATE) + 3 * e)
-    upper = fma(
-        squares[0], d[0], fma(squares[1], d[1], fma(squares[2], d[2], 2.0 * dot(w, c_rate)))
-    )
-    total = fma(squares[3], d[3], fma(squares[4], d[4], fma(squares[5], d[5], upper)))
-    product = lanes_of(model, record, SLAVE_PRODUCT)
-    if e >= m or field(model, record, IS_MIXED) > 0:
-        for s in range(b):
-            weight = modal_mass(work, model, record, e, m + s)
-            total = fma(weight, load(work, product + s), total)
-    return total
+def shape_biases(work, model, record, w):
+    """bₑ of every shape, with what the slaves' own acceleration adds, into BIASES."""
+    m, b, _ = shape_counts(model, record)
+    pitch, mass = field(model, record, PITCH), field(model, record, MODAL_MASS)
+    at, rates = lanes_of(model, record, COUPLING), lanes_of(model, record, ARM_RATE)
+    product, out = lanes_of(model, record, SLAVE_PRODUCT), lanes_of(model, record, BIASES)
+    step, squares, mixed = columns_at_once(work), square_of(w), field(model, record, IS_MIXED) > 0
+    for e in range(0, m + b, step):
+        first, second = columns6(work, at + e, pitch)
+        total = 2.0 * dot(w, columns3(work, rates + e, pitch))
+        total = fma(first[0], squares[0], fma(first[1], squares[1], total))
+        total = fma(first[2], squares[2], fma(second[0], squares[3], total))
+        total = fma(second[1], squares[4], fma(second[2], squares[5], total))
+        if mixed or e + step > m:
+            for s in range(b):
+                weights = parameter_columns(work, model, mass + (m + s) * pitch + e)
+                total = fma(weights, load(work, product + s), total)
+        store_columns(work, out + e, total)
 
 
 @routine
 def load_body(work, model, k, record, r, inertia):
-    """b: six numbers into OWN, one for each master into RESIDUE, with the strain's part."""
-    m, b, n = (
-        field(model, record, MODES),
-        field(model, record, SLAVES),
-        field(model, record, SHAPES),
-    )
+    """b: six numbers into OWN, one for each master into LOADS."""
+    m, b, masters = shape_counts(model, record)
     rate, product = lanes_of(model, record, ETA_RATE), lanes_of(model, record, SLAVE_PRODUCT)
     w = multiply_vector_transposed(r, load3(work, body_slot(k) + OMEGA))
-    zero = splat(work, 0.0)
+    zero, pitch = splat(work, 0.0), field(model, record, PITCH)
     d_sum, c_sum, f_sum = (zero, zero, zero, zero, zero, zero), zero3(work), zero3(work)
     at, integrals = lanes_of(model, record, COUPLING), field(model, record, SHAPE_INTEGRALS)
-    for e in range(n):
+    arms = at + 6 * pitch
+    for e in range(m + b):
         x = load(work, rate + e)
-        d_sum = add_scaled_sym(d_sum, x, load_sym(work, at + 9 * e))
-        c_sum = add_scaled(c_sum, x, load3(work, at + 9 * e + 6))
-        f_sum = add_scaled(f_sum, x, parameter3(work, model, integrals + 3 * e))
+        d_sum = add_scaled_sym(d_sum, x, turning_of(work, at + e, pitch))
+        c_sum = add_scaled(c_sum, x, load3_apart(work, arms + e, pitch))
+        f_sum = add_scaled(f_sum, x, parameter3_apart(work, model, integrals + e, pitch))
     _, h, j = inertia
     turning = add(cross(w, add(multiply_sym_vector(j, w), c_sum)), multiply_sym_vector(d_sum, w))
     pushing = cross(w, add_scaled(cross(w, h), 2.0, f_sum))
     for s in range(b):
-        x = load(work, product + s)
-        _, c = coupling_of(work, model, record, m + s)
-        turning = add_scaled(turning, x, c)
-        pushing = add_scaled(pushing, x, shape_integral(work, model, record, m + s))
+        x, e = load(work, product + s), m + s
+        turning = add_scaled(turning, x, load3_apart(work, arms + e, pitch))
+        pushing = add_scaled(pushing, x, parameter3_apart(work, model, integrals + e, pitch))
     own = lanes_of(model, record, OWN)
     store6(work, own + BIAS, (multiply_vector(r, turning), multiply_vector(r, pushing)))
-    squares = square_of(w)
-    for i in range(m):
-        store(
-            work,
-            mode_slot(model, record, i) + RESIDUE,
-            shape_bias(work, model, record, i, w, squares),
-        )
-    for s in range(b):
-        of_slave = shape_bias(work, model, record, m + s, w, squares)
-        for i in range(m):
-            share = load(work, lanes_of(model, record, SLOPE) + s * m + i)
-            at = mode_slot(model, record, i) + RESIDUE
-            store(work, at, fma(share, of_slave, load(work, at)))
+    shape_biases(work, model, record, w)
+    biases, loads = lanes_of(model, record, BIASES), lanes_of(model, record, LOADS)
+    slope = lanes_of(model, record, SLOPE)
+    for i in range(0, m, columns_at_once(work)):
+        total = load_columns(work, biases + i)
+        for s in range(b):
+            share = load_columns(work, slope + s * masters + i)
+            total = fma(share, load(work, biases + m + s), total)
+        store_columns(work, loads + i, total)
 
 
 @routine
 def strain_body(work, model, record, moving):
-    """Add Kη + Cη̇, and for beams the force of their curvature's next order, to RESIDUE."""
+    """Add Kη + Cη̇, and for beams the force of their curvature's next order, to LOADS."""
     m, eta = field(model, record, MODES), lanes_of(model, record, ETA)
-    rate, p = lanes_of(model, record, ETA_RATE), model.parameters
-    for i in range(m):
-        at = mode_slot(model, record, i) + RESIDUE
-        k = parameter(work, p, field(model, record, STIFFNESS) + i)
-        total = fma(k, load(work, eta + i), load(work, at))
+    rate, loads = lanes_of(model, record, ETA_RATE), lanes_of(model, record, LOADS)
+    stiffness, damping = field(model, record, STIFFNESS), field(model, record, DAMPING)
+    for i in range(0, m, columns_at_once(work)):
+        total, k = load_columns(work, loads + i), parameter_columns(work, model, stiffness + i)
+        total = fma(k, load_columns(work, eta + i), total)
         if moving:
-            c = parameter(work, p, field(model, record, DAMPING) + i)
-            total = fma(c, load(work, rate + i), total)
-        store(work, at, total)
-    for g in range(field(model, record, GAUSS_POINTS)):
-        at = field(model, record, GAUSS) + g * (4 * m + 1)
-        v, vv, w, ww = bent_at(work, model, at, m, eta)
-        pull = parameter(work, p, at) * fma(v, vv, w * ww)
-        for i in range(m):
-            here = at + 1 + i
-            slope = fma(parameter(work, p, here), vv, parameter(work, p, here + m) * v)
-            slope = fma(parameter(work, p, here + 2 * m), ww, slope)
-            slope = fma(parameter(work, p, here + 3 * m), w, slope)
-            out = mode_slot(model, record, i) + RESIDUE
-            store(work, out, fma(pull, slope, load(work, out)))
+            c = parameter_columns(work, model, damping + i)
+            total = fma(c, load_columns(work, rate + i), total)
+        store_columns(work, loads + i, total + 0.0)  # of two zeros the one without a sign
+    if field(model, record, GAUSS_POINTS) > 0:
+        bend_points(work, model, record)
+        pull_points(work, model, record)
+        pulls = lanes_of(model, record, PULLS)
+        add_product(work, model, field(model, record, UNBENDING), pulls, loads)
 
 
 @helper
-def bent_at(work, model, at, m, eta):
-    """(v′, v″, w′, w″) at a Gauss point of a beam."""
-    p, zero = model.parameters, splat(work, 0.0)
-    v, vv, w, ww = zero, zero, zero, zero
-    for i in range(m):
-        x, here = load(work, eta + i), at + 1 + i
-        v, vv = fma(parameter(work, p, here), x, v), fma(parameter(work, p, here + m), x, vv)
-        w = fma(parameter(work, p, here + 2 * m), x, w)
-        ww = fma(parameter(work, p, here + 3 * m), x, ww)
-    return v, vv, w, ww
+def bend_points(work, model, record):
+    """v′, v″, w′, w″ at the Gauss points of a beam."""
+    bent = lanes_of(model, record, BENT)
+    clear_columns(work, bent, 4 * field(model, record, POINT_PITCH))
+    add_product(work, model, field(model, record, BENDING), lanes_of(model, record, ETA), bent)
+
+
+@helper
+def pull_points(work, model, record):
+    """What v′, v″, w′, w″ pull with."""
+    pitch, weights = field(model, record, POINT_PITCH), field(model, record, GAUSS)
+    bent, pulls = lanes_of(model, record, BENT), lanes_of(model, record, PULLS)
+    for g in range(0, field(model, record, GAUSS_POINTS), columns_at_once(work)):
+        v, vv, w = columns3(work, bent + g, pitch)
+        ww = load_columns(work, bent + 3 * pitch + g)
+        pull = parameter_columns(work, model, weights + g) * fma(v, vv, w * ww)
+        store_columns3(work, pulls + g, pitch, (pull * vv, pull * v, pull * ww))
+        store_columns(work, pulls + 3 * pitch + g, pull * w)
 
 
 @routine
@@ -355,9 +379,12 @@ def strain_energy(work, model, record):
     for i in range(m):
         x = load(work, eta + i)
         total = fma(0.5 * parameter(work, p, field(model, record, STIFFNESS) + i) * x, x, total)
-    for g in range(field(model, record, GAUSS_POINTS)):
-        at = field(model, record, GAUSS) + g * (4 * m + 1)
-        v, vv, w, ww = bent_at(work, model, at, m, eta)
-        bent = fma(v, vv, w * ww)
-        total = fma(0.5 * parameter(work, p, at) * bent, bent, total)
+    if field(model, record, GAUSS_POINTS) > 0:
+        bend_points(work, model, record)
+        bent, pitch = lanes_of(model, record, BENT), field(model, record, POINT_PITCH)
+        for g in range(field(model, record, GAUSS_POINTS)):
+            v, vv, w = load3_apart(work, bent + g, pitch)
+            both = fma(v, vv, w * load(work, bent + 3 * pitch + g))
+            weight = parameter(work, p, field(model, record, GAUSS) + g)
+            total = fma(0.5 * weight * both, both, total)
     return total

@@ -20,14 +20,16 @@ from skodyn.kernels.articulated_inertia import (
     yield_joint,
 )
 from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
-from skodyn.kernels.flexible_body import mode_slot, own_bias, own_inertia
+from skodyn.kernels.flexible_body import mode_slot, own_bias, own_inertia, pair_row
 from skodyn.kernels.flexible_table import (
+    columns6,
     field,
     flexible_record,
     lanes_of,
+    load6_apart,
     node_lanes,
     node_record,
-    triangle,
+    store_columns6,
 )
 from skodyn.kernels.flexible_tree import add_modes, scatter_bent_rates
 from skodyn.kernels.forward_dynamics import add_outer_force, yield_loaded_joint
@@ -49,9 +51,10 @@ from skodyn.kernels.workspace import (
     PIVOT,
     RESIDUE,
     ROTATION,
+    armature,
     body_count,
     body_slot,
-    dof_parameters,
+    dof_slot,
     entry,
     load3,
     load6,
@@ -59,14 +62,36 @@ from skodyn.kernels.workspace import (
     row6,
     store6,
 )
-from skodyn.lanes import absolute, all_lanes, fma, load, load_rows, parameter, store, store_rows
-from skodyn.model.flexible_layout import MODAL_MASS, MODE_V, MODES, PAIRS, SHAPES
-from skodyn.model.layout import ARMATURE, DOF_RECORD, N_DOF, PARENT, V_START
+from skodyn.lanes import (
+    absolute,
+    all_lanes,
+    columns_at_once,
+    fma,
+    load,
+    load_columns,
+    load_rows,
+    parameter,
+    store,
+    store_columns,
+    store_rows,
+)
+from skodyn.model.flexible_layout import (
+    GAINS,
+    LOADS,
+    MODAL_MASS,
+    MODE_PITCH,
+    MODE_V,
+    MODES,
+    PAIRS,
+    PITCH,
+)
+from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.articulated import (
     add_applied_articulated,
     apply_articulated,
     subtract_rank_one,
 )
+from skodyn.spatial.linear3 import add_scaled
 from skodyn.spatial.motion import (
     add_spatial,
     dot_spatial,
@@ -78,51 +103,79 @@ from skodyn.spatial.motion import (
 _INFINITY = float("inf")
 
 
+@helper
+def yield_mode(work, model, record, i, p):
+    """(P, sound) behind master i; u, e and 1/d of it stay in the workspace.
+
+    Columns of the masters behind it have yielded: what is written there is read no more.
+    """
+    masters, pairs = field(model, record, MODE_PITCH), lanes_of(model, record, PAIRS)
+    gains, row, step = lanes_of(model, record, GAINS), pairs + i * masters, columns_at_once(work)
+    dof = field(model, record, MODE_V) + i
+    own = field(model, record, MODAL_MASS) + i * (field(model, record, PITCH) + 1)
+    d = load(work, row + i) + armature(work, model, dof)
+    pivot, u = 1.0 / d, load6_apart(work, gains + i, masters)
+    slot = dof_slot(body_count(model), dof)
+    store6(work, slot + GAIN, u)
+    store(work, slot + PIVOT, pivot)
+    for j in range(i):
+        share, other = -(pivot * load(work, row + j)), pairs + j * masters
+        for h in range(0, j + 1, step):
+            e = fma(load_columns(work, row + h), share, load_columns(work, other + h))
+            store_columns(work, other + h, e)
+    for j in range(0, i, step):
+        share = -(pivot * load_columns(work, row + j))
+        inner = columns6(work, gains + j, masters)
+        moved = add_scaled(inner[0], share, u[0]), add_scaled(inner[1], share, u[1])
+        store_columns6(work, gains + j, masters, moved)
+    least = SINGULAR_PIVOT * parameter(work, model.parameters, own)
+    return subtract_rank_one(p, u, pivot), all_lanes(d > least)
+
+
+@helper
+def load_mode(work, model, record, i, z, tau):
+    """z behind master i, which has yielded, under the forces tau; ε of it stays."""
+    row, loads = pair_row(model, record, i), lanes_of(model, record, LOADS)
+    dof = field(model, record, MODE_V) + i
+    slot = dof_slot(body_count(model), dof)
+    epsilon = load_rows(work, tau, dof) - load(work, loads + i)
+    store(work, slot + RESIDUE, epsilon)
+    ratio = epsilon * load(work, slot + PIVOT)
+    for j in range(0, i, columns_at_once(work)):
+        moved = fma(load_columns(work, row + j), ratio, load_columns(work, loads + j))
+        store_columns(work, loads + j, moved)
+    return add_scaled_spatial(z, ratio, load6(work, slot + GAIN))
+
+
 @routine
-def yield_modes(work, model, k, record, p):
-    """(P, sound) behind the modes of body k; u, e and 1/d of each stay in the workspace."""
-    pairs, sound = lanes_of(model, record, PAIRS), True
-    m, first = field(model, record, MODES), mode_slot(model, record, 0)
-    rotors = dof_parameters(body_count(model), field(model, record, MODE_V)) + ARMATURE
-    least, pitch = field(model, record, MODAL_MASS), field(model, record, SHAPES) + 1
+def yield_modes(work, model, record, p):
+    """(P, sound) behind the modes of a body."""
+    sound, m = True, field(model, record, MODES)
     for back in range(m):
-        i = m - 1 - back
-        slot, row = first + i * DOF_LANES, pairs + triangle(i)
-        rotor = parameter(work, model.parameters, rotors + i * DOF_RECORD)
-        d = load(work, row + i) + rotor
-        pivot = 1.0 / d
-        u = load6(work, slot + GAIN)
-        store(work, slot + PIVOT, pivot)
-        p = subtract_rank_one(p, u, pivot)
-        for j in range(i):
-            share = -(pivot * load(work, row + j))
-            inner = first + j * DOF_LANES + GAIN
-            store6(work, inner, add_scaled_spatial(load6(work, inner), share, u))
-            other = pairs + triangle(j)
-            for h in range(j + 1):
-                store(work, other + h, fma(share, load(work, row + h), load(work, other + h)))
-        own = parameter(work, model.parameters, least + i * pitch)
-        sound = sound and all_lanes(d > SINGULAR_PIVOT * own)
+        p, free = yield_mode(work, model, record, m - 1 - back, p)
+        sound = sound and free
     return p, sound
 
 
 @routine
 def load_modes(work, model, record, z, tau):
-    """z behind the modes, under the forces tau; RESIDUE holds z_η and then ε of each."""
-    pairs = lanes_of(model, record, PAIRS)
-    m, start = field(model, record, MODES), field(model, record, MODE_V)
-    first = mode_slot(model, record, 0)
+    """z behind the modes, which have yielded, under the forces tau."""
+    m = field(model, record, MODES)
+    for back in range(m):
+        z = load_mode(work, model, record, m - 1 - back, z, tau)
+    return z
+
+
+@routine
+def yield_loaded_modes(work, model, record, p, z, tau):
+    """(P, z, sound): both at once."""
+    sound, m = True, field(model, record, MODES)
     for back in range(m):
         i = m - 1 - back
-        slot, row = first + i * DOF_LANES, pairs + triangle(i)
-        epsilon = load_rows(work, tau, start + i) - load(work, slot + RESIDUE)
-        store(work, slot + RESIDUE, epsilon)
-        ratio = epsilon * load(work, slot + PIVOT)
-        z = add_scaled_spatial(z, ratio, load6(work, slot + GAIN))
-        for j in range(i):
-            inner = first + j * DOF_LANES + RESIDUE
-            store(work, inner, fma(ratio, load(work, row + j), load(work, inner)))
-    return z
+        p, free = yield_mode(work, model, record, i, p)
+        z = load_mode(work, model, record, i, z, tau)
+        sound = sound and free
+    return p, z, sound
 
 
 @routine
@@ -132,14 +185,18 @@ def hang_inertia(work, model, k, p_plus):
     if node > 0:
         record, at = flexible_record(model, entry(model, k, PARENT)), node_lanes(model, node)
         pairs, l = lanes_of(model, record, PAIRS), load3(work, body_slot(k) + ARM)
-        first = mode_slot(model, record, 0)
-        for i in range(field(model, record, MODES)):
-            f = apply_articulated(p_plus, load6(work, at + 6 * i))
-            slot, row = first + i * DOF_LANES + GAIN, pairs + triangle(i)
-            store6(work, slot, add_spatial(load6(work, slot), shift_force(l, f)))
-            for j in range(i + 1):
-                more = dot_spatial(f, load6(work, at + 6 * j))
-                store(work, row + j, load(work, row + j) + more)
+        m, masters = field(model, record, MODES), field(model, record, MODE_PITCH)
+        gains, felt, step = lanes_of(model, record, GAINS), at + 6 * masters, columns_at_once(work)
+        for i in range(0, m, step):
+            f = apply_articulated(p_plus, columns6(work, at + i, masters))
+            store_columns6(work, felt + i, masters, f)
+            u = add_spatial(columns6(work, gains + i, masters), shift_force(l, f))
+            store_columns6(work, gains + i, masters, u)
+        for i in range(m):
+            f, row = load6_apart(work, felt + i, masters), pairs + i * masters
+            for j in range(0, i + 1, step):
+                more = dot_spatial(f, columns6(work, at + j, masters))
+                store_columns(work, row + j, load_columns(work, row + j) + more)
 
 
 @routine
@@ -148,11 +205,10 @@ def hang_force(work, model, k, z_plus):
     node = node_record(model, k)
     if node > 0:
         record, at = flexible_record(model, entry(model, k, PARENT)), node_lanes(model, node)
-        first = mode_slot(model, record, 0)
-        for i in range(field(model, record, MODES)):
-            slot = first + i * DOF_LANES + RESIDUE
-            more = dot_spatial(z_plus, load6(work, at + 6 * i))
-            store(work, slot, load(work, slot) + more)
+        loads, masters = lanes_of(model, record, LOADS), field(model, record, MODE_PITCH)
+        for i in range(0, field(model, record, MODES), columns_at_once(work)):
+            more = dot_spatial(z_plus, columns6(work, at + i, masters))
+            store_columns(work, loads + i, load_columns(work, loads + i) + more)
 
 
 @routine
@@ -182,8 +238,7 @@ def gather_bent_residuals(work, model, tau, f_ext):
             f = add_spatial(f, own_bias(work, model, record))
             if is_given(f_ext):
                 f = subtract_spatial(f, row6(work, f_ext, 6 * k))
-            p, sound = yield_modes(work, model, k, record, p)
-            f = load_modes(work, model, record, f, tau)
+            p, f, sound = yield_loaded_modes(work, model, record, p, f, tau)
         else:
             inertia = body_inertia(work, model, k, r)
             p = gathered_inertia(work, model, k, inertia)
@@ -214,7 +269,7 @@ def gather_bent_inertias(work, model):
         record, sound = flexible_record(model, k), True
         if record > 0:
             p = gathered_inertia(work, model, k, own_inertia(work, model, k, record))
-            p, sound = yield_modes(work, model, k, record, p)
+            p, sound = yield_modes(work, model, record, p)
         else:
             p = gathered_inertia(work, model, k, body_inertia(work, model, k, r))
         p_plus, free = yield_joint(work, model, k, r, p)
@@ -232,10 +287,9 @@ def gather_bent_inertias(work, model):
 @routine
 def answer_modes(work, model, k, record, alpha, vdot):
     """η̈ of body k, which accelerates with α; are they finite?"""
-    pairs, sound = lanes_of(model, record, PAIRS), True
-    start, first = field(model, record, MODE_V), mode_slot(model, record, 0)
+    start, first, sound = field(model, record, MODE_V), mode_slot(model, record, 0), True
     for i in range(field(model, record, MODES)):
-        slot, row = first + i * DOF_LANES, pairs + triangle(i)
+        slot, row = first + i * DOF_LANES, pair_row(model, record, i)
         left = load(work, slot + RESIDUE) - dot_spatial(load6(work, slot + GAIN), alpha)
         for j in range(i):
             left = fma(-load(work, row + j), load_rows(work, vdot, start + j), left)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from skodyn.jit import helper, routine
 from skodyn.kernels.energy import ROW, shape
 from skodyn.kernels.entries import batch, one_state
-from skodyn.kernels.flexible_body import mode_slot, own_inertia, strain_energy
+from skodyn.kernels.flexible_body import gain_of, own_inertia, pair_row, strain_energy
 from skodyn.kernels.flexible_kinematics import scatter_bent_velocities
-from skodyn.kernels.flexible_table import field, flexible_record, lanes_of, triangle
+from skodyn.kernels.flexible_table import field, flexible_record
 from skodyn.kernels.flexible_tree import scatter_bent_rates
 from skodyn.kernels.forward_kinematics import POSITION, scatter_positions
 from skodyn.kernels.joint_motion import zero3
@@ -18,7 +18,6 @@ from skodyn.kernels.kinematics import body_inertia
 from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
-    GAIN,
     MOTION,
     ROTATION,
     armature,
@@ -33,7 +32,7 @@ from skodyn.kernels.workspace import (
     velocity_count,
 )
 from skodyn.lanes import absolute, all_lanes, fma, load, load_rows, splat, store_rows
-from skodyn.model.flexible_layout import MODE_V, MODES, PAIRS
+from skodyn.model.flexible_layout import MODE_V, MODES
 from skodyn.model.layout import GRAVITY
 from skodyn.spatial.inertia import apply_inertia
 from skodyn.spatial.linear3 import add, add_cross, add_scaled, dot, scale, subtract
@@ -47,13 +46,13 @@ _INFINITY = float("inf")
 @routine
 def moved_modes(work, model, record, v, velocity, momentum):
     """(momentum with that of the modes, twice what they add to the kinetic energy)."""
-    start, pairs = field(model, record, MODE_V), lanes_of(model, record, PAIRS)
+    start = field(model, record, MODE_V)
     energy = splat(work, 0.0)
     for i in range(field(model, record, MODES)):
-        rate, u = load_rows(work, v, start + i), load6(work, mode_slot(model, record, i) + GAIN)
+        rate, u = load_rows(work, v, start + i), gain_of(work, model, record, i)
         own = 2.0 * dot_spatial(u, velocity)
         momentum = add_scaled_spatial(momentum, rate, u)
-        row = pairs + triangle(i)
+        row = pair_row(model, record, i)
         for j in range(i):
             own = fma(2.0 * load(work, row + j), load_rows(work, v, start + j), own)
         energy = fma(rate, fma(load(work, row + i), rate, own), energy)

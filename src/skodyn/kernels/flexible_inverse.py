@@ -10,15 +10,16 @@ from skodyn.jit import helper, routine
 from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.flexible_bending import bend, bend_rates
 from skodyn.kernels.flexible_body import (
+    gain_of,
     load_body,
-    mode_slot,
     own_bias,
     own_inertia,
+    pair_row,
     strain_body,
     weigh,
 )
 from skodyn.kernels.flexible_dynamics import hang_force
-from skodyn.kernels.flexible_table import field, flexible_record, lanes_of, triangle
+from skodyn.kernels.flexible_table import clear_columns, field, flexible_record, lanes_of
 from skodyn.kernels.flexible_tree import add_modes, move, place
 from skodyn.kernels.inverse_dynamics import OWN_FORCE
 from skodyn.kernels.joint_motion import joint_column
@@ -26,10 +27,8 @@ from skodyn.kernels.kinematics import begin_scatter, body_inertia, ground_accele
 from skodyn.kernels.residuals import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, OK, failure
 from skodyn.kernels.workspace import (
-    GAIN,
     MOTION,
     OMEGA,
-    RESIDUE,
     ROTATION,
     armature,
     body_count,
@@ -42,7 +41,7 @@ from skodyn.kernels.workspace import (
     store6,
 )
 from skodyn.lanes import absolute, all_lanes, fma, load, load_rows, splat, store, store_rows
-from skodyn.model.flexible_layout import MODE_V, MODES, PAIRS
+from skodyn.model.flexible_layout import LOADS, MODE_V, MODES
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia, gyroscopic_force
 from skodyn.spatial.motion import add_spatial, dot_spatial, shift_motion, subtract_spatial
@@ -52,27 +51,26 @@ _INFINITY = float("inf")
 
 @routine
 def push_modes(work, model, record, alpha, vdot):
-    """Add P_ηr·α + P_ηη·η̈ to RESIDUE of every mode; return P_rη·η̈."""
-    start, pairs = field(model, record, MODE_V), lanes_of(model, record, PAIRS)
+    """Add P_ηr·α + P_ηη·η̈ to LOADS of every mode; return P_rη·η̈."""
+    start, loads = field(model, record, MODE_V), lanes_of(model, record, LOADS)
     zero = splat(work, 0.0)
     f = (zero, zero, zero), (zero, zero, zero)
     given, m = is_given(vdot), field(model, record, MODES)
     for i in range(m):
-        slot = mode_slot(model, record, i)
-        u = load6(work, slot + GAIN)
-        own = load(work, slot + RESIDUE) + dot_spatial(u, alpha)
+        u = gain_of(work, model, record, i)
+        own = load(work, loads + i) + dot_spatial(u, alpha)
         if given:
             f = add_scaled_spatial(f, load_rows(work, vdot, start + i), u)
             for j in range(m):
-                pair = pairs + (triangle(i) + j if j <= i else triangle(j) + i)
+                pair = pair_row(model, record, max(i, j)) + min(i, j)
                 own = fma(load(work, pair), load_rows(work, vdot, start + j), own)
-        store(work, slot + RESIDUE, own)
+        store(work, loads + i, own)
     return f
 
 
 @helper
 def bent_force(work, model, k, r, given, alpha):
-    """M(k)·α(k) + b(k) of a flexible body, six numbers; those of modes go to RESIDUE."""
+    """M(k)·α(k) + b(k) of a flexible body, six numbers; those of modes go to LOADS."""
     record = flexible_record(model, k)
     moving = is_given(given.v)
     bend(work, model, record, given.q)
@@ -84,8 +82,7 @@ def bent_force(work, model, k, r, given, alpha):
         load_body(work, model, k, record, r, inertia)
         f = add_spatial(f, own_bias(work, model, record))
     else:
-        for i in range(field(model, record, MODES)):
-            store(work, mode_slot(model, record, i) + RESIDUE, splat(work, 0.0))
+        clear_columns(work, lanes_of(model, record, LOADS), field(model, record, MODES))
     strain_body(work, model, record, moving)
     return add_spatial(f, push_modes(work, model, record, alpha, given.x))
 
@@ -126,7 +123,7 @@ def write_modes(work, model, record, vdot, tau):
     """𝒯 of the modes of a body whose children have passed theirs; are they finite?"""
     start, sound = field(model, record, MODE_V), True
     for i in range(field(model, record, MODES)):
-        torque = load(work, mode_slot(model, record, i) + RESIDUE)
+        torque = load(work, lanes_of(model, record, LOADS) + i)
         if is_given(vdot):
             rate = load_rows(work, vdot, start + i)
             torque = fma(armature(work, model, start + i), rate, torque)

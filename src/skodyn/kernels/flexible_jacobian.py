@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from skodyn.jit import helper
 from skodyn.kernels.entries import batch, one_state
-from skodyn.kernels.flexible_table import field, flexible_record, node_lanes, node_record
+from skodyn.kernels.flexible_bending import carried_column
+from skodyn.kernels.flexible_table import field, flexible_record, node_record
 from skodyn.kernels.flexible_tree import scatter_bent_poses
 from skodyn.kernels.jacobian import body_of, point_arm, shape, write_column
 from skodyn.kernels.joint_motion import joint_column
@@ -16,7 +17,6 @@ from skodyn.kernels.workspace import (
     entry,
     finite3,
     load3,
-    load6,
     load_matrix,
     velocity_count,
 )
@@ -31,9 +31,9 @@ def write_mode_columns(work, model, k, arm, nv, out):
     """Columns of the modes that move the node on which body k hangs."""
     node = node_record(model, k)
     if node > 0:
-        record, at = flexible_record(model, entry(model, k, PARENT)), node_lanes(model, node)
+        record = flexible_record(model, entry(model, k, PARENT))
         for i in range(field(model, record, MODES)):
-            u, t = load6(work, at + 6 * i)
+            u, t = carried_column(work, model, record, node, i)
             column = u, add_cross(t, u, arm)
             write_column(work, out, nv, field(model, record, MODE_V) + i, column)
 

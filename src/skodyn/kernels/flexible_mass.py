@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from skodyn.jit import brief_kernel, helper, routine
 from skodyn.kernels.entries import batch, one_state, one_state_signature, per_dof, row_of, square
-from skodyn.kernels.flexible_body import mode_slot, own_inertia
+from skodyn.kernels.flexible_bending import carried_column
+from skodyn.kernels.flexible_body import gain_of, own_inertia, pair_row
 from skodyn.kernels.flexible_dynamics import (
     gather_bent_inertias,
     hang_force,
@@ -20,12 +21,11 @@ from skodyn.kernels.flexible_dynamics import (
     scatter_bent_accelerations,
 )
 from skodyn.kernels.flexible_table import (
+    clear_columns,
     field,
     flexible_record,
     lanes_of,
-    node_lanes,
     node_record,
-    triangle,
 )
 from skodyn.kernels.flexible_tree import scatter_masses
 from skodyn.kernels.joint_motion import joint_column, zero3
@@ -41,9 +41,7 @@ from skodyn.kernels.residuals import pass_force_inward, passed_force, take_resid
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     ARM,
-    GAIN,
     INERTIA,
-    RESIDUE,
     ROTATION,
     armature,
     body_count,
@@ -52,7 +50,6 @@ from skodyn.kernels.workspace import (
     finite_spatial,
     free_slot,
     load3,
-    load6,
     load_inertia,
     load_matrix,
     store_inertia,
@@ -60,8 +57,8 @@ from skodyn.kernels.workspace import (
     unpack,
     velocity_count,
 )
-from skodyn.lanes import Rows, load, pointer, splat, store
-from skodyn.model.flexible_layout import FLEXIBLE_LANES, MODE_V, MODES, PAIRS
+from skodyn.lanes import Rows, load, pointer, splat
+from skodyn.model.flexible_layout import FLEXIBLE_LANES, LOADS, MODE_V, MODES
 from skodyn.model.layout import FLEXIBLE, N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import articulated_from_inertia
 from skodyn.spatial.inertia import add_inertia, apply_inertia, shift_inertia
@@ -96,9 +93,9 @@ def project_inward(work, model, k, f, dof, mass):
     while entry(model, inner, PARENT) >= 0:
         node, parent = node_record(model, inner), entry(model, inner, PARENT)
         if node > 0:
-            record, at = flexible_record(model, parent), node_lanes(model, node)
+            record = flexible_record(model, parent)
             for i in range(field(model, record, MODES)):
-                x = dot_spatial(load6(work, at + 6 * i), f)
+                x = dot_spatial(carried_column(work, model, record, node, i), f)
                 put_pair(work, mass, dof, field(model, record, MODE_V) + i, x)
         f = shift_force(load3(work, body_slot(inner) + ARM), f)
         inner = parent
@@ -108,12 +105,12 @@ def project_inward(work, model, k, f, dof, mass):
 @helper
 def write_mode_columns(work, model, k, record, mass):
     """Columns of the modes of body k; are they finite?"""
-    start, pairs, sound = field(model, record, MODE_V), lanes_of(model, record, PAIRS), True
+    start, sound = field(model, record, MODE_V), True
     for i in range(field(model, record, MODES)):
-        f, dof = load6(work, mode_slot(model, record, i) + GAIN), start + i
+        f, dof = gain_of(work, model, record, i), start + i
         sound = sound and finite_spatial(f)
         for j in range(i + 1):
-            x = load(work, pairs + triangle(i) + j)
+            x = load(work, pair_row(model, record, i) + j)
             put_pair(work, mass, dof, start + j, x + armature(work, model, dof) if j == i else x)
         project(work, model, k, f, dof, mass)
         project_inward(work, model, k, f, dof, mass)
@@ -177,8 +174,7 @@ def solve(work, model, rhs, out):
     for k in range(n):
         record = flexible_record(model, k)
         if record > 0:
-            for i in range(field(model, record, MODES)):
-                store(work, mode_slot(model, record, i) + RESIDUE, splat(work, 0.0))
+            clear_columns(work, lanes_of(model, record, LOADS), field(model, record, MODES))
     for back in range(n):
         k = n - 1 - back
         r = load_matrix(work, body_slot(k) + ROTATION)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from skodyn.jit import helper, routine
-from skodyn.kernels.workspace import body_count, free_slot, parameter3, parameter_sym
-from skodyn.lanes import fma, load, parameter, splat, store
-from skodyn.model.flexible_layout import (
-    COUPLING_NUMBERS,
-    COUPLINGS,
-    FLEXIBLE_LANES,
-    MODAL_MASS,
-    NODE_LANES,
-    RECORDS,
-    SHAPE_INTEGRALS,
-    SHAPES,
+from skodyn.kernels.workspace import body_count, free_slot
+from skodyn.lanes import (
+    Work,
+    columns_at_once,
+    fma,
+    load,
+    load_columns,
+    parameter,
+    splat_columns,
+    store,
+    store_columns,
 )
+from skodyn.model.flexible_layout import FLEXIBLE_LANES, FOUR, NODE_LANES, RECORDS
 from skodyn.model.layout import FLEXIBLE, FULL
 
 
@@ -52,57 +53,125 @@ def node_lanes(model, node):
     return free_slot(model) + model.tree[node + NODE_LANES]
 
 
-@helper
-def triangle(i):
-    """Where row i of a lower triangle begins."""
-    return i * (i + 1) // 2
+# ---- fours: one component of several masters or shapes, taken at once of one state ---------------
 
 
 @helper
-def in_lanes3(work, a):
-    """Three parameters that a sum of lanes begins with."""
-    return (splat(work, a[0]), splat(work, a[1]), splat(work, a[2]))
+def parameter_columns(work, model, i):
+    """As many parameters as columns are taken at once."""
+    if columns_at_once(work) > 1:
+        return load_columns(Work(work.width, model.parameters), i)
+    return splat_columns(work, parameter(work, model.parameters, i))
 
 
 @helper
-def shape_integral(work, model, record, e):
-    """∫ φ dm of shape e."""
-    return parameter3(work, model, field(model, record, SHAPE_INTEGRALS) + 3 * e)
+def parameter_columns3(work, model, i, pitch):
+    return (
+        parameter_columns(work, model, i),
+        parameter_columns(work, model, i + pitch),
+        parameter_columns(work, model, i + 2 * pitch),
+    )
 
 
 @helper
-def undeformed_coupling(work, model, record, e):
-    """(D(N), ax(N)) of shape e."""
-    at = field(model, record, COUPLINGS) + COUPLING_NUMBERS * e
-    return parameter_sym(work, model, at), parameter3(work, model, at + 6)
+def columns3(work, i, pitch):
+    """Three components that lie `pitch` apart."""
+    return (
+        load_columns(work, i),
+        load_columns(work, i + pitch),
+        load_columns(work, i + 2 * pitch),
+    )
 
 
 @helper
-def modal_mass(work, model, record, e, f):
-    """∫ φₑ·φ_f dm."""
-    at = field(model, record, MODAL_MASS) + field(model, record, SHAPES) * e + f
-    return parameter(work, model.parameters, at)
+def store_columns3(work, i, pitch, a):
+    store_columns(work, i, a[0])
+    store_columns(work, i + pitch, a[1])
+    store_columns(work, i + 2 * pitch, a[2])
+
+
+@helper
+def columns6(work, i, pitch):
+    """Those of 6-vectors."""
+    return columns3(work, i, pitch), columns3(work, i + 3 * pitch, pitch)
+
+
+@helper
+def store_columns6(work, i, pitch, a):
+    store_columns3(work, i, pitch, a[0])
+    store_columns3(work, i + 3 * pitch, pitch, a[1])
+
+
+@helper
+def load3_apart(work, i, pitch):
+    """Three components of one column."""
+    return (load(work, i), load(work, i + pitch), load(work, i + 2 * pitch))
+
+
+@helper
+def load6_apart(work, i, pitch):
+    """A 6-vector that is one column."""
+    return load3_apart(work, i, pitch), load3_apart(work, i + 3 * pitch, pitch)
+
+
+@helper
+def parameter3_apart(work, model, i, pitch):
+    p = model.parameters
+    return (
+        parameter(work, p, i),
+        parameter(work, p, i + pitch),
+        parameter(work, p, i + 2 * pitch),
+    )
+
+
+@helper
+def clear_columns(work, at, count):
+    for i in range(0, count, columns_at_once(work)):
+        store_columns(work, at + i, splat_columns(work, 0.0))
+
+
+# ---- products ------------------------------------------------------------------------------------
 
 
 @routine
-def add_sparse(work, model, rows, numbers, x, out):
-    """out += rows·x, for the rows that are not zero; x and out are lanes."""
-    place, at = rows + 1, numbers
-    for _ in range(model.tree[rows]):
-        target, count = out + model.tree[place], model.tree[place + 1]
-        total = load(work, target)
-        for c in range(count):
-            entry = parameter(work, model.parameters, at + c)
-            total = fma(entry, load(work, x + model.tree[place + 2 + c]), total)
-        store(work, target, total)
-        place += 2 + count
-        at += count
+def add_product(work, model, product, x, out):
+    """out += matrix·x; x and out are lanes."""
+    if columns_at_once(work) > 1:
+        _add_fours(work, model, product, x, out)
+    else:
+        _add_entries(work, model, product, x, out)
 
 
 @helper
-def clear_lanes(work, at, count):
-    for i in range(count):
-        store(work, at + i, splat(work, 0.0))
+def _add_fours(work, model, product, x, out):
+    """Four rows at once."""
+    tree, place = model.tree, product + 2
+    for _ in range(tree[product]):
+        target, count, numbers = out + tree[place], tree[place + 1], tree[place + 2]
+        total = load_columns(work, target)
+        for c in range(count):
+            weights = parameter_columns(work, model, numbers + FOUR * c)
+            total = fma(weights, load(work, x + tree[place + 3 + c]), total)
+        store_columns(work, target, total)
+        place += 3 + count
+
+
+@helper
+def _add_entries(work, model, product, x, out):
+    """One row after the other, without its zeros."""
+    tree = model.tree
+    place = product + tree[product + 1]
+    rows = tree[place]
+    place += 1
+    for _ in range(rows):
+        target, count = out + tree[place], tree[place + 1]
+        total = load(work, target)
+        for c in range(count):
+            at = place + 2 + 2 * c
+            weight = parameter(work, model.parameters, tree[at + 1])
+            total = fma(weight, load(work, x + tree[at]), total)
+        store(work, target, total)
+        place += 2 + 2 * count
 
 
 def is_bent(tree: Any) -> bool:

@@ -10,13 +10,15 @@ from skodyn.jit import helper
 from skodyn.kernels.flexible_bending import (
     bend,
     bend_rates,
+    carried_column,
     carry_modes,
+    known_pose,
     node_pose,
     node_rates,
     turn_matrix,
 )
 from skodyn.kernels.flexible_body import load_body, strain_body, weigh
-from skodyn.kernels.flexible_table import field, flexible_record, node_lanes, node_record
+from skodyn.kernels.flexible_table import field, flexible_record, node_record
 from skodyn.kernels.joint_motion import coriolis_acceleration, joint_pose, relative_velocity
 from skodyn.kernels.kinematics import begin_scatter, move_body, place_body
 from skodyn.kernels.residuals import add_scaled_spatial
@@ -30,7 +32,6 @@ from skodyn.kernels.workspace import (
     body_slot,
     entry,
     load3,
-    load6,
     load_matrix,
     store3,
     store6,
@@ -77,7 +78,7 @@ def move(work, model, k, r, l, v):
     parent = entry(model, k, PARENT)
     record, outer = flexible_record(model, parent), load_matrix(work, body_slot(parent) + ROTATION)
     inner = load3(work, body_slot(parent) + OMEGA)
-    place_in_body, turn = node_pose(work, model, record, node)
+    place_in_body, turn = known_pose(work, model, record, node)
     seen = node_rates(work, model, record, node, turn)
     arm = multiply_vector(outer, place_in_body)
     spin, velocity = multiply_vector(outer, seen.spin), multiply_vector(outer, seen.velocity)
@@ -145,9 +146,12 @@ def add_modes(work, model, k, rates, motion):
     node = node_record(model, k)
     if node == 0:
         return motion
-    record, at = flexible_record(model, entry(model, k, PARENT)), node_lanes(model, node)
+    record = flexible_record(model, entry(model, k, PARENT))
     start = field(model, record, MODE_V)
     for i in range(field(model, record, MODES)):
-        rate = load_rows(work, rates, start + i)
-        motion = add_scaled_spatial(motion, rate, load6(work, at + 6 * i))
+        rate, column = (
+            load_rows(work, rates, start + i),
+            carried_column(work, model, record, node, i),
+        )
+        motion = add_scaled_spatial(motion, rate, column)
     return motion

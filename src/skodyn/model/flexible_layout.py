@@ -22,27 +22,46 @@ FLEXIBLE_COUNT, FLEXIBLE_LANES, RECORDS = range(3)
 
 # a record of a flexible body, integers
 MODES, SLAVES, SHAPES, MODE_Q, MODE_V = range(5)
-SHAPE_INTEGRALS, COUPLINGS, MODAL_MASS, STIFFNESS, DAMPING = range(5, 10)  # numbers
-GAUSS_POINTS, GAUSS = range(10, 12)  # how many, numbers: weight, slopes, curvatures of a point
-PRODUCTS, PRODUCT_NUMBERS = range(12, 14)  # sparse rows: integers, numbers
-SQUARES, SQUARE_NUMBERS = range(14, 16)  # those of the slaves
-IS_MIXED = 16  # do masters and slaves share inertia?
-ETA, ETA_RATE, SLAVE_PRODUCT = range(17, 20)  # lanes: η and ξ, their rates, ξ̈ at η̈ = 0
-COUPLING, ARM_RATE = range(20, 22)  # nine numbers a shape, and the rates of the last three
-SLOPE, SLOPE_RATE, CARRIED = range(22, 25)  # A·η, A·η̇, and slaves' inertia times the former
-OWN = 25  # (h, J) and b of the body itself, world axes
-PAIRS = 26  # P_ηη, lower triangle by rows
-FLEXIBLE_RECORD = 27
+PITCH, MODE_PITCH, POINT_PITCH = range(5, 8)  # of shapes, masters, Gauss points: whole fours
+SHAPE_INTEGRALS, COUPLINGS, MODAL_MASS, STIFFNESS, DAMPING = range(8, 13)  # numbers
+GAUSS_POINTS, GAUSS = range(13, 15)  # how many, their weights
+TURNING, ARMS, SQUARES, BENDING, UNBENDING = range(15, 20)  # products, below
+IS_MIXED = 20  # do masters and slaves share inertia?
+ETA, ETA_RATE, SLAVE_PRODUCT = range(21, 24)  # lanes: η and ξ, their rates, ξ̈ at η̈ = 0
+COUPLING, ARM_RATE = range(24, 26)  # nine numbers a shape, and the rates of the last three
+SLOPE, SLOPE_RATE, CARRIED = range(26, 29)  # A·η, A·η̇, and slaves' inertia times the former
+OWN = 29  # (h, J) and b of the body itself, world axes
+PAIRS = 30  # P_ηη, a row for each master of which the first part, to the diagonal, counts
+GAINS, LOADS = range(31, 33)  # P_rη and z_η of the masters that have not yielded
+BIASES, BENT, PULLS = range(33, 36)  # b of shapes; at Gauss points v′, v″, w′, w″ and their pulls
+FLEXIBLE_RECORD = 36
 
 COUPLING_NUMBERS = 9
 FIRST, SECOND, BIAS = 0, 3, 9  # in OWN
 OWN_LANES = 15
 
 # a record of what hangs on a node, integers
-NODE_NUMBERS, NODE_LANES = range(2)  # s, then φ and ψ of each shape; Π of each master
-NODE_RECORD = 2
+NODE_NUMBERS, NODE_LANES = range(2)  # s, then φ and ψ of each shape; lanes, below
+NODE_SHAPES, NODE_SLAVES = range(2, 4)  # products: Σ φη and Σ ψη of all shapes, of slaves alone
+NODE_RECORD = 4
+
+# its lanes, behind Π and P⁺Π of every master
+MOVED, MOVED_RATE, MOVED_PRODUCT, TURN = 0, 8, 16, 24
+HUNG_LANES = 32
+
+FOUR = 4
+"""Numbers of one state that are taken at once: tables over shapes or masters lie component by
+component, and each component has room for whole fours.
+
+A product adds a constant matrix times one vector of lanes to another. It is written twice, in
+fours of rows for one state and by single entries for several:
+
+    how many fours | where the entries begin, from here
+    | of each four: first row, how many columns, numbers, columns
+    | how many rows | of each: row, how many entries, then column and number of each
+"""
 
 
-def lower(i: int) -> int:
-    """Where row i of a lower triangle begins."""
-    return i * (i + 1) // 2
+def whole_fours(count: int) -> int:
+    """The next multiple of four."""
+    return -(-count // FOUR) * FOUR

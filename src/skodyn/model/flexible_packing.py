@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from skodyn.model import flexible_layout as at
 from skodyn.model import layout
 from skodyn.model.columns import Floats
 from skodyn.model.flexible import FlexibleBody, FlexibleNode
+from skodyn.model.flexible_products import by_components, product_table, without_rounding
 from skodyn.model.model import Model
 from skodyn.model.products import applied, product
 
@@ -123,9 +124,10 @@ class _Numbers:
     ) -> None:
         self.place = start
         self.pieces: list[Floats] = [np.empty(0)]
+        self.known: dict[bytes, int] = {}
         self.records: dict[str, list[int]] = {}
-        self.sparse: dict[str, tuple[list[int], list[int]]] = {}
-        self.nodes: dict[str, int] = {}
+        self.products: dict[str, list[list[int]]] = {}
+        self.nodes: dict[str, _Node] = {}
         self.flexible, self.attached = flexible, attached
         back = {n: model.alignment[model.body_index(n)].T for n in flexible}
         for name, body in flexible.items():
@@ -134,14 +136,21 @@ class _Numbers:
             parent = model.body_names[model.parent[model.body_index(child)]]
             node = flexible[parent].nodes[name]
             if any(x.any() for x in (node.position, node.translation, node.rotation)):
-                self.nodes[child] = self._put(_node_numbers(node, back[parent]))
-        self.free: dict[tuple[str, str], int] = {
-            (name, node): self._put(_node_numbers(given, back[name]))
+                self.nodes[child] = self._write_node(node, back[parent], flexible[parent])
+        self.free: dict[tuple[str, str], _Node] = {
+            (name, node): self._write_node(given, back[name], body)
             for name, body in flexible.items()
             for node, given in body.nodes.items()
         }
 
     def _put(self, values: Any) -> int:
+        """Where these numbers lie; bodies that are alike share them."""
+        key = np.ascontiguousarray(values, dtype=np.float64).tobytes()
+        if key not in self.known:
+            self.known[key] = self._put_alone(values)
+        return self.known[key]
+
+    def _put_alone(self, values: Any) -> int:
         piece = np.ascontiguousarray(values, dtype=np.float64).reshape(-1)
         self.pieces.append(piece)
         self.place += piece.size
@@ -151,24 +160,42 @@ class _Numbers:
         record = [0] * at.FLEXIBLE_RECORD
         m, n = body.modes, body.shapes
         record[at.MODES], record[at.SLAVES], record[at.SHAPES] = m, n - m, n
-        record[at.SHAPE_INTEGRALS] = self._put(applied(back[None], body.shape_integrals))
-        record[at.COUPLINGS] = self._put(nine(turned(back, body.position_shapes)))
-        mass = body.modal_mass
-        record[at.MODAL_MASS] = self._put(0.5 * (mass + mass.T))
+        record[at.PITCH], record[at.MODE_PITCH] = at.whole_fours(n), at.whole_fours(m)
+        record[at.SHAPE_INTEGRALS] = self._put(
+            by_components(applied(back[None], body.shape_integrals))
+        )
+        coupling = nine(turned(back, body.position_shapes)) + 0.0  # no zero has a sign
+        record[at.COUPLINGS] = self._put(by_components(coupling))
+        mass = 0.5 * (body.modal_mass + body.modal_mass.T)
+        record[at.MODAL_MASS] = self._put(by_components(mass))
         record[at.IS_MIXED] = int(mass[:m, m:].any())
-        record[at.STIFFNESS] = self._put(body.stiffness)
-        record[at.DAMPING] = self._put(body.damping)
+        record[at.STIFFNESS] = self._put_alone(by_components(body.stiffness[:, None]))
+        record[at.DAMPING] = self._put_alone(by_components(body.damping[:, None]))
+        pairs = nine(turned(back, body.shape_products))  # (j, i, nine): what ηⱼ adds to Qᵢ
+        products = _rows_of_fours(without_rounding(pairs.transpose(2, 1, 0)))
+        squares = _rows_of_fours(without_rounding(body.slaves))
+        turns = 6 * record[at.PITCH]
+        matrices = [products[:turns], products[turns:], squares]
         if body.curvature is not None:
             c = body.curvature
-            columns = (c.weights[:, None], c.slope_y, c.curvature_y, c.slope_z, c.curvature_z)
-            record[at.GAUSS_POINTS] = len(c.weights)
-            record[at.GAUSS] = self._put(np.concatenate(columns, axis=1))
-        pairs = nine(turned(back, body.shape_products))  # (j, i, nine): what ηⱼ adds to Qᵢ
-        products, values = sparse_rows(pairs.transpose(1, 2, 0).reshape(9 * n, n))
-        record[at.PRODUCT_NUMBERS] = self._put(values)
-        squares, values = sparse_rows(body.slaves.reshape(-1, m))
-        record[at.SQUARE_NUMBERS] = self._put(values)
-        self.records[name], self.sparse[name] = record, (products, squares)
+            points = len(c.weights)
+            record[at.GAUSS_POINTS], record[at.POINT_PITCH] = points, at.whole_fours(points)
+            record[at.GAUSS] = self._put(by_components(c.weights[:, None]))
+            bends = np.stack((c.slope_y, c.curvature_y, c.slope_z, c.curvature_z))
+            bends = _rows_of_fours(without_rounding(bends))
+            matrices += [bends, _rows_of_fours(bends.T[None])]
+        self.records[name] = record
+        self.products[name] = [product_table(matrix, self._put) for matrix in matrices]
+
+    def _write_node(self, node: FlexibleNode, back: Floats, body: FlexibleBody) -> _Node:
+        moves, turns = applied(back[None], node.translation.T), applied(back[None], node.rotation.T)
+        both = without_rounding(moves), without_rounding(turns)
+        shapes = np.concatenate(both, axis=1)  # (shapes, φ and ψ)
+        place = applied(back[None], node.position[None]).reshape(-1)
+        numbers = self._put(np.concatenate((place, by_components(shapes).reshape(-1))))
+        rows = _rows_of_fours(shapes.T[None])
+        tables = [product_table(rows, self._put), product_table(rows[:, body.modes :], self._put)]
+        return _Node(numbers, tables)
 
     def table(self, model: Model, place: int) -> Whole:
         """The integers, that will lie from `place` on."""
@@ -182,46 +209,69 @@ class _Numbers:
             record[at.MODE_V] = int(model.indices[k, layout.V_START]) + model.joints[k].nv
             lanes = _place_lanes(record, lanes)
             here = place + front.size + len(behind)
-            products, squares = self.sparse[name]
-            record[at.PRODUCTS] = here + at.FLEXIBLE_RECORD
-            record[at.SQUARES] = record[at.PRODUCTS] + len(products)
             front[at.RECORDS + k] = here
-            behind += [*record, *products, *squares]
-        for child, numbers in self.nodes.items():
+            tables = self.products[name]
+            for field, table in zip(_PRODUCTS, tables, strict=False):
+                record[field] = here + at.FLEXIBLE_RECORD
+                here += len(table)
+            behind += [*record, *(number for table in tables for number in table)]
+        for child, node in self.nodes.items():
             k = model.body_index(child)
             front[at.RECORDS + n + k] = place + front.size + len(behind)
-            behind += [numbers, lanes]
-            lanes += 6 * self.flexible[model.body_names[model.parent[k]]].modes
+            behind += node.record(place + front.size + len(behind), lanes)
+            lanes += self._node_lanes(model.body_names[model.parent[k]])
         self.places: dict[tuple[str, str], int] = {}
-        for key, numbers in self.free.items():
+        for key, node in self.free.items():
             self.places[key] = place + front.size + len(behind)
-            behind += [numbers, lanes]
-            lanes += 6 * self.flexible[key[0]].modes
+            behind += node.record(place + front.size + len(behind), lanes)
+            lanes += self._node_lanes(key[0])
         front[at.FLEXIBLE_COUNT], front[at.FLEXIBLE_LANES] = len(self.records), lanes
         return np.concatenate((front, np.array(behind, dtype=np.int64)))
+
+    def _node_lanes(self, name: str) -> int:
+        return 12 * at.whole_fours(self.flexible[name].modes) + at.HUNG_LANES
 
 
 def _place_lanes(record: list[int], lanes: int) -> int:
     """Give a body its part of the workspace; where the next one's begins."""
-    m, b, n = record[at.MODES], record[at.SLAVES], record[at.SHAPES]
+    m, b = record[at.MODES], record[at.SLAVES]
+    n, masters, points = record[at.PITCH], record[at.MODE_PITCH], record[at.POINT_PITCH]
     sizes = {
         at.ETA: n, at.ETA_RATE: n, at.SLAVE_PRODUCT: b, at.COUPLING: at.COUPLING_NUMBERS * n,
-        at.ARM_RATE: 3 * n, at.SLOPE: b * m, at.SLOPE_RATE: b * m, at.CARRIED: b * m,
-        at.OWN: at.OWN_LANES, at.PAIRS: at.lower(m),
+        at.ARM_RATE: 3 * n, at.SLOPE: b * masters, at.SLOPE_RATE: b * masters,
+        at.CARRIED: b * masters, at.OWN: at.OWN_LANES, at.PAIRS: m * masters,
+        at.GAINS: 6 * masters, at.LOADS: masters, at.BIASES: n, at.BENT: 4 * points,
+        at.PULLS: 4 * points,
     }  # fmt: skip
     for field, size in sizes.items():
         record[field] = lanes
-        lanes += size
+        lanes += at.whole_fours(size)
     return lanes
 
 
-def _node_numbers(node: FlexibleNode, back: Floats) -> Floats:
-    """s, then φ and ψ of each shape."""
-    moves, turns = applied(back[None], node.translation.T), applied(back[None], node.rotation.T)
-    shapes = np.concatenate((moves, turns), axis=1)
-    return np.concatenate(
-        (applied(back[None], node.position[None]).reshape(-1), shapes.reshape(-1))
-    )
+_PRODUCTS = (at.TURNING, at.ARMS, at.SQUARES, at.BENDING, at.UNBENDING)
+
+
+@dataclass(frozen=True)
+class _Node:
+    """Where the numbers of a node lie, and its two products."""
+
+    numbers: int
+    products: list[list[int]]
+
+    def record(self, here: int, lanes: int) -> list[int]:
+        """Its integers, that will lie from `here` on."""
+        first = here + at.NODE_RECORD
+        shapes, slaves = self.products
+        return [self.numbers, lanes, first, first + len(shapes), *shapes, *slaves]
+
+
+def _rows_of_fours(matrices: Floats) -> Floats:
+    """Matrices one below the other, each with rows of zeros up to whole fours."""
+    count, rows, columns = matrices.shape
+    found = np.zeros((count, at.whole_fours(rows), columns))
+    found[:, :rows] = matrices
+    return found.reshape(-1, columns)
 
 
 def turned(back: Floats, matrices: Floats) -> Floats:
@@ -244,18 +294,3 @@ def nine(matrices: Floats) -> Floats:
         ),
         axis=-1,
     )  # fmt: skip
-
-
-def sparse_rows(matrix: Floats) -> tuple[list[int], Floats]:
-    """Rows that are not zero: how many, then of each its number, how many entries, their columns;
-    and the entries. What is below rounding of the largest is zero."""
-    least = 1e-15 * np.abs(matrix).max(initial=0.0)
-    whole: list[int] = [0]
-    values: list[float] = []
-    for row, entries in enumerate(matrix):
-        columns: Sequence[int] = np.flatnonzero(np.abs(entries) > least).tolist()
-        if columns:
-            whole[0] += 1
-            whole += [row, len(columns), *columns]
-            values += entries[columns].tolist()
-    return whole, np.array(values)

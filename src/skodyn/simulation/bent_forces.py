@@ -12,8 +12,14 @@ import numpy as np
 from skodyn.errors import ModelError
 from skodyn.jit import COUNT as WHOLE
 from skodyn.jit import NUMBER, helper
-from skodyn.kernels.flexible_bending import carry_modes, node_pose, node_rates, turn_matrix
-from skodyn.kernels.flexible_table import field, flexible_record, node_lanes
+from skodyn.kernels.flexible_bending import (
+    carried_column,
+    carry_modes,
+    node_pose,
+    node_rates,
+    turn_matrix,
+)
+from skodyn.kernels.flexible_table import field, flexible_record
 from skodyn.kernels.forward_kinematics import POSITION
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.mimics import full_model
@@ -56,9 +62,9 @@ def push_node(work, model, k, node, force, moment, effects):
     place, turn = node_pose(work, model, record, node)
     add_force(work, effects.f_ext, k, force, multiply_vector(r, place), moment)
     carry_modes(work, model, record, node, turn, r, zero3(work))
-    at, start = node_lanes(model, node), field(model, record, MODE_V)
+    start = field(model, record, MODE_V)
     for i in range(field(model, record, MODES)):
-        share = dot_spatial((moment, force), load6(work, at + 6 * i))
+        share = dot_spatial((moment, force), carried_column(work, model, record, node, i))
         add_torque(work, effects.tau, start + i, share)
 
 

@@ -18,6 +18,7 @@ from skodyn.kernels.flexible_table import is_bent
 from skodyn.lanes import WIDTH_1, PartAtWidths, Width, parts_of
 from skodyn.model.layout import FULL, LOOPS
 from skodyn.simulation import forces as f
+from skodyn.simulation.bent_looks import COPY_STATE
 from skodyn.simulation.control import control_lanes, sample_lanes
 from skodyn.simulation.control_dynamics import DYNAMICS_PARTS
 from skodyn.simulation.controllers import ReadyLaw
@@ -49,6 +50,7 @@ from skodyn.simulation.structures import (
     DRIVEN,
     EFFECTS,
     ELEMENTS_PART,
+    EXPANDING,
     FOLLOWING,
     MIDPOINT,
     ROWS,
@@ -61,6 +63,7 @@ BENT = {
     COUPLED: parts_of(evaluate_bent, SYSTEM, NUMBER, STATE, ROWS),
     ELEMENTS_PART: parts_of(apply_bent_elements, SYSTEM, NUMBER, STATE, EFFECTS),
     SPRUNG: parts_of(evaluate_bent_springs, SYSTEM, NUMBER, STATE, ROWS),
+    EXPANDING: COPY_STATE,
 }
 """Those that stand in the place of others where bodies are flexible."""
 

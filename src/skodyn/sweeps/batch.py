@@ -20,10 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import SkodynError
+from skodyn.io.schema import Names
 from skodyn.kernels.energy import ROW as STATE_SUMS
 from skodyn.kernels.workspace import PackedModel, workspace_lanes
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.columns import Floats
+from skodyn.model.model import Model
 from skodyn.simulation import sampling
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.evaluate_rows import StateRows
@@ -64,12 +66,37 @@ class Worker:
     """A study made ready to run."""
 
     def __init__(self, study: Study) -> None:
-        self.packer = Packer(study)
+        self.study, self.packer = study, Packer(study)
         model = self.packer.base.model
         self.nq, self.nv = model.nq, model.nv
-        self.metrics: PackedMetrics = pack_metrics(
-            study.metrics, model, study.folder, self.packer.base.forces
-        )
+        self.metrics: PackedMetrics = self._pack(model)
+        self._others: dict[Any, PackedMetrics] = {_labels(model): self.metrics}
+
+    def _pack(self, model: Model) -> PackedMetrics:
+        return pack_metrics(self.study.metrics, model, self.study.folder, self.packer.base.forces)
+
+    def metrics_of(self, model: Model) -> PackedMetrics:
+        """The metrics of a run: of a body that has more or fewer modes they lie elsewhere."""
+        labels = _labels(model) if model.flexible else _labels(self.packer.base.model)
+        if labels not in self._others:
+            self._others[labels] = self._pack(model)
+        return self._others[labels]
+
+    def columns_of(self, model: Model) -> dict[str, Any]:
+        """Which coordinates and velocities of a run those of the scenario are: (here, there)."""
+        base = self.packer.base.model
+        if not model.flexible or _labels(model) == _labels(base):
+            return {"q": (slice(None), slice(None)), "v": (slice(None), slice(None))}
+        found = {}
+        for which, here, there in zip("qv", _labels(base), _labels(model), strict=True):
+            shared = [label for label in here if label in there]
+            found[which] = (list(map(here.index, shared)), list(map(there.index, shared)))
+        return found
+
+
+def _labels(model: Model) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    labels = Names.of(model).labels
+    return tuple(labels["q_name"]), tuple(labels["v_name"])
 
 
 @lru_cache(maxsize=4)
@@ -117,11 +144,18 @@ def run_batch(
             done[chosen] = True
             continue
         result.id[chosen] = run_ids(variant, runs)
+        try:
+            metrics = worker.metrics_of(variant.scenario.model)
+        except SkodynError as error:  # of a mode that these runs do not have
+            result.status[chosen] = REFUSED
+            result.reasons.update({int(indices[i]): str(error) for i in chosen})
+            done[chosen] = True
+            continue
         if not variant.in_lanes:
-            outcomes = _one_by_one(worker, rows[chosen], stop)
+            outcomes = _one_by_one(worker, variant.scenario.model, rows[chosen], stop)
         else:
-            outcomes = LaneBatch(runs, worker.metrics).run(stop)
-        _store(result, chosen, outcomes)
+            outcomes = LaneBatch(runs, metrics).run(stop)
+        _store(result, chosen, outcomes, worker.columns_of(variant.scenario.model))
         done[chosen[outcomes.complete]] = True
     if logs:
         _write_logs(worker, result, rows, done, Path(logs), log_failed, log_runs)
@@ -138,10 +172,17 @@ def _empty(worker: Worker, indices: NDArray[np.int64]) -> BatchResult:
     )  # fmt: skip
 
 
-def _store(result: BatchResult, chosen: NDArray[np.int64], outcomes: Outcomes) -> None:
+def _store(
+    result: BatchResult, chosen: NDArray[np.int64], outcomes: Outcomes, columns: dict[str, Any]
+) -> None:
     result.status[chosen] = np.where(outcomes.status == 0, FINISHED, FAILED)
-    for name in ("steps", "q", "v", "metrics"):
+    for name in ("steps", "metrics"):
         getattr(result, name)[chosen] = getattr(outcomes, name)
+    for name, (here, there) in columns.items():  # modes that a run does not have stay NaN
+        table = getattr(result, name)
+        rows = table[chosen]
+        rows[:, here] = getattr(outcomes, name)[:, there]
+        table[chosen] = rows
     result.code[chosen] = outcomes.status
 
 
@@ -156,12 +197,12 @@ def _only(result: BatchResult, done: NDArray[np.bool_], seconds: float) -> Batch
 # ---- runs that cannot go side by side -----------------------------------------------------------
 
 
-def _one_by_one(worker: Worker, rows: Floats, stop: Callable[[], bool]) -> Outcomes:
+def _one_by_one(worker: Worker, model: Model, rows: Floats, stop: Callable[[], bool]) -> Outcomes:
     """Width 1: runs that choose their steps or meet a thermostat; metrics from their rows."""
     n, m = len(rows), worker.metrics
     outcomes = Outcomes(
         np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64),
-        np.zeros((n, worker.nq)), np.zeros((n, worker.nv)), np.zeros((n, m.count)),
+        np.zeros((n, model.nq)), np.zeros((n, model.nv)), np.zeros((n, m.count)),
     )  # fmt: skip
     for i, row in enumerate(rows):
         if stop() or not _run_alone(worker, row, i, outcomes, stop):
@@ -193,14 +234,19 @@ def _run_alone(
 
 
 def _reduce(worker: Worker, engine: Engine, first: bool, block: Any, kept: Floats) -> None:
-    model, m, q, y = engine.model.uncoupled, worker.metrics, block.q, block.y
+    model, m = engine.model.uncoupled, worker.metrics_of(engine.model)
+    q, y = block.q, block.y
     if engine.model.mimics:
         nv, joints = engine.model.nv, engine.model.coupling
         q, y = joints.expand_q(q), np.hstack((joints.expand_v(y[:, :nv]), y[:, nv:]))
     workspace = line_zeros(workspace_lanes(model.n_bodies, model.nq, model.nv), poison=True)
     values = line_zeros(STATE_SUMS + 3 * model.n_bodies)
     touched = np.zeros(0)
-    if m.codes[sampling.TOUCH_NUMBERS] and engine.contacts is not None:
+    if m.codes[sampling.TOUCH_NUMBERS] and model.flexible:
+        from skodyn.simulation.bent_looks import looks_of as bent_looks_of
+
+        touched = bent_looks_of(model, q, np.ascontiguousarray(y[:, : model.nv])).reshape(-1)
+    elif m.codes[sampling.TOUCH_NUMBERS] and engine.contacts is not None:
         from skodyn.simulation.contact_looks import looks_of  # few sweeps look at contacts
 
         watch = engine.contacts

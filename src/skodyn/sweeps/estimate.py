@@ -56,7 +56,8 @@ def estimate(plan: SweepPlan) -> Estimate:
         steps = min(runs.steps, TRIAL_STEPS)
         best = np.inf
         for _ in range(3):  # the first one loads the kernel
-            batch = LaneBatch(replace(runs, steps=steps, control=control), worker.metrics)
+            packed = worker.metrics_of(variant.scenario.model)
+            batch = LaneBatch(replace(runs, steps=steps, control=control), packed)
             began = time.perf_counter()
             batch.run()
             best = min(best, time.perf_counter() - began)

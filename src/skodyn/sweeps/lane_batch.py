@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.kernels.energy import ROW as STATE_SUMS
+from skodyn.kernels.flexible_table import is_bent
 from skodyn.kernels.status import OK
 from skodyn.lanes import LANES, WIDTH_1, WIDTH_N_OWN_PARAMETERS, PartAtWidths, Width
 from skodyn.lanes.cache_lines import line_zeros
@@ -146,15 +147,18 @@ class LaneBatch:
         self.looks = MetricArrays(codes, m.levels, m.function.address, values, self.kept)
 
     def _with_contacts(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Codes of metrics that say which part looks at contacts: one behind all others."""
-        from skodyn.simulation.contact_looks import LOOK_AT_CONTACTS  # few sweeps look at them
+        """Codes of metrics that say which part looks at contacts, or at flexible bodies: one behind
+        all others."""
+        from skodyn.simulation.bent_looks import LOOK_AT_BENT  # few sweeps look at either
+        from skodyn.simulation.contact_looks import LOOK_AT_CONTACTS
 
-        parts = self.system.parts
-        found = [*parts, LOOK_AT_CONTACTS.address(WIDTH_N_OWN_PARAMETERS)]
+        parts, bent = self.system.parts, is_bent(self.runs.tree)
+        look = LOOK_AT_BENT if bent else LOOK_AT_CONTACTS
+        found = [*parts, look.address(WIDTH_N_OWN_PARAMETERS)]
         self.system = self.system._replace(parts=np.array(found, dtype=parts.dtype))
         codes = codes.copy()
         codes[sampling.TOUCH_PART] = len(parts)
-        codes[sampling.TOUCH_AT] = contacts_at(self.runs.codes)
+        codes[sampling.TOUCH_AT] = 0 if bent else contacts_at(self.runs.codes)
         return codes
 
     def _prepare_starts(self, kernel: Any) -> None:

@@ -31,6 +31,8 @@ from skodyn.io.schema import Names
 from skodyn.model.columns import LARGEST, Floats, as_floats, shown
 from skodyn.model.model import Model
 from skodyn.simulation import sampling as s
+from skodyn.simulation.bent_looks import PLACES, TOTAL
+from skodyn.simulation.bent_looks import numbers_of as bent_numbers
 from skodyn.simulation.contact_looks import LOOKS
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.force_tables import pack_forces
@@ -184,7 +186,7 @@ def check_metrics(
     spelling = Spelling(quantities)
     faults = []
     for name, metric in metrics.items():
-        faults += _flexible_faults(METRICS.at(name), metric, quantities, model)
+        faults += _flexible_faults(METRICS.at(name), metric, forces, model)
         if not isinstance(metric.of, str) or metric.of in quantities or not metric.of:
             continue
         if names_function(metric):
@@ -214,15 +216,14 @@ def _touching(quantities: Mapping[str, tuple[int, int]]) -> str:
 
 
 def _flexible_faults(
-    label: Any, metric: Metric, quantities: Mapping[str, tuple[int, int]], model: Model
+    label: Any, metric: Metric, forces: Forces | None, model: Model
 ) -> list[Fault]:
-    """What looks at bodies as if they were rigid."""
-    source = quantities.get(metric.of, (s.WORK, 0))[0] if isinstance(metric.of, str) else s.WORK
-    rigid = metric.kind == "energy_drift" or source in (s.STATE_SUM, s.TOTAL_ENERGY, s.PLACE)
-    if not (model.flexible and rigid):
+    """What is looked at takes the place of contacts."""
+    of_contact = isinstance(metric.of, str) and metric.of.startswith("contact.")
+    if not (model.flexible and of_contact and forces is not None and forces.contacts):
         return []
-    problem = f"{label}: energies and positions are no metrics of models with flexible bodies"
-    return [label.fault(problem, "use q.…, v.…, work, or a function.", "of", metric.of)]
+    problem = f"{label}: contacts are no metrics of models with flexible bodies"
+    return [label.fault(problem, "use energy, position.…, q.…, v.…, work.", "of", metric.of)]
 
 
 def names_function(metric: Metric) -> bool:
@@ -242,7 +243,7 @@ def pack_metrics(
     records: list[int] = []
     levels: list[float] = []
     for name, metric in metrics.items():
-        kind, source = KINDS[metric.kind], (s.TOTAL_ENERGY, 0)
+        kind, source = KINDS[metric.kind], quantities["energy"]
         if metric.kind == "crossing":
             kind = _DIRECTIONS[metric.direction or "any"]
         if metric.kind != "energy_drift":
@@ -267,6 +268,7 @@ def pack_metrics(
     sources = records[1 :: s.RECORD]
     sums = any(source in (s.STATE_SUM, s.TOTAL_ENERGY) for source in sources)
     looks = sum(source == s.TOUCH for source, _ in quantities.values())
+    looks = bent_numbers(model.n_bodies) if model.flexible else looks
     touched = looks if s.TOUCH in sources else 0
     header = [len(metrics), int(sums), int(s.PLACE in sources), touched, 0, 0]
     codes = np.array([*header, *records], dtype=np.int64)
@@ -304,7 +306,16 @@ def _quantities(given: Model, forces: Forces | None) -> dict[str, tuple[int, int
         names_of_looks = (f"contact.{label}.{look}" for label in _labels(given, forces)
                           for look in LOOKS)  # fmt: skip
         found |= {name: (s.TOUCH, i) for i, name in enumerate(names_of_looks)}
+    if model.flexible:
+        found |= {name: (s.TOUCH, bent) for name, at in found.items() if (bent := _bent(*at)) >= 0}
     return found
+
+
+def _bent(source: int, i: int) -> int:
+    """Where bent_looks.py has what rigid bodies tell, −1 for what all models have in common."""
+    if source == s.STATE_SUM:
+        return i
+    return {s.TOTAL_ENERGY: TOTAL, s.PLACE: PLACES + i}.get(source, -1)
 
 
 def _labels(model: Model, forces: Forces) -> tuple[str, ...]:

@@ -54,10 +54,14 @@ _BODY_KEYS = ("mass", "com", "inertia", "translation")
 
 def goes_alone(scenario: Scenario) -> bool:
     """Must even runs with fixed steps go one at a time? A thermostat comes between steps, and
-    functions of motions are called for one state; flexible bodies have no lanes of their own yet.
+    functions of motions are called for one state; so are forces at nodes of flexible bodies.
     """
     said = any(isinstance(motion, MotionFunction) for motion in scenario.forces.motions)
-    return scenario.thermostat is not None or said or bool(scenario.model.flexible)
+    return scenario.thermostat is not None or said or any(map(_at_node, scenario.forces.elements))
+
+
+def _at_node(element: Any) -> bool:
+    return any(getattr(element, name, "") for name in ("node", "node_a", "node_b"))
 
 
 class Variant:
@@ -214,8 +218,11 @@ class Packer:
 
     @cached_property
     def in_full(self) -> bool:
-        """Whether every run is read in full: what moves a model's loops changes its start, too."""
+        """Whether every run is read in full: what moves a model's loops changes its start, too;
+        what changes a flexible body changes its shapes, and with them all of its numbers."""
         roots = {name.split(".")[0] for name in self.study.names}
+        if self.base.model.flexible and "bodies" in roots:
+            return True
         moving = {"bodies", "loops", "couplings", "initial", "seed", "motions"}
         return self.base.model.has_loops and not roots.isdisjoint(moving)
 

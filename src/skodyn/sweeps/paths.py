@@ -152,8 +152,13 @@ def set_values(data: Data, known: Places, values: dict[str, Any]) -> Data:
     return set_places(data, known, written)
 
 
+def _is_whole(path: str) -> bool:
+    counts = path.startswith("bodies.") and (".flexible.modes." in path or ".segments" in path)
+    return counts or path in _WHOLE
+
+
 def _as_written(path: str, value: Any) -> Any:
-    if path in _WHOLE and isinstance(value, float) and value.is_integer():
+    if _is_whole(path) and isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, float) and math.isnan(value):
         return math.nan
