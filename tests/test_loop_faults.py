@@ -123,8 +123,8 @@ TABLE: dict[str, tuple[Callable[[], tuple[str, ...]], str]] = {
     ),
     "a class": (
         loop(joint=sk.Revolute),
-        "Loop 'pin': joint is <class 'skodyn.model.joints.Revolute'>; give a joint such as "
-        "Revolute(axis=(0, 0, 1)) or Rod(length=0.5).",
+        "Loop 'pin': joint is <class 'skodyn.model.joint_kinds.revolute.Revolute'>; give a joint "
+        "such as Revolute(axis=(0, 0, 1)) or Rod(length=0.5).",
     ),
     "a joint of one's own": (
         loop(joint=Own()),

@@ -113,7 +113,7 @@ def read_type(values: Values, element: Element, owner: Subject, types: Sequence[
         values.findings.fault(
             element.line, f"{owner} has type {given!r}", remedy, owner.at("type"), given
         )
-    return given if given in types else "fixed"
+    return given if given is not None and given in types else "fixed"
 
 
 def _end(values: Values, element: Element, tag: str, owner: Subject) -> str:
