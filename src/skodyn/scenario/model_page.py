@@ -106,7 +106,7 @@ def _joints() -> dict[str, tuple[str, str]]:
     rows = {}
     for name, kind in {**CATALOGUE.built_in, **CLOSING}.items():
         own = [f.name for f in fields(kind) if f.name not in ("name", "armature")]
-        text = _ROD if name in CLOSING else summary(kind)
+        text = summary(kind) if name in CATALOGUE.built_in else _ROD
         rows[name] = (", ".join(f"`{key}`" for key in own) or "—", text)
     return rows
 
@@ -116,7 +116,7 @@ def _joint_keys() -> str:
     rows: dict[str, tuple[str, str]] = {}
     heads = ("key", "if left out", "of, and meaning")
     for name, kind in {**CATALOGUE.built_in, **CLOSING}.items():
-        meant = {"length": "The distance that it keeps, m"} if name in CLOSING else parameters(kind)
+        meant = parameters(kind) or {"length": "The distance that it keeps, m"}
         for f in (f for f in fields(kind) if f.name in meant):
             text = meant[f.name]
             if f.name in ("name", "armature"):
