@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from skodyn.dynamics.algorithms import ENERGY, KINEMATICS
+from skodyn.dynamics.algorithms import ENERGY
+from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.driver import NOTHING, run
 from skodyn.jit import COUNT, helper
 from skodyn.kernels import flexible_energy
 from skodyn.kernels.energy import ROW as SUMS
 from skodyn.kernels.entries import Given
 from skodyn.kernels.forward_kinematics import POSITION
-from skodyn.kernels.forward_kinematics import ROW as BODY_ROW
 from skodyn.kernels.mimics import full_model
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import body_count, load3, store_row3, sum_slot
@@ -67,6 +67,6 @@ COPY_STATE = parts_of(copy_state, SYSTEM, STATE)
 def looks_of(model: Any, q: Floats, v: Floats) -> Floats:
     """(states, numbers) of rows of a run alone."""
     sums = run(ENERGY, model, (SUMS,), q, v, NOTHING, None, None, 1)
-    places = run(KINEMATICS, model, (model.n_bodies, BODY_ROW), q, threads=1)[..., 9:12]
+    places = forward_kinematics(model, q, threads=1)[1]
     whole = sums[:, :1] + sums[:, 1:2]
     return np.concatenate((sums, whole, places.reshape(len(q), -1)), axis=1)
