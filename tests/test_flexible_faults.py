@@ -80,6 +80,11 @@ CASES = {
     ),
     "a node outside": (BEAM, "segments = 4\nnodes = { far = 1.5 }", "the length, from 0 to 1"),
     "a node called tip": (BEAM, "segments = 4\nnodes = { tip = 0.5 }", "nodes.tip is always there"),
+    "a force where there is no node": (
+        BEAM, 'modes = { y = 3 }\nloaded = ["tipp"]', "did you mean 'tip'?",
+    ),
+    "loaded is no list": (BEAM, 'modes = { y = 3 }\nloaded = "tip"', "give a list of nodes"),
+    "loaded segments": (BEAM, 'segments = 4\nloaded = ["tip"]', "bend under a force wherever"),
     "one segment": (BEAM, "segments = 1", "give a whole number from 2 to 1000"),
     "an unknown key": (BEAM, "segmens = 4", "did you mean 'segments'?"),
     "an unknown key of the beam": (beam(lenght="3.0"), "segments = 4", "did you mean 'length'?"),

@@ -206,7 +206,7 @@ def test_a_model_file_names_a_body(folder, monkeypatch, capsys):
 def test_what_else_stands_beside_the_file_is_refused_all_at_once(folder):
     more = (
         "beam = { length = 1.0, mass_per_length = 1.0, bending_stiffness = 1.0 }\n"
-        "modes = { y = 2 }\ndamping = 0.1\nstiffening = true\n"
+        "modes = { y = 2 }\ndamping = 0.1\nstiffening = false\n"
     )
     text = MODEL.replace('"parts/arm.h5"\n', f'"parts/arm.h5"\n{more}')
     text = text.replace(
@@ -220,7 +220,7 @@ def test_what_else_stands_beside_the_file_is_refused_all_at_once(folder):
         7: "mass follows from the flexible body", 8: "com follows", 9: "inertia follows",
         13: "flexible has both beam and file; give the one or the other.",
         14: "flexible.modes follows from file; leave it out.", 15: "flexible.damping follows",
-        16: "split the body",
+        16: "says by itself what stiffens; leave it out.",
     }  # fmt: skip
     assert found.keys() == words.keys()
     for line, said in words.items():

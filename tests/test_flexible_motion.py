@@ -512,3 +512,32 @@ def test_a_resumed_run_has_the_bits_of_one_in_one_go(tmp_path, monkeypatch, meth
     for key in ("energy_imbalance", "deflection_max"):
         assert resumed.summary[key] == whole.summary[key]
     assert read.labels("v")["v_name"] == ("strip", "strip.y1", "strip.y2", "strip.y3")
+
+
+def test_a_loaded_node_has_its_static_shapes():
+    """A force at a node without a body: F x³/3EI there, which modes of the beam alone miss."""
+    ends = {}
+    for loaded in ((), ("tip",), ("middle",)):
+        boom = sk.Beam(
+            2.0, mass_per_length=0.3, bending_stiffness=30.0, rotary_inertia=1e-4,
+            modes={"y": 2}, nodes={"middle": 0.5}, loaded=loaded, damping=0.7, stiffening=False,
+        )  # fmt: skip
+        builder = sk.ModelBuilder(gravity=(0, 0, 0))
+        builder.add_body("boom", flexible=boom)
+        model = builder.build()
+        assert model.nq == 2
+        for node, x in (("tip", 2.0), ("middle", 1.0)):
+            run = sk.simulate(
+                model, model.neutral(), np.zeros(2), duration=4.0, dt=0.01,
+                integrator="implicit_midpoint",
+                elements=[sk.Wrench("boom", force=(0, 1.0, 0), node=node)],
+            )  # fmt: skip
+            moved = dict(zip(model.flexible["boom"].nodes, sk.deflections(model, run.q[-1], "boom"),
+                             strict=True))  # fmt: skip
+            ends[loaded, node] = abs(moved[node][1] / (x**3 / 90.0) - 1.0)
+    assert ends[("tip",), "tip"] < 1e-6 > ends[("middle",), "middle"]
+    assert ends[(), "tip"] > 1e-3 < ends[(), "middle"]
+    free = sk.ModelBuilder()
+    beam = sk.Beam(1.0, 1.0, 1.0, rotary_inertia=1e-3, modes={"y": 2}, loaded=["tip"])
+    free.add_body("beam", joint=sk.Free(), flexible=beam)
+    assert free.build().flexible["beam"].is_clamped  # to its frame, which floats

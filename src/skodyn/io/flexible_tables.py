@@ -13,7 +13,7 @@ from skodyn.model.bent import UNREAD
 
 __all__ = ["FLEXIBLE_KEYS", "read_flexible"]
 
-FLEXIBLE_KEYS = ("beam", "modes", "segments", "damping", "stiffening", "nodes", "file")
+FLEXIBLE_KEYS = ("beam", "modes", "segments", "damping", "stiffening", "nodes", "loaded", "file")
 _PATH = "give the path of a file that FlexibleBody.save wrote."
 _EXAMPLE = "write beam = { length = …, mass_per_length = …, bending_stiffness = … } and modes"
 Known = Callable[[dict[str, Any], tuple[str, ...], tuple[str, ...], str], dict[str, Any]]
@@ -53,13 +53,10 @@ def _from_file(given: dict[str, Any], body: str, context: Context) -> Any:
     from skodyn.io.flexible_files import load  # h5py takes time to import
 
     at, whose = ("bodies", body, "flexible"), f"Body {body!r}"
-    beside = [key for key in given if key != "file"]
+    beside = [key for key in given if key not in ("file", "stiffening")]
     for key in beside:
         if key == "beam":
             what, remedy = "flexible has both beam and file", "give the one or the other."
-        elif key == "stiffening" and given[key] is True:
-            what = "flexible.stiffening is true beside file, which says by itself what stiffens"
-            remedy = "leave it out; where a body without it shall stiffen, split the body."
         else:
             what, remedy = f"flexible.{key} follows from file", "leave it out."
         context.fault((*at, key), f"{whose}: {what}", remedy)
@@ -73,5 +70,14 @@ def _from_file(given: dict[str, Any], body: str, context: Context) -> Any:
         for fault in error.faults:
             problem = f"{whose}: flexible.file is at fault"
             context.fault((*at, "file"), problem, "", name, cause=fault)
+        return UNREAD
+    asked = given.get("stiffening", len(found.slaves) > 0)
+    if asked is not (len(found.slaves) > 0):
+        what = f"{whose}: flexible.stiffening is {shown(asked)}, but the body in the file "
+        if asked is True:
+            what, remedy = what + "has no second_order shapes", "split the body, or leave it out."
+        else:
+            what, remedy = what + "says by itself what stiffens", "leave it out."
+        context.fault((*at, "stiffening"), what, remedy)
         return UNREAD
     return UNREAD if beside else found

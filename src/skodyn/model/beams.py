@@ -64,6 +64,9 @@ class Beam:
     nodes : mapping of str to float
         Further places where bodies and frames can be attached, as parts of the length. "root" and
         "tip" are always there.
+    loaded : sequence of str
+        Nodes without a body that take a force: modes then have the static shapes of these nodes,
+        as those have that carry something.
 
     See Also
     --------
@@ -93,6 +96,7 @@ class Beam:
     damping: float | Sequence[float] = 0.0
     stiffening: bool = True
     nodes: Mapping[str, float] = field(default_factory=dict)
+    loaded: Sequence[str] = ()
 
     def __eq__(self, other: object) -> bool:
         """Do both say the same, be it by a number or by two alike, by a list or an array?"""
@@ -113,7 +117,8 @@ class Beam:
         said: dict[str, Any] = {"beam": {k: v for k, v in beam.items() if v is not None}}
         said |= {k: _plain(getattr(self, k)) for k in ("modes", "segments") if getattr(self, k)}
         said |= {"damping": _plain(self.damping), "stiffening": self.stiffening}
-        return said | ({"nodes": dict(self.nodes)} if self.nodes else {})
+        said |= {"nodes": dict(self.nodes)} if self.nodes else {}
+        return said | ({"loaded": list(self.loaded)} if self.loaded else {})
 
 
 def beam_of(table: Mapping[str, Any]) -> Beam:
@@ -345,6 +350,21 @@ def _of_nodes(beam: Beam, whose: Subject) -> list[Fault]:
             inside.say(name, "is always there", "leave it out, or call it otherwise.")
         elif not found or not 0.0 <= found[0] <= 1.0:
             inside.found(str(name), part, "give its place as a part of the length, from 0 to 1.")
+    return inside.faults + _of_loaded(beam, whose)
+
+
+def _of_loaded(beam: Beam, whose: Subject) -> list[Fault]:
+    inside, known = _Inside(whose), (*beam.nodes, *_ENDS)
+    listed = beam.loaded if isinstance(beam.loaded, list | tuple) else [None]
+    for name in listed:
+        if not isinstance(name, str):
+            inside.found("loaded", beam.loaded, 'give a list of nodes, for example ["tip"].')
+        elif name not in known:
+            remedy = Spelling(known).remedy(name, f"the nodes are {', '.join(known)}")
+            inside.found("loaded", beam.loaded, remedy)
+    if listed and beam.segments is not None:
+        remedy = "leave it out: segments bend under a force wherever it acts."
+        inside.found("loaded", beam.loaded, remedy)
     return inside.faults
 
 

@@ -138,10 +138,12 @@ class _Modal(NamedTuple):
 
 def _modal(body: BodyDescription, carried: Mapping[str, Hanging], faults: list[Fault]) -> _Modal:
     """The modes of a body, and a rigid one that weighs the same."""
-    free = getattr(body.joint, "is_floating", False) and body.parent == GROUND and not carried
     found = body.flexible
+    nodes = {one.node for one in carried.values()}
+    nodes |= set(found.loaded if isinstance(found, Beam) else ())
+    free = getattr(body.joint, "is_floating", False) and body.parent == GROUND and not nodes
     if isinstance(found, Beam):
-        found = beam_body(found, sorted({one.node for one in carried.values()}), free=free)
+        found = beam_body(found, sorted(nodes), free=free)
     else:
         faults += free_fault(found, free, subject("Body", body.name))
     com = found.first_moment / found.mass

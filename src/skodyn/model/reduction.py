@@ -17,6 +17,7 @@ from skodyn.errors import ModelError
 from skodyn.faults import Fault
 from skodyn.model.columns import Floats, as_floats
 from skodyn.model.flexible import ROOT, TIP, FlexibleBody, FlexibleDisplay, FlexibleNode
+from skodyn.model.second_order import Reduced, find_slaves
 
 __all__ = ["from_matrices"]
 
@@ -34,6 +35,7 @@ def from_matrices(
     modes: int = 6,
     damping: float | Sequence[float] = 0.0,
     faces: Any = None,
+    second_order: Any = None,
 ) -> FlexibleBody:
     """A flexible body from finite element matrices, reduced by Craig and Bampton's method.
 
@@ -58,12 +60,16 @@ def from_matrices(
         Part of critical damping: of every mode, or one for each.
     faces : array_like, shape (f, 3), optional
         Triangles to draw, three nodes each.
+    second_order : array_like, shape (m, m, n, 3), or function, optional
+        Displacements g_ij of second order, u = Σφᵢηᵢ + ½Σg_ij ηᵢηⱼ, from which geometric stiffening
+        comes; or a function of nodes (n, 3), from the root's centre, and shapes (n, 3, m) that
+        returns them.
 
     Returns
     -------
     body : FlexibleBody
-        For `ModelBuilder.add_body(…, flexible=body)`. It has no geometric stiffening: where that
-        matters, split the body into several.
+        For `ModelBuilder.add_body(…, flexible=body)`. Without second_order it has no geometric
+        stiffening: where that matters, split the body into several.
 
     Raises
     ------
@@ -77,7 +83,7 @@ def from_matrices(
     given = _Given(nodes, stiffness, mass, root, interfaces or {}, modes, damping, faces)
     if given.faults:
         raise ModelError(given.faults)
-    return given.reduced()
+    return given.reduced(second_order)
 
 
 class _Given:
@@ -160,7 +166,7 @@ class _Given:
 
     # ---- reduction ------------------------------------------------------------------------------
 
-    def reduced(self) -> FlexibleBody:
+    def reduced(self, second_order: Any) -> FlexibleBody:
         from scipy import linalg
 
         loose = Fault(
@@ -178,10 +184,12 @@ class _Given:
         largest = np.linalg.norm(phi, axis=1).max(axis=0)
         phi = phi / largest
         x, lumped = self.places, self.mass[0::3, 0::3]
+        slaves = find_slaves(second_order, Reduced(x, phi, squares, self.root, lumped))
+        phi = np.concatenate((phi, slaves.shapes), axis=2)
         weighed = np.asarray(lumped @ phi.reshape(self.count, -1)).reshape(phi.shape)
         products = np.einsum("kin,kjm->nmij", phi, weighed)
         products = 0.5 * (products + products.transpose(1, 0, 3, 2))
-        modal_mass = np.einsum("nnii->n", products)
+        modal_mass = np.einsum("nnii->n", products)[: len(squares)]
         outer = x.T @ np.asarray(lumped @ x)
         omega, m = np.sqrt(squares), len(squares)
         return FlexibleBody(
@@ -193,13 +201,17 @@ class _Given:
             shape_products=products,
             stiffness=squares * modal_mass,
             damping=2.0 * np.broadcast_to(self.ratio, (m,)) * omega * modal_mass,  # type: ignore[arg-type]
-            slaves=np.zeros((0, m, m)),
+            slaves=slaves.factors,
             labels=tuple(f"mode{i + 1}" for i in range(m)),
             nodes=self._nodes(phi),
             frequencies=omega / (2.0 * np.pi),
             length=float(np.linalg.norm(x, axis=1).max()),
             display=FlexibleDisplay(
-                x, phi, np.zeros((0, 3, m)), np.asarray(self.faces, np.int64), np.zeros((0, 2))
+                x,
+                phi,
+                np.zeros((0, 3, phi.shape[2])),
+                np.asarray(self.faces, np.int64),
+                np.zeros((0, 2)),
             ),
         )
 
@@ -221,8 +233,11 @@ class _Given:
             _, found = eigsh(kii, natural, mii, sigma=0.0, v0=np.ones(inner))
             columns.append(np.concatenate((found, np.zeros((6 * rigid, natural)))))
         mixed = np.concatenate(columns, axis=1)
-        small = (mixed.T @ (a @ mixed) for a in (stiffness, mass))
-        squares, turned = linalg.eigh(*(0.5 * (a + a.T) for a in small))
+        small = [_paired(a, basis @ mixed) for a in (self.stiffness, self.mass)]
+        # shapes of unit mass, so that the stiffest do not hide the softest
+        scale = 1.0 / np.sqrt(np.diag(small[1]))
+        squares, turned = linalg.eigh(*(a * np.outer(scale, scale) for a in small))
+        turned = scale[:, None] * turned
         shapes = np.asarray(basis @ (mixed @ turned[:, : self.modes]))
         return shapes, np.asarray(squares[: self.modes])
 
@@ -266,3 +281,12 @@ class _Given:
         second = np.trace(arms.T @ arms) * np.eye(3) - arms.T @ arms
         turned = np.cross(arms[:, :, None], relative, axis=1).sum(axis=0)
         return FlexibleNode(centre, moved, np.linalg.solve(second, turned))
+
+
+def _paired(matrix: Any, shapes: Floats) -> Floats:
+    """ΦᵀAΦ, summed in extended precision where the processor has it: the strain energy of soft
+    shapes is a small difference of large numbers."""
+    long = shapes.astype(np.longdouble)
+    whole = long.T @ (matrix.astype(np.longdouble) @ long)
+    result: Floats = (0.5 * (whole + whole.T)).astype(np.float64)
+    return result
