@@ -12,6 +12,7 @@ from typing import Any
 
 from skodyn import jit
 from skodyn.cli.settings import add_set, changed_by, refuse_both
+from skodyn.errors import SkodynError
 from skodyn.simulation.run_progress import shown_run
 
 __all__ = ["add_commands", "check_scenario", "log_info"]
@@ -30,6 +31,9 @@ def add_commands(commands: Any) -> None:
     run.add_argument(
         "--resume", action="store_true", help="start, go on with a log that is there, or say done"
     )
+    run.add_argument("--view", action="store_true", help="watch it in the browser as it goes")
+    run.add_argument("--port", metavar="N", type=int, default=0, help="of --view: any free one")
+    run.add_argument("--no-browser", action="store_true", help="of --view: say the address only")
     add_set(run)
     run.set_defaults(command=_run)
 
@@ -53,15 +57,46 @@ def _run(options: argparse.Namespace) -> int:
     from skodyn.scenario.running import begun, run_scenario
 
     refuse_both(options)
+    if options.view and options.resume:
+        raise SkodynError("--view shows a run from its start, and --resume goes on with one; give "
+                          "the one or the other.")  # fmt: skip
     change, scenario = changed_by(options), read_scenario(options.scenario)
     scenario = change(scenario) if change else scenario
     target = Path(options.output or f"{Path(options.scenario).stem}.h5")
     if options.resume and begun(scenario, target):
         return _go_on(target, options)
+    if options.view:
+        return _watch(scenario, target, options)
     overwrite = options.overwrite or options.resume  # what is there has nothing to go on from
     with shown_run(scenario.title, _wanted(options)) as progress:
         run = run_scenario(scenario, target, overwrite=overwrite, progress=progress)
     return _report(run, options)
+
+
+def _watch(scenario: Any, target: Path, options: argparse.Namespace) -> int:
+    """Run while pages watch; a run that was touched is logged up to there only."""
+    from skodyn.scenario.running import plan_of
+    from skodyn.view.live import run_watched
+
+    watched = run_watched(
+        plan_of(scenario), target, title=scenario.title, overwrite=options.overwrite,
+        port=options.port, browser=not options.no_browser, say=_say,
+    )  # fmt: skip
+    if watched.touched is None:
+        return _report(watched.run, options)
+    data: dict[str, Any] = {"status": "touched", "message": watched.message, "log": str(target)}
+    data |= {"touched": watched.touched, **watched.run.summary}
+    print(_as_json(data) if options.json else _in_words(data))
+    print(
+        f"touched at t = {watched.touched:.9g} s: the log ends there, what followed was not "
+        f"logged; skodyn resume {target} goes on as if nobody had touched it",
+        file=sys.stderr,
+    )
+    return 0
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
 
 
 def _go_on(target: Path, options: argparse.Namespace) -> int:

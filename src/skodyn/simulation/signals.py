@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 __all__ = ["StopRequest"]
 
@@ -13,11 +13,19 @@ __all__ = ["StopRequest"]
 class StopRequest:
     """While active, signals only leave a note in `received`; a second one acts as usual."""
 
+    _active: ClassVar[list[StopRequest]] = []
+
+    @classmethod
+    def pending(cls) -> bool:
+        """Has any that is active received a signal? For who waits inside of a run."""
+        return any(one.received for one in cls._active)
+
     def __init__(self) -> None:
         self.received = 0
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> StopRequest:
+        self._active.append(self)
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._before[number] = signal.signal(number, self._note)
@@ -29,6 +37,7 @@ class StopRequest:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._active.remove(self)
         self._restore()
 
     def _note(self, number: int, _frame: FrameType | None) -> None:

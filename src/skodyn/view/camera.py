@@ -21,6 +21,7 @@ __all__ = [
     "floor_height",
     "kept_in_sight",
     "looking",
+    "with_room",
 ]
 
 FIELD_OF_VIEW = math.radians(32)  # the smaller of height and width
@@ -106,6 +107,25 @@ def floor_height(recording: Recording, extent: float) -> float:
     if held and lowest > -_SUNK * extent:
         return 0.0
     return lowest - 0.06 * extent if held else lowest
+
+
+def with_room(view: View, recording: Recording) -> View:
+    """A view for a motion that is not known yet: what is held to the world stays in sight wherever
+    its joints may go, and above the floor, unless that is the ground or at height 0."""
+    model = recording.model
+    if model.joints[0].type_name == "free":
+        return replace(view, distance=1.3 * view.distance)
+    depths: list[float] = []
+    for p, arm in zip(model.parent.tolist(), model.translation, strict=True):
+        depths.append(0.0 if p < 0 else depths[p] + float(np.linalg.norm(arm)))
+    own = np.linalg.norm(model.com, axis=1) + recording.scene.reaches
+    reach = float((np.array(depths) + own).max())
+    root = recording.positions[0, 0]
+    distance = max(view.distance, 0.9 * reach / math.sin(FIELD_OF_VIEW / 2))
+    floor = view.floor
+    if floor != 0.0 and not model.collisions.get(GROUND):
+        floor = min(floor, float(root[2]) - 1.02 * reach)
+    return replace(view, target=_triple(root), distance=distance, floor=floor)
 
 
 def looking(view: View, camera: Camera, recording: Recording) -> View:

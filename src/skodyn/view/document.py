@@ -22,7 +22,7 @@ from skodyn.model.drawing import size_words
 from skodyn.model.loop_drawing import coupling_words
 from skodyn.view.arrows import ArrowField
 from skodyn.view.bent_shapes import SCALE
-from skodyn.view.camera import FIELD_OF_VIEW, first_view
+from skodyn.view.camera import FIELD_OF_VIEW, first_view, with_room
 from skodyn.view.closures import ARROW_LOOKS, CLOSING, rgb
 from skodyn.view.joint_table import joint_table
 from skodyn.view.recording import LINE, Recording
@@ -34,7 +34,7 @@ __all__ = ["replay_page"]
 
 _SCRIPTS = (
     "geometry.js", "theme.js", "renderer.js", "camera.js", "compass.js", "replay.js", "closures.js",
-    "arrows.js", "bent.js", "joints.js", "chart.js", "panel.js", "player.js",
+    "arrows.js", "bent.js", "joints.js", "live.js", "chart.js", "panel.js", "player.js",
 )  # fmt: skip
 _TURN_SCALE = 32767  # quaternions as 16-bit integers: within 3e-5 rad, half the size
 
@@ -58,8 +58,8 @@ class _Block:
         return base64.b64encode(packed).decode()
 
 
-def replay_page(recording: Recording) -> str:
-    """The page of a recording, complete."""
+def replay_page(recording: Recording, *, live: bool = False) -> str:
+    """The page of a recording, complete. live: it hears of a run that goes on (live.py)."""
     block = _Block()
     scene = recording.scene
     header = {
@@ -74,18 +74,19 @@ def replay_page(recording: Recording) -> str:
         "bodies": _bodies(recording),
         "reaches": [round(x, 6) for x in scene.reaches.tolist()],
         "scene": _scene(scene, recording, block),
-        "view": _view(recording, scene),
+        "view": _view(recording, scene, live),
         "loops": _loops(recording),
         "closures": _closures(recording, block),
         "arrows": [_arrows(field, block) for field in recording.arrows],
         "arrowLooks": {"extent": recording.arrow_size, **ARROW_LOOKS},
         "bent": _bent(recording, block),
+        "live": live,
         "joints": joint_table(recording.model, recording.q, scene.extent),
         **_signals(recording, block),
     }
     values = {
         "title": html.escape(recording.title),
-        "connect": "",
+        "connect": "; connect-src 'self'" if live else "",
         "style": _asset("style.css"),
         "run": json.dumps(header, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
         "blob": block.text(),
@@ -250,8 +251,9 @@ def _scene(scene: Scene, recording: Recording, block: _Block) -> dict[str, Any]:
     }
 
 
-def _view(recording: Recording, scene: Scene) -> dict[str, Any]:
+def _view(recording: Recording, scene: Scene, live: bool) -> dict[str, Any]:
     view = first_view(recording, scene.extent)
+    view = with_room(view, recording) if live else view
     return {
         "target": view.target,
         "distance": view.distance,

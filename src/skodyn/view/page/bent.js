@@ -43,7 +43,8 @@ void main() {
   facing = turns > 0 ? turned(pose, turned(section, normal)) : vec3(0.0); // zero: as the face lies
   tint = largest > 0.0 ? deflectionColour(length(moved) / largest) : colour;
   if (body == chosen) tint = mix(tint, vec3(1.0, 0.95, 0.55), 0.45);
-  if (flat_ > 0.5) point -= light * (point.z - floorHeight) / light.z;
+  if (flat_ > 1.5) tint = vec3(mod(body + 1.0, 256.0), floor((body + 1.0) / 256.0), 0.0) / 255.0;
+  else if (flat_ > 0.5) point -= light * (point.z - floorHeight) / light.z;
   gl_Position = camera * vec4(point, 1.0);
 }`;
 
@@ -102,13 +103,13 @@ class Bent {
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, WIDE, this.amounts.rows, gl.RGBA, gl.FLOAT, this.amounts.numbers);
   }
 
-  /** Draws with what the renderer told the other shapes; flat: the shadow. */
+  /** Draws with what the renderer told the other shapes. flat: 1 the shadow, 2 numbers of bodies. */
   draw(told, shown, flat) {
     if (!shown.has("bending")) return;
     const { gl } = this, u = this.program.uniform;
     gl.useProgram(this.program.program);
     told(u);
-    gl.uniform1f(u.flat_, flat ? 1 : 0);
+    gl.uniform1f(u.flat_, flat);
     gl.uniform3fv(u["scale[0]"], this.scale.flat());
     [["poses", this.renderer.texture], ["amounts", this.amounts.texture]].forEach(([name, texture], unit_) => this.bind(u[name], texture, unit_));
     for (const one of this.surfaces) {

@@ -38,6 +38,7 @@ class Player {
     this.listen();
     this.plotted = run.signals.length && run.times.length > 1 ? run.plotted.map((i) => run.signals[i]) : [];
     this.showCurves();
+    if (run.live) this.live = new Live(this);
     if (run.joints) this.joints = new Joints(run, () => { this.stale = true; });
     this.choose(this.chosen);
     this.seek(this.time);
@@ -131,6 +132,7 @@ class Player {
   }
 
   play(on = !this.playing) {
+    if (this.live) { this.live.toggle(); return; }
     if (this.replay.end <= this.replay.start) return;
     if (on && this.time >= this.replay.end) this.seek(this.replay.start);
     this.playing = on;
@@ -139,6 +141,7 @@ class Player {
   }
 
   step(frames) {
+    if (this.live) return;
     this.play(false);
     const { times } = this.run, i = this.replay.frame(this.time) + frames;
     this.seek(times[Math.min(Math.max(i, 0), times.length - 1)]);
@@ -159,7 +162,8 @@ class Player {
 
   draw() {
     const { renderer, replay, camera, shown } = this;
-    if (this.joints) this.joints.poses(renderer.poses); else replay.poses(this.time, renderer.poses);
+    if (this.live) this.live.poses(renderer.poses, replay);
+    else if (this.joints) this.joints.poses(renderer.poses); else replay.poses(this.time, renderer.poses);
     if (this.following) this.followNow();
     camera.place(shown.has("floor"));
     this.fillMoving();
@@ -179,7 +183,8 @@ class Player {
 
   fillMoving() {
     const { closures, moving, renderer, replay } = this, when = replay.between(this.time);
-    this.bent?.move(when, this.joints);
+    this.bent?.move(when, this.live ?? this.joints);
+    this.live?.fill(renderer, this.run.scene.extent);
     this.arrows?.fill(renderer, renderer.poses, when, this.shown);
     if (!closures) return;
     const counts = closures.fill(renderer.poses, when, this.shown.has("wrenches"));

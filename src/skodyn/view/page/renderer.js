@@ -26,7 +26,8 @@ void main() {
   facing = turned(pose, turned(turn, normal / stretch));
   tint = colour * paint;
   if (body == chosen) tint = mix(tint, vec3(1.0, 0.95, 0.55), 0.45);
-  if (flat_ > 0.5) point -= light * (point.z - floorHeight) / light.z;
+  if (flat_ > 1.5) tint = vec3(mod(body + 1.0, 256.0), floor((body + 1.0) / 256.0), 0.0) / 255.0;
+  else if (flat_ > 0.5) point -= light * (point.z - floorHeight) / light.z;
   gl_Position = camera * vec4(point, 1.0);
 }`;
 
@@ -38,7 +39,7 @@ uniform float flat_;
 uniform vec4 shadow;
 out vec4 shade;
 void main() {
-  if (flat_ > 0.5) { shade = shadow; return; }
+  if (flat_ > 0.5) { shade = flat_ > 1.5 ? vec4(tint, 1.0) : shadow; return; }
   vec3 view = normalize(eye - point), n = facing;
   bool lies = dot(n, n) < 1e-12; // no normal of its own: that of the face
   if (lies) n = cross(dFdx(point), dFdy(point));
@@ -256,7 +257,7 @@ class Renderer {
     gl.uniform1f(u.flat_, 0);
     const arrows = new Set(ARROWS.filter((layer) => what.has(layer)));
     this.drawBatches(new Set([...what].filter((layer) => !arrows.has(layer))));
-    this.bent?.draw(this.told, what, false);
+    this.bent?.draw(this.told, what, 0);
     gl.depthRange(0, 0.001); // arrows are not hidden by what they act on
     this.drawBatches(arrows);
     gl.depthRange(0, 1);
@@ -274,6 +275,22 @@ class Renderer {
     gl.bindVertexArray(null);
   }
 
+  /** The body at a place of the last picture, in parts of its width and height; −1 for none. Bodies
+      are drawn in colours that are their numbers, until the next picture. */
+  pick(x, y, view, what) {
+    const gl = this.gl, pixel = new Uint8Array(4), bodies = new Set([...what].filter((layer) => !ARROWS.includes(layer) && layer !== "ground"));
+    gl.clearColor(0, 0, 0, 1);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    gl.enable(gl.DEPTH_TEST);
+    gl.useProgram(this.shapes.program);
+    gl.uniform1f(this.shapes.uniform.flat_, 2);
+    this.drawBatches(bodies);
+    this.bent?.draw(this.told, bodies, 2);
+    gl.readPixels(Math.floor(x * this.canvas.width), Math.floor((1 - y) * this.canvas.height), 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+    gl.disable(gl.DEPTH_TEST);
+    return pixel[0] + 256 * pixel[1] - 1;
+  }
+
   /** Once per pixel, whatever lies above it: that is what the stencil is for. */
   drawShadows(what) {
     const gl = this.gl;
@@ -284,7 +301,7 @@ class Renderer {
     gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     const small = this.rows > 1 && what.has("links"); // of a long chain, links cast all the shadow
     this.drawBatches(small ? new Set(["links"]) : new Set([...what].filter((layer) => !["frames", "ground", ...ARROWS].includes(layer))));
-    this.bent?.draw(this.told, what, true);
+    this.bent?.draw(this.told, what, 1);
     gl.disable(gl.STENCIL_TEST);
     gl.disable(gl.BLEND);
   }
