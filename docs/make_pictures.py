@@ -161,6 +161,7 @@ def viewer_screen(target: Path) -> None:
         page.locator("#channel").fill("left_elbow")
         page.locator("#channel").fill("right_elbow")
         page.locator("#scrub").fill("0.42")
+        page.locator("#tree > *").nth(2).evaluate("row => row.click()")  # the head
         page.locator("#trail").check()
 
     _screen(target, record(run_of("rag_doll")), act)
