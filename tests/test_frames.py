@@ -276,3 +276,24 @@ def test_fixed_links_of_urdf_are_frames():
     rate = pin.getFrameVelocity(peer, data, number, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
     ours = sk.frame_velocities(model, q, v, "panda_hand_tcp")
     np.testing.assert_allclose(ours, np.concatenate((rate.angular, rate.linear)), atol=1e-13)
+
+
+def test_a_log_has_the_poses_of_named_frames(tmp_path):
+    b = sk.ModelBuilder()
+    b.add_body("arm", "world", sk.Revolute(axis=(1, 2, 0)), mass=1.0, com=(0, 0.1, -0.5))
+    b.add_frame("tip", "arm", translation=(0.1, 0, -1), rotation=(0.5, 0.5, -0.5, 0.5))
+    b.add_frame("post", "world", translation=(1, 0, 0))
+    model = b.build()
+    run = sk.simulate(
+        model, [0.3], [0.1], duration=0.1, dt=0.01, channels=["frame_poses"], log=tmp_path / "a.h5"
+    )
+    for found in (run.trajectory, sk.open(tmp_path / "a.h5")):
+        poses = sk.frame_poses(model, np.asarray(found["q"]), ["tip", "post"])
+        assert (found["frame_positions"][:] == poses[..., :3, 3]).all()
+        assert (found["frame_rotations"][:] == poses[..., :3, :3]).all()
+
+
+def test_models_without_frames_cannot_log_them():
+    model = sk.examples.pendulum(1)
+    with pytest.raises(sk.SkodynError, match=r"speaks of named frames, and model .* has none"):
+        sk.simulate(model, [0.3], [0.0], duration=0.1, dt=0.01, channels=["frame_poses"])

@@ -749,3 +749,13 @@ def test_the_number_of_a_transposed_multiple_is_kept():
         np.testing.assert_allclose(typed @ np.eye(ops.phi.shape[0]), expected, rtol=1e-14)
     twice = ((2 * ops.H) @ ops.phi).T
     np.testing.assert_allclose(twice.dense(), 2 * (ops.H @ ops.phi).dense().T, rtol=1e-14)
+
+
+def test_equality_of_operators_is_refused_with_what_to_ask_instead():
+    ops = sk.operators(sk.examples.pendulum(2), [0.1, 0.2])
+    assert ops.phi == ops.phi
+    assert ops.phi != 3
+    with pytest.raises(sk.StateError, match=r"phi == psi would compare.*\(A - B\).is_zero\(\)"):
+        _ = ops.phi == ops.psi
+    with pytest.raises(sk.StateError, match="compare expressions"):
+        _ = ops.phi != ops.psi

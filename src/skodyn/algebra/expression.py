@@ -55,6 +55,19 @@ class Operator(ABC):
 
     # ---- the algebra ------------------------------------------------------------------------
 
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        """Refused between two operators: numbers are compared by `is_zero` of the difference."""
+        if self is other:
+            return True
+        if not isinstance(other, Operator):
+            return NotImplemented
+        raise StateError(
+            f"{self.text()} == {other.text()} would compare expressions, not their numbers",
+            "ask (A - B).is_zero(), or compare np.asarray(A) and np.asarray(B).",
+        )
+
     @property
     def T(self) -> Operator:
         """The transpose, the papers' star."""

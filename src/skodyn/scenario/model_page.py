@@ -161,7 +161,7 @@ def _shape_key(f: Any) -> str:
 
 def _flexible() -> str:
     meant, defaults = parameters(Beam), {f.name: f.default for f in fields(Beam)}
-    rows = {}
+    rows: dict[str, tuple[str, str]] = {}
     for key in FLEXIBLE_KEYS:
         if key == "beam":
             rows |= {f"beam.{k}": (default_words(defaults[k]), meant[k]) for k in BEAM_KEYS}
