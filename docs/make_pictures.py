@@ -9,10 +9,12 @@ tests/test_pictures.py draws some frames anew and compares them with the files.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from skodyn.io.trajectory import open as open_trajectory
 from skodyn.scenario import parse_scenario, read_scenario
 from skodyn.scenario.running import run_scenario
 from skodyn.sweeps.running import sweep
+from skodyn.view.camera import Camera
 from skodyn.view.document import replay_page
 from skodyn.view.films import film
 from skodyn.view.plots import force_picture, save, sheet, sparsity_picture, study_picture
@@ -35,6 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SCENARIOS = ROOT / "scenarios"
 PICTURES = ROOT / "docs" / "pictures"
 FILM = {"size": (480, 360), "fps": 20}
+SMALL = {"size": (400, 300), "fps": 15}
 SLOW = 0.4  # pace of the rag doll, whose fall takes two seconds
 SCREEN = (1200, 700)
 ONE_PERIOD = (("duration = 20.0", "duration = 5.0"),)
@@ -88,6 +92,42 @@ def stewart_film(target: Path) -> None:
 
 def jansen_film(target: Path) -> None:
     target.write_bytes(film(record(run_of("jansen_leg", ONE_STEP)), speed=0.5, **FILM))
+
+
+def arm_film(target: Path) -> None:
+    """The first half of the two-link arm's motion; its links bend five times as much."""
+    run = record(run_of("two_link_flexible"), exaggerate=5)
+    bare = tuple(layer for layer in run.scene.shown if layer != "inertia")  # motors would hide all
+    run = replace(run, scene=replace(run.scene, shown=bare))
+    above = Camera(elevation=50)
+    target.write_bytes(film(run, span=(0.0, 2.0), speed=0.5, camera=above, **SMALL))
+
+
+def slew_film(target: Path) -> None:
+    """The slew of a satellite with panels; they bend five times as much."""
+    run = record(run_of("satellite_flexible"), exaggerate=5)
+    target.write_bytes(film(run, span=(0.0, 14.0), speed=2.5, **SMALL))
+
+
+@cache
+def _after_page(page: str) -> Path:
+    """A folder in which every block of a page was run; its files are still there."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from test_docs import test_every_block_of_a_page_runs as run_page
+
+    folder = _folder() / page
+    shutil.copytree(SCENARIOS, folder / "scenarios")
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        run_page(ROOT / "docs" / f"{page}.md", folder)
+    finally:
+        os.chdir(before)
+    return folder
+
+
+def day_student(target: Path) -> None:
+    shutil.copy(_after_page("day-student") / "reach.png", target)
 
 
 def singular_sheet(target: Path) -> None:
@@ -232,6 +272,9 @@ PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {
     "bricard.gif": bricard_film,
     "stewart.gif": stewart_film,
     "jansen_leg.gif": jansen_film,
+    "two_link_flexible.gif": arm_film,
+    "satellite_flexible.gif": slew_film,
+    "day_student.png": day_student,
     "singular_forces.png": singular_sheet,
     "double_pendulum_sheet.png": pendulum_sheet,
     "two_pendulums_sheet.png": two_pendulums_sheet,
