@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,6 +83,32 @@ def test_a_log_is_resumed_to_the_same_bits(tmp_path):
     assert (rest.q == whole.q).all()
     assert rest.summary["contact_loss"] == whole.summary["contact_loss"]
     assert rest.summary["contact_imbalance"] == whole.summary["contact_imbalance"]
+
+
+KILLED = """
+import os, signal, sys
+from test_contact_bits import plan
+from skodyn.simulation import loop, session
+loop.FLUSH_SECONDS = 0.0
+def kill(engine, _wall):
+    if engine.step > 700:
+        os.kill(os.getpid(), signal.SIGKILL)
+session.run(plan(sys.argv[1]), sys.argv[2], progress=kill, chunk=100)
+"""
+
+
+@pytest.mark.parametrize("method", ["rk4", "implicit_contact"])
+def test_a_run_that_is_killed_in_mid_slip_goes_on_to_the_same_bits(tmp_path, method):
+    log = tmp_path / "killed.h5"
+    folder = Path(__file__).parent
+    child = subprocess.run(
+        [sys.executable, "-c", KILLED, method, str(log)], cwd=folder, check=False, timeout=600
+    )
+    assert child.returncode == -signal.SIGKILL
+    rest, whole = resume(plan(method), log), run(plan(method))
+    assert (rest.q == whole.q).all()
+    assert rest.summary["steps_this_run"] < 1500
+    assert rest.summary["contact_loss"] == whole.summary["contact_loss"]
 
 
 def test_other_contacts_are_other_forces_to_a_checkpoint():
