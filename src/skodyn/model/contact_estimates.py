@@ -12,6 +12,7 @@ estimate keeps the depth that a body has at rest on one contact, where force·Λ
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from skodyn.model.contacts import Contact, dissipation_for
 from skodyn.model.shapes import Proximity, Surface
@@ -113,7 +114,7 @@ def from_solref(
     friction = given.friction
     if friction is None:
         friction = slide if surface.condim > 1 else 0.0
-    own = {"torsional_friction": torsion if surface.condim > 3 else 0.0,
+    own: dict[str, Any] = {"torsional_friction": torsion if surface.condim > 3 else 0.0,
            "rolling_friction": rolling if surface.condim > 4 else 0.0}  # fmt: skip
     own = {key: getattr(given, key) or (x if friction else 0.0) for key, x in own.items()}
     words = (
@@ -138,8 +139,8 @@ def from_proximity(given: Contact, surfaces: tuple[Surface | None, Surface | Non
         key for key in ("stiffness", "dissipation") if any(getattr(x, key) is None for x in known)
     ]
     if not known or missing:
-        words = {"stiffness": "drake:point_contact_stiffness"}
-        lacks = words.get(missing[0], "drake:hunt_crossley_dissipation") if missing else "any"
+        tags = {"stiffness": "drake:point_contact_stiffness"}
+        lacks = tags.get(missing[0], "drake:hunt_crossley_dissipation") if missing else "any"
         what = f'proximity = "drake" needs drake:proximity_properties, and a shape lacks {lacks}'
         return Estimate(problem=what, remedy="add it to the file, or give stiffness.")
     one, two = known[0], known[-1]

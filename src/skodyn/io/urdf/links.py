@@ -141,12 +141,12 @@ class LinkReader:
             shape = self._hull(shape, name)
         if shape is None:
             return None
-        law = None
+        surface = None
         if (given := element.first(_DRAKE)) is not None:
-            law = read_proximity(self.values, given, owner)
+            surface = read_proximity(self.values, given, owner)
             self.findings.unused(f'<{_DRAKE}> is for contacts with proximity = "drake"', name)
         own = element.attributes.get("name", "")
-        return FileShape(name, shape, rotation, translation, own, law)
+        return FileShape(name, shape, rotation, translation, own, surface)
 
     def _hull(self, mesh: Mesh, link: str) -> Touching | None:
         if mesh.path is None:

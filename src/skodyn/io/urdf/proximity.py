@@ -6,6 +6,8 @@ they are. What it says of hydroelastic contact is another model, and noted.
 
 from __future__ import annotations
 
+from typing import Any
+
 from skodyn.faults import Subject
 from skodyn.io.urdf.values import Values
 from skodyn.io.xml_source import Element
@@ -29,7 +31,7 @@ _HYDROELASTIC = (
 def read_proximity(values: Values, element: Element, owner: Subject) -> Proximity:
     """The properties of a shape; what is wrong with them is among the findings."""
     values.check(element, owner, once=(*_USED, *_HYDROELASTIC))
-    found: dict[str, float] = {}
+    found: dict[str, Any] = {}
     for child in element.children:
         if child.tag in _HYDROELASTIC:
             values.findings.unused(f"<{child.tag}> is not used: contacts are at points", str(owner))
