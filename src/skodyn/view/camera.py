@@ -113,7 +113,7 @@ def with_room(view: View, recording: Recording) -> View:
     """A view for a motion that is not known yet: what is held to the world stays in sight wherever
     its joints may go, and above the floor, unless that is the ground or at height 0."""
     model = recording.model
-    if model.joints[0].type_name == "free":
+    if model.joints[0].is_floating:
         return replace(view, distance=1.3 * view.distance)
     depths: list[float] = []
     for p, arm in zip(model.parent.tolist(), model.translation, strict=True):
