@@ -45,7 +45,8 @@ def flexible_sko_model(model: Model, q: Floats, v: Floats) -> SKOModel:
         accelerations.append(np.concatenate((a[k], np.zeros(own.size - 6))))
         gravity = np.concatenate((np.zeros(3), model.gravity, np.zeros(own.size - 6)))
         biases.append(own.bias - own.inertia @ gravity)
-    return SKOModel(model.tree, weights, maps, inertias, accelerations, biases)
+    # frames at nodes are bodies without mass
+    return SKOModel(model.tree, weights, maps, inertias, accelerations, biases, semidefinite=True)
 
 
 def _shift(l: Floats) -> Floats:

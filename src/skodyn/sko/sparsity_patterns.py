@@ -230,7 +230,11 @@ def sparsity(model: SKOModel | Model) -> Sparsity:
     if not isinstance(model, Model):
         raise StateError(f"model is {type(model).__name__}", "give a Model or an SKOModel.")
     dofs = np.array([joint.nv for joint in model.joints], dtype=np.int64)
-    rotors = np.array([joint.armature > 0.0 for joint in model.joints], dtype=np.int64)
+    rotors = np.array([joint.armature > 0.0 for joint in model.joints], dtype=np.int64) * dofs
+    bent = [
+        model.flexible[name].modes if name in model.flexible else 0 for name in model.body_names
+    ]
+    modes = np.array(bent, dtype=np.int64)  # velocities of the node and degrees of freedom at once
     of = {name: k for k, name in enumerate(model.joint_names)}
     mimics = tuple((of[name], of[mimic.source]) for name, mimic in model.mimics.items())
-    return Sparsity(model.tree, 6 + rotors * dofs, dofs, mimics)
+    return Sparsity(model.tree, 6 + rotors + modes, dofs + modes, mimics)
