@@ -1,8 +1,11 @@
 """Compile all kernels into one shared object, on all cores.
 
-Worker processes make object code of one kernel after another; the C compiler then links it. A
-helper is lowered once in each process and for each width, so one process begins with kernels of one
-state, the next with those of batches. `skodyn cache warm` and the wheel's build both end here.
+One process lowers kernels to LLVM's instructions and puts them on a pile; the others, and in the
+end this one too, make object code of the pile, large kernels first; the C compiler then links it.
+Both take about as long. A helper is lowered once for each width and process, and what does not
+depend on types is shared by widths, so two processes lower only where there are four cores or
+more: one kernels of one state, the other those of batches. `skodyn cache warm` and the wheel's
+build both end here.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, wait
 from functools import cache
@@ -71,18 +75,25 @@ COMMON = ("forward_dynamics:", "energy", "explicit", "finite_rows", "forward_kin
 """What most runs need."""
 
 
-def in_order(names: Iterable[str], worker: int = 0) -> list[str]:
-    """How a worker goes through the kernels: those of its own width first, common ones in front.
+def in_order(names: Iterable[str]) -> list[str]:
+    """Kernels of one state, then those of batches and lanes; common ones in front."""
 
-    Even workers begin with kernels of one state, odd ones with those of batches and lanes.
-    """
-
-    def rank(name: str) -> tuple[int, int, str]:
-        wide = name.endswith(("_batch", "_sweep", "_lanes"))
-        common = any(word in name for word in COMMON)
-        return int(wide != bool(worker % 2)), int(not common), name
+    def rank(name: str) -> tuple[bool, bool, str]:
+        return _is_wide(name), not any(word in name for word in COMMON), name
 
     return sorted(names, key=rank)
+
+
+def _is_wide(name: str) -> bool:
+    return name.endswith(("_batch", "_sweep", "_lanes"))
+
+
+def _share(names: Iterable[str], worker: int, workers: int) -> list[str]:
+    """What a worker lowers: the first all, or of many the first two half each, others nothing."""
+    ordered = in_order(names)
+    if workers < 4:
+        return ordered if worker == 0 else []
+    return [name for name in ordered if worker == int(_is_wide(name))]
 
 
 def _emit_all(
@@ -96,7 +107,7 @@ def _emit_all(
         names = list(names)
         with ProcessPoolExecutor(workers, mp_context=context) as pool:
             tasks = [
-                pool.submit(_emit_share, in_order(names, worker), level, str(work))
+                pool.submit(_work, _share(names, worker, workers), len(names), level, str(work))
                 for worker in range(workers)
             ]
             _watch(tasks, names, work, progress)
@@ -109,28 +120,84 @@ def _emit_all(
 
 
 def _watch(tasks: list[Any], names: list[str], work: Path, progress: Progress) -> None:
-    """Tell of every kernel that has been made, until all workers are done."""
-    told: set[str] = set()
+    """Tell how far it is, until all workers are done: a kernel is lowered, then emitted."""
+    told = 0
     finished = False
     while not finished:
         finished = not wait(tasks, timeout=0.2).not_done
-        for path in sorted(work.glob("*.o"), key=lambda path: path.stat().st_mtime):
-            if path.name not in told:
-                told.add(path.name)
-                progress(len(told), len(names), path.stem)
+        written = [path for path in work.iterdir() if path.suffix in (LOWERED, ".o")]
+        if len(written) // 2 > told:
+            told = len(written) // 2
+            last = max(written, key=lambda path: path.stat().st_mtime)
+            progress(told, len(names), last.stem)
 
 
-def _emit_share(names: list[str], level: int, work: str) -> dict[str, dict[str, Any]]:
-    """In a worker: every kernel of the list that no other worker has begun."""
-    return {name: _emit_one(name, level, work) for name in names if _claim(name, work)}
+LOWERED = ".bc"
+CLAIMED = ".claim"
+FAILED = "failed"  # a worker's word to the others, which would wait for what it was to lower
 
 
-def _claim(name: str, work: str) -> bool:
+def _work(share: list[str], count: int, level: int, work: str) -> dict[str, dict[str, Any]]:
+    """In a worker: lower its share, then take from the pile until nothing is left."""
     try:
-        (Path(work) / f"{name}.claim").touch(exist_ok=False)
+        made = {name: _lower_one(name, Path(work)) for name in share}
+        _emit_pile(count, level, Path(work))
+    except BaseException:
+        (Path(work) / FAILED).touch()
+        raise
+    return made
+
+
+def _claim(path: Path) -> bool:
+    """Has nobody else begun it?"""
+    try:
+        path.touch(exist_ok=False)
     except FileExistsError:
         return False
     return True
+
+
+def _lower_one(name: str, work: Path) -> dict[str, Any]:
+    """Put a kernel on the pile; what the list will say of it."""
+    from skodyn.jit.entry import lower
+
+    kernel = all_kernels()[name]
+    lowered = lower(kernel)
+    put_in_one_stroke(lowered.module.as_bitcode(), work / (lowered.symbol + LOWERED))
+    return {
+        "symbol": lowered.symbol,
+        "signature": kernel.codes,
+        "results": lowered.results,
+        "module": kernel.py_func.__module__,
+        "file": lowered.symbol + ".o",
+    }
+
+
+def _emit_pile(count: int, level: int, work: Path) -> None:
+    """Make object code of what lies on the pile, until all kernels have been there."""
+    from skodyn.jit.entry import machine_for
+
+    machine = machine_for(*MACHINES[level])
+    while True:
+        pile = [path for path in work.iterdir() if path.suffix == LOWERED and path.name[0] != "."]
+        waiting = [path for path in pile if not path.with_suffix(CLAIMED).exists()]
+        if waiting:
+            path = max(waiting, key=lambda path: path.stat().st_size)
+            if _claim(path.with_suffix(CLAIMED)):
+                _emit_one(path, machine)
+        elif len(pile) == count or (work / FAILED).exists():
+            return
+        else:
+            time.sleep(0.1)
+
+
+def _emit_one(path: Path, machine: Any) -> None:
+    import llvmlite.binding as llvm
+
+    from skodyn.jit.entry import emit_module
+
+    code = emit_module(llvm.parse_bitcode(path.read_bytes()), machine)
+    put_in_one_stroke(code, path.with_suffix(".o"))
 
 
 BEYOND_LEVEL_3 = (
@@ -154,23 +221,6 @@ def _processor_of(level: int) -> dict[str, str]:
     """What numba is told, so that registers are as wide as those of the level."""
     wide = "+avx512f" if level >= 4 else "-avx512f"
     return {"NUMBA_CPU_NAME": f"x86-64-v{level}", "NUMBA_CPU_FEATURES": wide}
-
-
-def _emit_one(name: str, level: int, work: str) -> dict[str, Any]:
-    """In a worker: object code in a file, and what the list says of it."""
-    from skodyn.jit.entry import emit, machine_for
-
-    kernel = all_kernels()[name]
-    emitted = emit(kernel, machine_for(*MACHINES[level]))
-    file = emitted.symbol + ".o"
-    put_in_one_stroke(emitted.code, Path(work) / file)
-    return {
-        "symbol": emitted.symbol,
-        "signature": kernel.codes,
-        "results": emitted.results,
-        "module": kernel.py_func.__module__,
-        "file": file,
-    }
 
 
 def _link(objects: list[Path], library: Path) -> None:

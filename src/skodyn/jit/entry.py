@@ -28,7 +28,16 @@ from skodyn.jit.flags import COMPILE_FLAGS
 from skodyn.jit.functions import Kernel
 from skodyn.jit.lean import module_of, optimise, passes, reached
 
-__all__ = ["Emitted", "SlotReader", "emit", "machine_for", "symbol_of"]
+__all__ = [
+    "Emitted",
+    "Lowered",
+    "SlotReader",
+    "emit",
+    "emit_module",
+    "lower",
+    "machine_for",
+    "symbol_of",
+]
 
 _LETTERS = {types.int64: "i", types.float64: "d", types.boolean: "b"}
 
@@ -39,6 +48,14 @@ class Emitted(NamedTuple):
     symbol: str
     results: str  # a letter for each number that it returns
     code: bytes
+
+
+class Lowered(NamedTuple):
+    """A kernel as LLVM's module."""
+
+    symbol: str
+    results: str
+    module: Any
 
 
 class EntryLibrary(CPUCodeLibrary):
@@ -75,6 +92,22 @@ class EntryCompiler(CompilerBase):
 @global_compiler_lock
 def emit(kernel: Kernel, machine: Any) -> Emitted:
     """Compile a kernel for a target machine."""
+    lowered = lower(kernel)
+    return Emitted(lowered.symbol, lowered.results, emit_module(lowered.module, machine))
+
+
+@global_compiler_lock
+def emit_module(module: Any, machine: Any) -> bytes:
+    """Object code of a kernel that was lowered."""
+    module.triple = machine.triple
+    optimise(module, machine)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+@global_compiler_lock
+def lower(kernel: Kernel) -> Lowered:
+    """A kernel as LLVM's instructions, with all that it calls, and nothing optimised yet."""
     learn_meanings()
     assert kernel.signature is not None
     flags = compiler.Flags()
@@ -102,10 +135,8 @@ def emit(kernel: Kernel, machine: Any) -> Emitted:
     for variable in module.global_variables:
         if not variable.is_declaration:
             variable.linkage = "internal"
-    module.triple = machine.triple
     module.verify()
-    optimise(module, machine)
-    return Emitted(symbol, _letters(made.signature.return_type), machine.emit_object(module))
+    return Lowered(symbol, _letters(made.signature.return_type), module)
 
 
 def symbol_of(kernel: Kernel) -> str:

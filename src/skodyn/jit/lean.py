@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba.core import cgutils, lowering
+from numba.core import cgutils
 from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
 from numba.core.compiler import CompilerBase, _LowerResult
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
@@ -38,6 +38,8 @@ from numba.core.untyped_passes import (
     TranslateByteCode,
 )
 
+from skodyn.jit.lowering import HelperLower, call_of, prepare
+
 __all__ = ["HelperCompiler", "KernelCompiler", "module_of", "optimise", "passes", "reached"]
 
 
@@ -56,9 +58,6 @@ class HelperLibrary(CPUCodeLibrary):
 
     def finalize(self) -> None:
         self._finalized = True
-        for function in self._final_module.functions:
-            if not function.is_declaration and function.linkage == llvm.Linkage.external:
-                function.linkage = "linkonce_odr"
 
     def own_module(self) -> Any:
         return self._final_module
@@ -134,28 +133,9 @@ class KernelLibrary(JITCodeLibrary):
 # ---- lowering ---------------------------------------------------------------------------------
 
 
-def _call_of(descriptor: Any, library: Any) -> Any:
-    """How a call of a helper is written: without a look at its status, which is always good."""
-
-    def call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        function = context.declare_function(builder.module, descriptor)
-        convention = context.call_conv
-        kind = convention.get_return_type(descriptor.restype).pointee
-        result = cgutils.alloca_once(builder, kind)
-        exception = cgutils.alloca_once(builder, function.args[1].type.pointee)
-        packer = convention._get_arg_packer(descriptor.argtypes)
-        builder.call(function, [result, exception, *packer.as_arguments(builder, args)])
-        data = context.data_model_manager[descriptor.restype]
-        return data.from_return(builder, builder.load(result))
-
-    call.signature = descriptor.argtypes  # type: ignore[attr-defined]
-    call.libs = (library,)  # type: ignore[attr-defined]
-    return call
-
-
 @register_pass(mutates_CFG=True, analysis_only=False)
 class HelperLowering(LoweringPass):
-    """numba's instructions to LLVM's, and no further."""
+    """From Python to LLVM's instructions, and no further."""
 
     _name = "skodyn_helper_lowering"
 
@@ -163,6 +143,7 @@ class HelperLowering(LoweringPass):
         LoweringPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
+        prepare(state)
         context = state.targetctx
         library = HelperLibrary(context.codegen(), state.func_id.func_qualname)
         state.library = library
@@ -177,11 +158,11 @@ class HelperLowering(LoweringPass):
             abi_tags=[state.flags.get_mangle_string()],
         )
         with context.push_code_library(library):
-            lower = lowering.Lower(context, library, descriptor, state.func_ir, metadata={})
+            lower = HelperLower(context, library, descriptor, state.func_ir, metadata={})
             lower.lower()
         library.finalize()
         entry = object()  # what numba finds the call by; there is no address
-        call = _call_of(descriptor, library)
+        call = call_of(descriptor, library)
         context.insert_func_defn([(call, entry, call.signature)])
         state["cr"] = _LowerResult(descriptor, lower.call_helper, cfunc=entry, env=lower.env)
         return True
@@ -203,7 +184,7 @@ class KernelLowering(NativeLowering):
 
 
 def passes(name: str, lowering_pass: Any) -> Any:
-    """The passes that our functions need: no closures, no literals to unroll, no Python objects."""
+    """The passes that an entry point needs: no closures, no literals to unroll, no objects."""
     manager = PassManager(name)
     for step, what in (
         (TranslateByteCode, "analyzing bytecode"),
@@ -227,7 +208,11 @@ class HelperCompiler(CompilerBase):
     """For what kernels call."""
 
     def define_pipelines(self) -> list[Any]:
-        return [passes("helper", HelperLowering)]
+        manager = PassManager("helper")
+        manager.add_pass(HelperLowering, "lowering")
+        manager.add_pass(NoPythonBackend, "result")
+        manager.finalize()
+        return [manager]
 
 
 class KernelCompiler(CompilerBase):

@@ -1,0 +1,296 @@
+"""A helper from Python to LLVM's instructions, with as few of them as will do.
+
+numba writes a call for code that may raise, count references and be called from Python: the result
+comes back through memory, a status beside it, tuples travel member by member, every variable that
+two blocks share lies in memory, and is emptied where it ends. LLVM takes all that away again, once
+for each kernel. Helpers raise nothing and own nothing, so here a call takes and gives values, and a
+variable that is set once, before the function branches, is that value.
+
+What does not depend on types, from bytecode to single assignments, is done once for a function,
+not once for each signature.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.ir
+from numba import types
+from numba.core import ir, lowering
+from numba.core.callconv import CPUCallConv
+from numba.core.cpu import CPUContext
+from numba.core.errors import NumbaWarning, WarningsFixer
+from numba.core.typed_passes import PreLowerStripPhis
+from numba.core.typeinfer import StaticGetItemConstraint, TypeInferer
+from numba.core.untyped_passes import (
+    GenericRewrites,
+    IRProcessing,
+    ReconstructSSA,
+    TranslateByteCode,
+)
+
+__all__ = ["HelperLower", "call_of", "prepare"]
+
+# ---- before lowering --------------------------------------------------------------------------
+
+_UNTYPED: dict[Any, Any] = {}
+"""Functions as single assignments, before types are known."""
+
+
+def prepare(state: Any) -> None:
+    """Everything up to typed instructions."""
+    function = state.func_id.func
+    if function not in _UNTYPED:
+        for step in (TranslateByteCode, IRProcessing, GenericRewrites, ReconstructSSA):
+            step().run_pass(state)
+        _UNTYPED[function] = state.func_ir
+    state.func_ir = _UNTYPED[function].copy()
+    state.nargs = state.func_ir.arg_count
+    _infer_types(state)
+    state.func_ir = PreLowerStripPhis()._strip_phi_nodes(state.func_ir)
+    state.type_annotation = None
+
+
+def _infer_types(state: Any) -> None:
+    context, function = state.typingctx, state.func_ir
+    if len(state.args) != function.arg_count:
+        raise TypeError(f"{state.func_id.func_name} takes {function.arg_count} arguments")
+    warnings = WarningsFixer(NumbaWarning)
+    inferer = HelperInferer(context, function, warnings)
+    stack = context.callstack.register(
+        state.targetctx.target, inferer, function.func_id, state.args
+    )
+    with stack, warnings:
+        for index, (name, typ) in enumerate(zip(function.arg_names, state.args, strict=True)):
+            inferer.seed_argument(name, index, typ)
+        inferer.build_constraint()
+        inferer.propagate()
+        state.typemap, state.return_type, state.calltypes = inferer.unify()
+
+
+_FOUND: dict[Any, Any] = {}
+"""Signatures of numba's functions for types of arguments: a search through many templates each."""
+
+
+def _signature(function: Any, context: Any, given: Any) -> Any:
+    key = function, tuple(given)
+    if key not in _FOUND:
+        _FOUND[key] = context.resolve_function_type(function, key[1], {})
+    return _FOUND[key]
+
+
+class MemberConstraint(StaticGetItemConstraint):
+    """What a fixed member of a tuple is."""
+
+    def __call__(self, typeinfer: Any) -> None:
+        known = typeinfer.typevars[self.value.name].get()
+        if type(self.index) is int and all(isinstance(typ, types.BaseTuple) for typ in known):
+            for typ in known:
+                key = "member", typ, self.index
+                if key not in _FOUND:
+                    _FOUND[key] = typeinfer.context.resolve_static_getitem(typ, self.index)
+                typeinfer.add_type(self.target, _FOUND[key].return_type, loc=self.loc)
+        else:
+            super().__call__(typeinfer)
+
+
+class HelperInferer(TypeInferer):
+    """numba's own, which remembers what it found."""
+
+    def resolve_call(self, fnty: Any, pos_args: Any, kw_args: Any) -> Any:
+        if type(fnty) is types.Function and not kw_args:
+            return _signature(fnty, self.context, pos_args)
+        return super().resolve_call(fnty, pos_args, kw_args)
+
+    def typeof_expr(self, inst: Any, target: Any, expr: Any) -> None:
+        if expr.op != "static_getitem":
+            super().typeof_expr(inst, target, expr)
+            return
+        member = MemberConstraint(target.name, expr.value, expr.index, expr.index_var, expr.loc)
+        self.constraints.append(member)
+        self.calls.append((inst.value, member))
+
+
+# ---- calls ------------------------------------------------------------------------------------
+
+
+class HelperConvention(CPUCallConv):
+    """How a helper returns. How it calls others, and how these return, is numba's own."""
+
+    def return_value(self, builder: Any, retval: Any) -> Any:
+        if not _is_helper(builder.function):
+            return super().return_value(builder, retval)
+        slot = builder.function.slot
+        if slot is None:
+            return builder.ret(retval)
+        builder.store(retval, slot)
+        return builder.branch(builder.function.exit)
+
+    def _return_errcode_raw(self, builder: Any, code: Any) -> Any:
+        if not _is_helper(builder.function):
+            return super()._return_errcode_raw(builder, code)
+        return self.return_value(builder, builder.function.ftype.return_type(None))
+
+    def return_user_exc(self, builder: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _is_helper(builder.function):
+            return super().return_user_exc(builder, *args, **kwargs)
+        return self._return_errcode_raw(builder, None)
+
+    def return_dynamic_user_exc(self, builder: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _is_helper(builder.function):
+            return super().return_dynamic_user_exc(builder, *args, **kwargs)
+        return self._return_errcode_raw(builder, None)
+
+    def return_status_propagate(self, builder: Any, status: Any) -> Any:
+        if not _is_helper(builder.function):
+            return super().return_status_propagate(builder, status)
+        return self._return_errcode_raw(builder, None)
+
+
+class HelperContext(CPUContext):
+    """numba's context while a helper is lowered."""
+
+    @property
+    def call_conv(self) -> Any:
+        return HelperConvention(self)
+
+
+def _is_helper(function: Any) -> bool:
+    return hasattr(function, "slot")
+
+
+def _declared(context: Any, module: Any, descriptor: Any) -> Any:
+    """The function as LLVM knows it; what is inlined takes tuples whole."""
+    found = module.globals.get(descriptor.mangled_name)
+    if found is not None:
+        return found
+    form = llvmlite.ir.FunctionType(
+        context.call_conv.get_return_type(descriptor.restype).pointee,
+        [context.get_value_type(typ) for typ in _given(descriptor)]
+        if descriptor.inline
+        else context.call_conv._get_arg_packer(descriptor.argtypes).argument_types,
+    )
+    function = llvmlite.ir.Function(module, form, descriptor.mangled_name)
+    if descriptor.inline:
+        function.attributes.add("alwaysinline")
+    return function
+
+
+def _given(descriptor: Any) -> list[Any]:
+    return [typ for typ in descriptor.argtypes if not isinstance(typ, types.Omitted)]
+
+
+def call_of(descriptor: Any, library: Any) -> Any:
+    """How a call of a helper is written."""
+
+    def call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        function = _declared(context, builder.module, descriptor)
+        if descriptor.inline:
+            pairs = zip(descriptor.argtypes, args, strict=True)
+            values = [value for typ, value in pairs if not isinstance(typ, types.Omitted)]
+        else:
+            packer = context.call_conv._get_arg_packer(descriptor.argtypes)
+            values = packer.as_arguments(builder, args)
+        data = context.data_model_manager[descriptor.restype]
+        return data.from_return(builder, builder.call(function, values))
+
+    call.signature = descriptor.argtypes  # type: ignore[attr-defined]
+    call.libs = (library,)  # type: ignore[attr-defined]
+    return call
+
+
+# ---- bodies -----------------------------------------------------------------------------------
+
+_NAMES_OF_CODE = (types.Dispatcher, types.Function)
+
+
+class HelperLower(lowering.Lower):
+    """numba's own, less what helpers do not need."""
+
+    def init(self) -> None:
+        super().init()
+        self.context.__class__ = HelperContext  # a copy, made for this function
+        self._singly_assigned_vars |= self._set_in_front()
+
+    def _set_in_front(self) -> set[str]:
+        """Variables that are set once, in the first block: known in all others."""
+        times: dict[str, int] = {}
+        for block in self.func_ir.blocks.values():
+            for set_ in block.find_insts(ir.Assign):
+                times[set_.target.name] = times.get(set_.target.name, 0) + 1
+        first = self.func_ir.blocks[self.firstblk]
+        names = {set_.target.name for set_ in first.find_insts(ir.Assign)}
+        return {name for name in names if times[name] == 1}
+
+    def emit_environment_object(self) -> None:
+        """Only what raises looks into it."""
+
+    def setup_function(self, fndesc: Any) -> None:
+        self.function = _declared(self.context, self.module, fndesc)
+        self.function.linkage = "linkonce_odr"
+        self.entry_block = self.function.append_basic_block("entry")
+        self.builder = llvmlite.ir.IRBuilder(self.entry_block)
+        self.call_helper = None
+        self.function.slot = self._result_slot()
+
+    def _result_slot(self) -> Any:
+        """Where tuples are put that several lines return: LLVM joins numbers, but not tuples."""
+        kind = self.function.ftype.return_type
+        blocks = self.func_ir.blocks.values()
+        returns = sum(isinstance(block.terminator, ir.Return) for block in blocks)
+        if returns < 2 or not isinstance(kind, llvmlite.ir.Aggregate):
+            return None
+        self.function.exit = self.function.append_basic_block("exit")
+        slot = self.builder.alloca(kind)
+        with self.builder.goto_block(self.function.exit):
+            self.builder.ret(self.builder.load(slot))
+        return slot
+
+    def extract_function_arguments(self) -> Any:
+        if self.fndesc.inline:
+            values = iter(self.function.args)
+            self.fnargs = [
+                None if isinstance(typ, types.Omitted) else next(values)
+                for typ in self.fndesc.argtypes
+            ]
+        else:
+            packer = self.call_conv._get_arg_packer(self.fndesc.argtypes)
+            packer.assign_names(self.function.args, ["arg." + name for name in self.fndesc.args])
+            self.fnargs = packer.from_arguments(self.builder, self.function.args)
+        return self.fnargs
+
+    def pre_block(self, block: Any) -> None:
+        self._cur_ir_block = block
+
+    def lower_block(self, block: Any) -> None:
+        self.pre_block(block)
+        for instruction in block.body:
+            self.loc = instruction.loc
+            self.lower_inst(instruction)
+
+    def lower_assign(self, ty: Any, inst: Any) -> Any:
+        if isinstance(ty, _NAMES_OF_CODE):
+            return self.context.get_dummy_value()  # its type says which it is
+        return super().lower_assign(ty, inst)
+
+    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+        known = expr.static_lhs, expr.static_rhs
+        if any(value is not ir.UNDEFINED for value in known):
+            return super().lower_binop(resty, expr, op)
+        asked = self.fndesc.calltypes[expr]
+        typing = self.context.typing_context
+        operator = typing.resolve_value_type(op)
+        values = [
+            self.context.cast(self.builder, self.loadvar(side.name), self.typeof(side.name), typ)
+            for side, typ in zip((expr.lhs, expr.rhs), asked.args, strict=True)
+        ]
+        write = self.context.get_function(operator, _signature(operator, typing, asked.args))
+        result = write(self.builder, values)
+        return self.context.cast(self.builder, result, asked.return_type, resty)
+
+    def storevar(self, value: Any, name: str, argidx: Any = None) -> None:
+        if name in self._singly_assigned_vars:
+            self._blk_local_varmap[name] = value
+        else:
+            self._alloca_var(name, self.typeof(name))
+            self.builder.store(value, self.varmap[name])

@@ -1,0 +1,127 @@
+"""Helpers as they are lowered here: whatever numba's way gives, to the bit.
+
+Each function is compiled twice: as helpers inside a kernel, and by numba on its own.
+"""
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+from skodyn.jit import JIT_DISABLED, build, helper, kernel, routine
+
+pytestmark = pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
+
+
+class Pair(NamedTuple):
+    first: tuple[float, float, float]
+    second: float
+    flag: bool
+
+
+def split(x, y):
+    return (x + y, x * y, x - y), x / y
+
+
+def several_ends(x, y):
+    if x > y:
+        return (x, y, x * y)
+    if x == y:
+        return (y, y, 1.0 / y)
+    return (y, x, y / x)
+
+
+def nested(pair):
+    a, b, c = pair.first
+    if pair.flag:
+        return Pair((c, b, a), pair.second + a, False)
+    return Pair((a, b, c), pair.second * b, True)
+
+
+def looped(x, count):
+    total = 0.0
+    seen = 0
+    for k in range(count):
+        if k % 3 == 1:
+            continue
+        part = x / (k + 1.0)
+        while part > 0.5:
+            part *= 0.5
+            seen += 1
+        total += part
+    return total, seen
+
+
+def member(row, k):
+    return row[k]
+
+
+def scaled(x, by=3.0):
+    return x * by
+
+
+def squared(x):
+    return x**2 - (-x)
+
+
+def written(out, x):
+    out[0] = x
+    out[1] += x
+
+
+def _together(split, several_ends, nested, looped, member, scaled, squared, written):
+    def run(x, y, out):
+        sums, ratio = split(x, y)
+        ends = several_ends(x, y)
+        pair = nested(nested(Pair(ends, ratio, x > 1.0)))
+        total, seen = looped(x, 20)
+        for k in range(3):
+            out[2 + k] = member(sums, k)
+        written(out, pair.second)
+        out[5] = member(pair.first, 2)
+        out[6] = total + scaled(x) + scaled(y, 0.1) + squared(ratio)
+        return seen, pair.flag
+
+    return run
+
+
+FUNCTIONS = (split, several_ends, nested, looped, member, scaled, squared, written)
+STATES = [(1.5, 0.25), (0.25, 1.5), (0.75, 0.75), (-2.0, 3.0), (1e300, 1e-300), (0.0, 2.0)]
+
+
+@pytest.mark.parametrize("kind", [helper, routine])
+def test_helpers_give_what_numba_gives(kind: Any):
+    plain = _together(*map(numba.njit(error_model="numpy"), FUNCTIONS))
+    theirs = numba.njit(error_model="numpy")(plain)
+    ours = kernel(_together(*map(kind, FUNCTIONS)))
+    for x, y in STATES:
+        wanted, found = np.ones(7), np.ones(7)
+        assert ours(x, y, found) == theirs(x, y, wanted)
+        assert found.tobytes() == wanted.tobytes()
+
+
+def test_one_helper_serves_several_types():
+    add = helper(lambda a, b: a + b)
+    run = kernel(lambda a, b, c, d: (add(a, b), add(c, d)))
+    assert run(1, 2, 0.5, 0.25) == (3, 0.75)
+    assert run(0.5, 2, 1, True) == (2.5, 2)
+
+
+def test_a_helper_can_be_called_from_functions_that_others_compile():
+    inner = helper(lambda a: (a, a + 1.0))
+    outer = helper(several_ends)
+
+    @numba.njit
+    def theirs(x):
+        low, high = inner(x)
+        return outer(low, high)
+
+    assert theirs(2.0) == (3.0, 2.0, 1.5)
+
+
+def test_a_worker_that_fails_does_not_leave_the_others_waiting(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "all_kernels", dict)  # no kernel of that name
+    with pytest.raises(KeyError):
+        build._work(["absent"], 2, 3, str(tmp_path))
+    build._emit_pile(2, 3, tmp_path)
