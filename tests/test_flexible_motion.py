@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import skodyn as sk
+from skodyn.dynamics import assembled_frequency
 from skodyn.simulation import loop
 
 DATA = Path(__file__).parent / "data" / "flexible"
@@ -481,9 +482,26 @@ def test_runs_say_when_a_body_bends_too_far_or_a_step_is_long():
     assert "'strip' bends by 20 % of its length" in far
     assert "use segments" in far
     slow = sk.simulate(model, np.zeros(5), np.zeros(5), duration=0.14, dt=1.4e-2)
-    assert "mode 'strip.y4' of 30.08 Hz" in slow.summary["warnings"][-1]
+    assert "vibrations of 71.39 Hz; use dt up to 0.0056 s" in slow.summary["warnings"][-1]
     fine = sk.simulate(model, np.zeros(5), np.zeros(5), duration=0.02, dt=2e-3)
     assert fine.summary["warnings"] == []
+
+
+def test_the_highest_frequency_is_that_of_the_assembled_model():
+    """RK4 is stable up to 2.83/ω, with ω that of the strip on its pin: a clamped one has 30 Hz."""
+    model = pendulum(4)
+    omega = assembled_frequency.highest_frequency(model)
+    root = np.concatenate(([0.0], np.sqrt(model.flexible["strip"].stiffness)))
+    krylov = assembled_frequency._krylov(model, model.neutral(), root)
+    assert omega < np.sqrt(krylov) < 1.03 * omega
+    assert omega > 2 * np.pi * 1.5 * model.flexible["strip"].frequencies.max()
+    start = np.array([0.0, 1e-6, 0.0, 0.0, 1e-6])
+    found = []
+    for part in (0.97, 1.03):
+        dt = part * 2.8284 / omega
+        run = sk.simulate(model, start, np.zeros(5), duration=400 * dt, dt=dt)
+        found.append(run.status)
+    assert found == ["finished", "failed"]
 
 
 @pytest.mark.parametrize("method", ["rk4", "implicit_midpoint"])

@@ -65,6 +65,11 @@ def _run(options: argparse.Namespace) -> int:
     target = Path(options.output or f"{Path(options.scenario).stem}.h5")
     if options.resume and begun(scenario, target):
         return _go_on(target, options)
+    if not options.quiet and scenario.model.flexible:
+        from skodyn.simulation.bend_watch import step_note  # few models have flexible bodies
+
+        for note in step_note(scenario.model, scenario.integrator, scenario.q0):
+            print(f"note: {note}", file=sys.stderr)
     if options.view:
         return _watch(scenario, target, options)
     overwrite = options.overwrite or options.resume  # what is there has nothing to go on from

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from skodyn.looks import look
 from skodyn.model.beams import Beam
 from skodyn.model.bent import BentBody
 from skodyn.model.model import Model
 
-__all__ = ["bent_rows", "describe_bent", "largest_rk4_step"]
-
-RK4_LIMIT = 2.5
-"""Steps of RK4 times ω beyond which nobody should go; beyond 2.8 they are unstable."""
-
-
-def largest_rk4_step(frequency: float) -> float:
-    """The largest step for a mode of this many Hz."""
-    return RK4_LIMIT / (2.0 * np.pi * frequency)
+__all__ = ["bent_rows", "describe_bent"]
 
 
 def describe_bent(model: Model) -> dict[str, dict[str, Any]]:
-    """Length, mass, and pieces or modes with their frequencies, by body."""
-    return {name: _one(model, name, given) for name, given in model.bent.items()}
+    """Length, mass, and pieces or modes with their frequencies, by body; and the largest step of
+    RK4, which is that of the whole model."""
+    step = _largest_step(model) if model.flexible else 0.0
+    return {name: _one(model, name, given, step) for name, given in model.bent.items()}
 
 
-def _one(model: Model, name: str, given: BentBody) -> dict[str, Any]:
+def _largest_step(model: Model) -> float:
+    found: float = look("largest_rk4_step", "skodyn.dynamics.assembled_frequency")(model)
+    return found
+
+
+def _one(model: Model, name: str, given: BentBody, step: float) -> dict[str, Any]:
     if name not in model.flexible:
         assert isinstance(given.described, Beam)
         numbers = given.described.numbers
@@ -38,7 +36,7 @@ def _one(model: Model, name: str, given: BentBody) -> dict[str, Any]:
         "mass": body.mass,
         "modes": dict(zip(body.labels, body.frequencies.tolist(), strict=True)),
         "slaves": len(body.slaves),
-        "largest_rk4_step": largest_rk4_step(float(body.frequencies.max())),
+        "largest_rk4_step": step,
     }
 
 

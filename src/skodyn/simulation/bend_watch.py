@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from skodyn.dynamics.assembled_frequency import RK4_LIMIT, highest_frequency
 from skodyn.dynamics.flexible_nodes import deflections
 from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulation.settings import IntegratorSettings
 
-__all__ = ["BendWatch"]
+__all__ = ["BendWatch", "step_note"]
 
 FAR = 0.15
 """Part of its length beyond which a body bends further than its modes are for."""
-LONGEST = 2.5
-"""Step times frequency beyond which the classical Runge–Kutta method is not trusted; 2.8 ends it.
-"""
 
 
 class BendWatch:
     """The largest deflection of every flexible body, of all rows so far."""
 
-    def __init__(self, model: Model, settings: IntegratorSettings) -> None:
-        self.model, self.settings = model, settings
+    def __init__(self, model: Model, settings: IntegratorSettings, q: Floats) -> None:
+        self.model = model
+        self.note = step_note(model, settings, np.array(q))
         self.largest = dict.fromkeys(model.flexible, (0.0, 0.0))
 
     def look(self, t: Floats, q: Floats) -> None:
@@ -52,21 +50,19 @@ class BendWatch:
         ]
         return {
             "deflection_max": max(part for part, _ in self.largest.values()),
-            "warnings": [*far, *self._step()],
+            "warnings": [*far, *self.note],
         }
 
-    def _step(self) -> list[str]:
-        if self.settings.method != "rk4":
-            return []
-        fastest = max(
-            (float(hertz), f"{name}.{label}")
-            for name, body in self.model.flexible.items()
-            for hertz, label in zip(body.frequencies, body.labels, strict=True)
-        )
-        longest = LONGEST / (2.0 * math.pi * fastest[0])
-        if self.settings.dt <= longest:
-            return []
-        return [
-            f"dt = {self.settings.dt:.3g} s is long for rk4 beside mode {fastest[1]!r} of "
-            f"{fastest[0]:.4g} Hz; use dt up to {longest:.2g} s, or implicit_midpoint"
-        ]
+
+def step_note(model: Model, settings: IntegratorSettings, q: Floats) -> list[str]:
+    """What is wrong with the step before a run begins, from q on: nothing, or one sentence."""
+    if settings.method != "rk4" or not model.flexible:
+        return []
+    frequency = highest_frequency(model, q)
+    longest = RK4_LIMIT / frequency
+    if settings.dt <= longest:
+        return []
+    return [
+        f"dt = {settings.dt:.3g} s is long for rk4 beside vibrations of "
+        f"{frequency / (2.0 * np.pi):.4g} Hz; use dt up to {longest:.2g} s, or implicit_midpoint"
+    ]

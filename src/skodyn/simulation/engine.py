@@ -80,12 +80,12 @@ def _contact_watch(
     return ContactWatch(model, tables.contacts, tables.contact_integral, settings)
 
 
-def _bend_watch(model: Model, settings: IntegratorSettings) -> BendWatch | None:
+def _bend_watch(model: Model, settings: IntegratorSettings, q: Floats) -> BendWatch | None:
     if not model.flexible:
         return None
     from skodyn.simulation.bend_watch import BendWatch  # few models have flexible bodies
 
-    return BendWatch(model, settings)
+    return BendWatch(model, settings, q)
 
 
 class Engine:
@@ -124,7 +124,7 @@ class Engine:
         self.kernel = self.method.loop.ready  # before anybody times a step
         self.watch = LoopWatch(model) if model.has_loops else None
         self.contacts = _contact_watch(model, self.tables, settings)
-        self.bending = _bend_watch(model, settings)
+        self.bending = _bend_watch(model, settings, self.q)
         if model.has_loops:
             close_start.ready(self._system, OneState(self.q, self.y))
         if self.tables.flags is not None:
