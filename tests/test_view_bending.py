@@ -149,6 +149,17 @@ def test_a_film_shows_the_bending_and_exaggerates_it():
     assert film(record(run.trajectory, exaggerate=5), size=(64, 48))[:3] == b"GIF"
 
 
+def test_forces_at_nodes_are_not_drawn_where_they_do_not_act():
+    model = boom()
+    pull = [
+        sk.Wrench("boom", force=(0.0, 0.0, 1.0), node="tip"),
+        sk.PointSpring("boom", "world", 5.0, node_a="tip"),
+    ]
+    run = sk.simulate(model, model.neutral(), np.zeros(7), duration=0.1, dt=0.002, elements=pull)
+    layers = {field.layer for field in record(run.trajectory).arrows}
+    assert not layers & {"forces", "springs"}
+
+
 def test_what_cannot_be_exaggerated_is_refused(tmp_path, capsys):
     with pytest.raises(LogError, match="nothing to exaggerate"):
         still(sk.examples.pendulum(), exaggerate=10)

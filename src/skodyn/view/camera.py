@@ -121,7 +121,7 @@ def with_room(view: View, recording: Recording) -> View:
     own = np.linalg.norm(model.com, axis=1) + recording.scene.reaches
     reach = float((np.array(depths) + own).max())
     root = recording.positions[0, 0]
-    distance = max(view.distance, 0.9 * reach / math.sin(FIELD_OF_VIEW / 2))
+    distance = max(view.distance, 1.1 * reach / math.sin(FIELD_OF_VIEW / 2))
     floor = view.floor
     if floor != 0.0 and not model.collisions.get(GROUND):
         floor = min(floor, float(root[2]) - 1.02 * reach)

@@ -24,7 +24,7 @@ from skodyn.view.arrows import ArrowField
 from skodyn.view.bent_shapes import SCALE
 from skodyn.view.camera import FIELD_OF_VIEW, first_view, with_room
 from skodyn.view.closures import ARROW_LOOKS, CLOSING, rgb
-from skodyn.view.joint_table import joint_table
+from skodyn.view.joint_table import FAR, joint_table
 from skodyn.view.recording import LINE, Recording
 from skodyn.view.rotations import quaternions
 from skodyn.view.scene import Scene
@@ -218,7 +218,9 @@ def _bent(recording: Recording, block: _Block) -> dict[str, Any] | None:
                 "triangles": block.add(shape.triangles, "u4"),
             }
         )
-    sizes = {"largest": recording.largest_deflection, "exaggerate": recording.exaggerate}
+    expected = FAR * max(shape.flexible.length for shape in recording.scene.bent)
+    largest = recording.largest_deflection or expected  # of a run that is yet to come
+    sizes = {"largest": largest, "exaggerate": recording.exaggerate}
     return {"surfaces": surfaces, "scale": SCALE, **sizes}
 
 
