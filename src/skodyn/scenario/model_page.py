@@ -28,7 +28,8 @@ from skodyn.scenario.page import between, default_words
 
 __all__ = ["key_tables", "renewed"]
 
-BEGIN = "<!-- keys: written by `python -m skodyn.scenario.model_page docs/model-files.md` -->"
+_MODULE = f"{__package__}.model_page"
+BEGIN = f"<!-- keys: written by `python -m {_MODULE} docs/model-files.md` -->"
 
 _GROUPS = {
     "bodies": ("`[bodies.NAME]`", ModelBuilder.add_body),
