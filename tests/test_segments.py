@@ -43,6 +43,8 @@ def test_a_falling_strip_meets_the_exact_beam(segments, dt, tolerance):
 
 @pytest.mark.parametrize(("segments", "tolerance"), [(10, 8.5e-3), (20, 2.1e-3)])
 def test_a_spinning_beam_is_stiffened_as_the_exact_one(segments, tolerance):
+    """The file states tolerances for modes, none for segments, whose errors fall like 1/n²; these
+    bounds were set by what they give, 8.1e-3 and 2.0e-3 m."""
     p = SPIN_UP["parameters"]
     beam = sk.Beam(p["L"], p["rhoA"], p["EI"], rotary_inertia=(p["rhoI"], 0.0), segments=segments)
     builder = sk.ModelBuilder(gravity=(0.0, 0.0, 0.0))
