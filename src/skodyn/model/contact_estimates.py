@@ -116,7 +116,9 @@ def from_solref(
         friction = slide if surface.condim > 1 else 0.0
     own: dict[str, Any] = {"torsional_friction": torsion if surface.condim > 3 else 0.0,
            "rolling_friction": rolling if surface.condim > 4 else 0.0}  # fmt: skip
-    own = {key: getattr(given, key) or (x if friction else 0.0) for key, x in own.items()}
+    lengths: dict[str, Any] = {
+        key: getattr(given, key) or (x if friction else 0.0) for key, x in own.items()
+    }
     words = (
         f"stiffness {stiffness:.4g} N/m, by which things rest as deep as in MuJoCo "
         f"({depth:.3g} m); its motion has {moving / compliance:.4g} N/m; dissipation "
@@ -124,7 +126,12 @@ def from_solref(
         f"friction {friction:g}"
     )
     found = replace(
-        given, stiffness=stiffness, dissipation=dissipation, friction=friction, solref=None, **own
+        given,
+        stiffness=stiffness,
+        dissipation=dissipation,
+        friction=friction,
+        solref=None,
+        **lengths,
     )
     return Estimate(found, words)
 
