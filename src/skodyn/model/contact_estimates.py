@@ -145,6 +145,7 @@ def from_proximity(given: Contact, surfaces: tuple[Surface | None, Surface | Non
     missing = [
         key for key in ("stiffness", "dissipation") if any(getattr(x, key) is None for x in known)
     ]
+    missing += ["stiffness"] if any(x.stiffness == 0.0 for x in known) else []
     if not known or missing:
         tags = {"stiffness": "drake:point_contact_stiffness"}
         lacks = tags.get(missing[0], "drake:hunt_crossley_dissipation") if missing else "any"
