@@ -120,6 +120,25 @@ def test_other_contacts_are_other_forces_to_a_checkpoint():
     assert one.identity()["model"] == changed.identity()["model"]
 
 
+def test_contacts_of_logs_from_before_laws_came_from_files_are_known_again():
+    """The hash that the version before wrote for this plan, and for a contact without friction."""
+    before = "c7a54aa5dec25279d42a678e445dc101e1b01ae46c73a86c86afccdedc9a1b60"
+    assert plan("rk4").identity()["forces"] == before
+    smooth = sk.Contact("leg", "floor", stiffness=3e4, name="feet")
+    assert smooth.text == (
+        "Contact(a='leg', b='floor', stiffness=30000.0, exponent=1.0, dissipation=None, "
+        "restitution=None, impact_speed=None, friction=0.0, static_friction=None, slip_speed=None, "
+        "tangential_stiffness=None, tangential_damping=None, torsional_friction=0.0, "
+        "rolling_friction=0.0, adjacent=False, name='feet')"
+    )
+    texts = {
+        sk.Contact("leg", "floor", **given).text
+        for given in ({"solref": "estimate"}, {"solref": "estimate", "friction": 0.0},
+                      {"proximity": "drake"}, {})
+    }  # fmt: skip
+    assert len(texts) == 4
+
+
 def test_bodies_on_mimic_joints_touch():
     """Two fingers, one following the other, close on a ball; the twin has a servo for each."""
     b = sk.ModelBuilder(gravity=(0, 0, 0))

@@ -184,7 +184,8 @@ def test_what_cannot_be_had_is_refused(tmp_path):
     assert "stiffness 10000.0 has no effect beside solref" in said
     assert "restitution" in said
     assert 'give "estimate"' in refusal(ball, sk.Contact("ball", "floor", solref="exact"))
-    assert "lacks any" in refusal(ball, sk.Contact("ball", "floor", proximity="drake"))
+    said = refusal(ball, sk.Contact("ball", "floor", proximity="drake"))
+    assert "and shape 'ball/skin' has none; add it to the file, or give stiffness" in said
     both = sk.Contact("ball", "floor", solref="estimate", proximity="drake")
     assert "give one of them" in refusal(ball, both)
     pair = loaded(tmp_path, more='<contact><pair geom1="skin" geom2="floor"/></contact>')
@@ -197,6 +198,27 @@ def test_what_cannot_be_had_is_refused(tmp_path):
     bad = SOFT.replace("drake:mu_dynamic", "drake:mu_dynamo")
     with pytest.raises(sk.ModelError, match="mu_dynamo"):
         robot(tmp_path, ball=bad)
+
+
+def test_drakes_law_needs_the_properties_of_every_body(tmp_path):
+    """A body without any is not rigid as the ground is: all that is missing is said at once."""
+    said = refusal(robot(tmp_path, other=""), BOTH)
+    assert "and shape 'other/skin' has none; add it to the file, or give stiffness" in said
+    assert "shape 'ball/skin' has none" in refusal(robot(tmp_path, ball=""), BOTH)
+    zero, bare = SOFT.replace("2e5", "0"), SOFT.replace("hunt_crossley_dissipation", "mu_static", 1)
+    said = refusal(robot(tmp_path, ball=zero), BOTH)
+    assert "shape 'ball/skin' has drake:point_contact_stiffness 0, which is no spring" in said
+    bare = bare.replace('<drake:mu_static value="0.6"/>', "")
+    said = refusal(robot(tmp_path, ball=zero, other=bare), BOTH)
+    assert "'ball/skin' has drake:point_contact_stiffness 0" in said
+    assert "'other/skin' lacks drake:hunt_crossley_dissipation" in said
+    minus = SOFT.replace("2e5", "-1")
+    with pytest.raises(sk.ModelError, match="point_contact_stiffness"):
+        robot(tmp_path, ball=minus)
+    floor = sk.dynamics.contact_functions.with_ground(robot(tmp_path, ball=""), [sk.HalfSpace()])
+    assert "shape 'ball/skin' has none" in refusal(
+        floor, sk.Contact("ball", "floor", proximity="drake")
+    )
 
 
 def test_a_scenario_says_what_it_estimates(tmp_path):

@@ -11,6 +11,7 @@ estimate keeps the depth that a body has at rest on one contact, where force·Λ
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -136,20 +137,26 @@ def from_solref(
     return Estimate(found, words)
 
 
-def from_proximity(given: Contact, surfaces: tuple[Surface | None, Surface | None]) -> Estimate:
+def from_proximity(
+    given: Contact,
+    surfaces: tuple[Surface | None, Surface | None],
+    names: Sequence[str],
+    ground: Sequence[bool],
+) -> Estimate:
     """The law of two shapes with drake:proximity_properties, combined as Drake does.
 
-    A shape of the ground without any is rigid and has the other's friction.
+    ground: which of them belong to the ground, where a shape without any is rigid and has the
+    other's friction.
     """
     known = [x for x in surfaces if isinstance(x, Proximity)]
-    missing = [
-        key for key in ("stiffness", "dissipation") if any(getattr(x, key) is None for x in known)
+    lacks = [
+        f"shape {name!r} {what}"
+        for name, surface, fixed in zip(names, surfaces, ground, strict=True)
+        if not fixed or isinstance(surface, Proximity)
+        for what in _missing(surface)
     ]
-    missing += ["stiffness"] if any(x.stiffness == 0.0 for x in known) else []
-    if not known or missing:
-        tags = {"stiffness": "drake:point_contact_stiffness"}
-        lacks = tags.get(missing[0], "drake:hunt_crossley_dissipation") if missing else "any"
-        what = f'proximity = "drake" needs drake:proximity_properties, and a shape lacks {lacks}'
+    if lacks:
+        what = f'proximity = "drake" needs drake:proximity_properties, and {"; ".join(lacks)}'
         return Estimate(problem=what, remedy="add it to the file, or give stiffness.")
     one, two = known[0], known[-1]
     k1, k2 = float(one.stiffness or 0.0), float(two.stiffness or 0.0)
@@ -169,6 +176,19 @@ def from_proximity(given: Contact, surfaces: tuple[Surface | None, Surface | Non
         static_friction=static, proximity=None,
     )  # fmt: skip
     return Estimate(found, f"{words}{friction:g}, as Drake combines them")
+
+
+def _missing(surface: Surface | None) -> Iterator[str]:
+    """What Drake's law needs of a shape and its file does not say."""
+    if not isinstance(surface, Proximity):
+        yield "has none"
+        return
+    if surface.stiffness is None:
+        yield "lacks drake:point_contact_stiffness"
+    elif not surface.stiffness > 0.0:
+        yield f"has drake:point_contact_stiffness {surface.stiffness:g}, which is no spring"
+    if surface.dissipation is None:
+        yield "lacks drake:hunt_crossley_dissipation"
 
 
 def _harmonic(a: float, b: float) -> float:

@@ -121,7 +121,8 @@ def _law_of_file(
     elif given.solref is not None:
         found = from_solref(given, (one, two), norm(np.asarray(model.gravity)))
     else:
-        found = from_proximity(given, (one, two))
+        ground = [x.body == GROUND for x in pair]
+        found = from_proximity(given, (one, two), [x.words for x in pair], ground)
     whose = subject_of(given)
     if found.contact is None:
         faults.append(whose.fault(f"{whose}, {names}: {found.problem}", found.remedy))

@@ -72,6 +72,16 @@ class Contact:
         """Whether its numbers are those of the shapes' file."""
         return self.solref is not None or self.proximity is not None
 
+    @property
+    def text(self) -> str:
+        """All that decides it, by which a log knows it again: in the words of logs that were
+        written before laws came from files, unless its own does."""
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        if not self.from_file:
+            del given["solref"], given["proximity"]
+            given["friction"] = 0.0 if self.friction is None else self.friction
+        return f"Contact({', '.join(f'{key}={value!r}' for key, value in given.items())})"
+
 
 @dataclass(frozen=True)
 class Law:

@@ -165,7 +165,7 @@ class Plan:
             own_code(type(element) for element in self.forces.elements),
             *([self.forces.seed] if any(map(_is_noisy, self.forces.elements)) else []),
             *([repr(self.thermostat)] if self.thermostat else []),
-            *(repr(contact) for contact in self.forces.contacts),
+            *(contact.text for contact in self.forces.contacts),
             *[(type(m).__name__, _identity_of_motion(m)) for m in self.forces.motions],
         ))  # fmt: skip
         return {
