@@ -210,8 +210,8 @@ def two_link_arm(modes):
     return builder.build(), p
 
 
-@pytest.mark.parametrize(("modes", "bound"), [(2, 1e-4), (3, 2e-5)])
-def test_a_two_link_arm_moves_as_one_of_many_segments(modes, bound):
+@pytest.mark.parametrize(("modes", "bound", "angles"), [(2, 1e-4, 5e-4), (3, 2e-5, 2e-4)])
+def test_a_two_link_arm_moves_as_one_of_many_segments(modes, bound, angles):
     model, p = two_link_arm(modes)
     drives = [
         sk.Sinusoid(joint, amplitude=p[a], frequency=p["F"])
@@ -227,7 +227,7 @@ def test_a_two_link_arm_moves_as_one_of_many_segments(modes, bound):
     assert np.abs(found - rows[:, 5:7]).max() < bound
     for joint, column in (("hub1", 1), ("hub2", 2)):
         angle = run.trajectory.joint(joint)[:, 0]
-        assert np.abs(angle - rows[:, column]).max() < 5e-4
+        assert np.abs(angle - rows[:, column]).max() < angles
 
 
 def test_a_flail_with_a_flexible_rod():

@@ -66,9 +66,10 @@ def _run(options: argparse.Namespace) -> int:
     if options.resume and begun(scenario, target):
         return _go_on(target, options)
     if not options.quiet and scenario.model.flexible:
-        from skodyn.simulation.bend_watch import step_note  # few models have flexible bodies
+        from skodyn.simulation.bend_watch import notes_before  # few models have flexible bodies
 
-        for note in step_note(scenario.model, scenario.integrator, scenario.q0):
+        given = (scenario.model, scenario.integrator, scenario.q0, scenario.forces)
+        for note in notes_before(*given):
             print(f"note: {note}", file=sys.stderr)
     if options.view:
         return _watch(scenario, target, options)

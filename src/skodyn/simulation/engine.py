@@ -80,12 +80,14 @@ def _contact_watch(
     return ContactWatch(model, tables.contacts, tables.contact_integral, settings)
 
 
-def _bend_watch(model: Model, settings: IntegratorSettings, q: Floats) -> BendWatch | None:
+def _bend_watch(
+    model: Model, settings: IntegratorSettings, q: Floats, forces: Forces
+) -> BendWatch | None:
     if not model.flexible:
         return None
     from skodyn.simulation.bend_watch import BendWatch  # few models have flexible bodies
 
-    return BendWatch(model, settings, q)
+    return BendWatch(model, settings, q, forces)
 
 
 class Engine:
@@ -124,7 +126,7 @@ class Engine:
         self.kernel = self.method.loop.ready  # before anybody times a step
         self.watch = LoopWatch(model) if model.has_loops else None
         self.contacts = _contact_watch(model, self.tables, settings)
-        self.bending = _bend_watch(model, settings, self.q)
+        self.bending = _bend_watch(model, settings, self.q, described)
         if model.has_loops:
             close_start.ready(self._system, OneState(self.q, self.y))
         if self.tables.flags is not None:
