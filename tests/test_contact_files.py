@@ -80,8 +80,31 @@ def test_a_mesh_by_name_is_refused_with_a_remedy():
     b.add_body("stone", joint=sk.Free(), mass=1.0, inertia=(1, 1, 1))
     b.add_collision("stone", Mesh("stone.stl", None))
     law = sk.Contact("stone", "floor", stiffness=1.0)
-    with pytest.raises(sk.ModelError, match="mesh on half space cannot be done; cover one of them"):
+    found = "mesh on half space cannot be done, and the mesh 'stone.stl' is not found; load with"
+    with pytest.raises(sk.ModelError, match=found):
         sk.contact_gaps(b.build(), [law], b.build().neutral(), ground=[sk.HalfSpace()])
+
+
+@pytest.mark.parametrize("hulls", [False, True])
+def test_a_mesh_that_is_not_found_is_refused_by_the_contact_that_uses_it(tmp_path, hulls):
+    path = tmp_path / "r.urdf"
+    path.write_text("""<robot name="r"><link name="stone"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry>
+<mesh filename="stone.obj"/></geometry></collision></link></robot>""")
+    law = sk.Contact("stone", "floor", stiffness=1.0)
+
+    def refusal():
+        model = sk.load(path, root="free", hulls=hulls)
+        with pytest.raises(sk.ModelError) as caught:
+            sk.contact_gaps(model, [law], model.neutral(), ground=[sk.HalfSpace()])
+        return str(caught.value)
+
+    said = refusal()
+    assert "stone/mesh with floor: mesh on half space" in said
+    assert "the mesh 'stone.obj' is not found; load with its folder in search_paths" in said
+    if not hulls:
+        (tmp_path / "stone.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\n")
+        assert "load with hulls=True, for the corners of its hull" in refusal()
 
 
 def test_surfaces_survive_logs_and_sweeps(tmp_path):

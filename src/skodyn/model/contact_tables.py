@@ -33,6 +33,7 @@ from skodyn.model.shapes import (
     Ellipsoid,
     HalfSpace,
     HeightField,
+    Mesh,
     Points,
     Sphere,
     shape_word,
@@ -81,6 +82,27 @@ def pack_contacts(model: Model, contacts: Sequence[Contact], base: int = 0) -> C
     return _Packer(model.uncoupled, base).pack(find_pairs(model, contacts))
 
 
+def _meshes(pair: Pair) -> list[Mesh]:
+    shapes = (pair.a.collision.shape, pair.b.collision.shape)
+    return [shape for shape in shapes if isinstance(shape, Mesh)]
+
+
+def _mesh_words(pair: Pair) -> str:
+    """Which files of meshes are not there."""
+    lost = [repr(mesh.filename) for mesh in _meshes(pair) if mesh.path is None]
+    return f", and the mesh {' and '.join(lost)} is not found" if lost else ""
+
+
+def _remedy(pair: Pair) -> str:
+    """What to do about two shapes that cannot meet."""
+    meshes = _meshes(pair)
+    if any(mesh.path is None for mesh in meshes):
+        return "load with its folder in search_paths and hulls=True, or cover it with spheres."
+    if meshes:
+        return "load with hulls=True, for the corners of its hull, or cover it with spheres."
+    return "cover one of them with spheres."
+
+
 class _Packer:
     def __init__(self, model: Model, base: int) -> None:
         self.model, self.base = model, base
@@ -97,7 +119,7 @@ class _Packer:
             before = len(self.records)
             if problem := self._add(pair):
                 at = ("contacts", pair.name) if pair.name else ()
-                faults.append(Fault(problem, "cover one of them with spheres.", at))
+                faults.append(Fault(problem + _mesh_words(pair), _remedy(pair), at))
             pair_of += [number] * (len(self.records) - before)
         if faults:
             raise ModelError(list(dict.fromkeys(faults)))

@@ -235,7 +235,9 @@ Found = Iterator[tuple[str, str, str]]
 
 def _normal_faults(given: Contact) -> Found:
     if given.stiffness is None:
-        yield "stiffness", "it has no stiffness", "give a number above 0."
+        remedy = 'give a number above 0, solref = "estimate" for geoms of an MJCF file, '
+        remedy += 'or proximity = "drake" for shapes with Drake\'s properties.'
+        yield "stiffness", "it has no stiffness", remedy
     if given.exponent not in (1.0, 1.5):
         remedy = "give 1 (stiffness in N/m) or 1.5 (in N/m^1.5)."
         yield "exponent", f"exponent is {given.exponent!r}", remedy

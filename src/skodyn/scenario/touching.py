@@ -68,7 +68,9 @@ def read_contacts(tables: Tables, top: dict[str, Any], model: Model | None) -> t
         values = tables.values(Contact, table, ("contacts", name))
         if len(tables.faults) == before:
             contacts.append(Contact(**values, name=name))
-    if model is not None and contacts:
+    # a shape that is at fault is not there, which is not the fault of its contacts
+    shapes_stand = not any(fault.path[:1] in (("ground",), ("shapes",)) for fault in tables.faults)
+    if model is not None and contacts and shapes_stand:
         _check(tables, model, contacts)
     return tuple(contacts)
 
