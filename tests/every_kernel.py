@@ -238,10 +238,15 @@ def contacts():
                     integrator=method, ground=[sk.HalfSpace()],
                     contacts=[sk.Contact("ball", "floor", **law)])  # fmt: skip
     named = {"push": {"of": "contact.ball/floor.slip", "kind": "max"}}
+    place = {"place": {"of": "position.top.x", "kind": "max"}}
     short = test_contact_scenarios.BALL.replace("duration = 0.3", "duration = 0.002")
-    with tempfile.TemporaryDirectory() as folder:
-        sk.sweep(parse_scenario(short, SCENARIOS), {"contacts.skin.friction": [0.1, 0.2]},
-                 metrics=named, out=Path(folder) / "sweep.h5", engine="in-process")  # fmt: skip
+    short = short.replace("[model]\n", '[model]\nframes.top = { body = "ball" }\n')
+    grid = {"contacts.skin.friction": [0.1, 0.2]}
+    for metrics in (named, place):
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "sweep.h5"
+            sk.sweep(parse_scenario(short, SCENARIOS), grid, metrics=metrics, out=out,
+                     engine="in-process")  # fmt: skip
 
 
 def forces_of_all_kinds():

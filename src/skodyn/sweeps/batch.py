@@ -29,6 +29,7 @@ from skodyn.model.model import Model
 from skodyn.simulation import sampling
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.evaluate_rows import StateRows
+from skodyn.simulation.frame_looks import looks_of as frame_looks_of
 from skodyn.simulation.sampling import MetricArrays
 from skodyn.sweeps.lane_batch import LaneBatch, Outcomes
 from skodyn.sweeps.metrics import PackedMetrics, pack_metrics
@@ -241,25 +242,34 @@ def _reduce(worker: Worker, engine: Engine, first: bool, block: Any, kept: Float
         q, y = joints.expand_q(q), np.hstack((joints.expand_v(y[:, :nv]), y[:, nv:]))
     workspace = line_zeros(workspace_lanes(model.n_bodies, model.nq, model.nv), poison=True)
     values = line_zeros(STATE_SUMS + 3 * model.n_bodies)
-    touched = np.zeros(0)
-    if m.codes[sampling.TOUCH_NUMBERS] and model.flexible:
-        from skodyn.simulation.bent_looks import looks_of as bent_looks_of
-
-        touched = bent_looks_of(model, q, np.ascontiguousarray(y[:, : model.nv])).reshape(-1)
-    elif m.codes[sampling.TOUCH_NUMBERS] and engine.contacts is not None:
-        from skodyn.simulation.contact_looks import looks_of  # few sweeps look at contacts
-
-        watch = engine.contacts
-        touched = looks_of(watch.tables, watch.evaluate(block.q, block.y)).reshape(-1)
     reduce_rows.ready(
         PackedModel(model.kernel_tree, model.parameters),
         first,
         engine.settings.dt * engine.every,
         StateRows(*(rows.reshape(-1) for rows in (block.t, q, y))),
-        touched,
+        _looks(engine, m, block, q, y),
         workspace,
         MetricArrays(m.codes, m.levels, m.function.address, values, kept),
     )
+
+
+def _looks(engine: Engine, m: PackedMetrics, block: Any, q: Floats, y: Floats) -> Floats:
+    """What parts look at in runs side by side; q and y are those of every joint."""
+    model = engine.model.uncoupled
+    looked = [np.zeros((len(q), 0))]
+    if m.codes[sampling.TOUCH_NUMBERS] and model.flexible:
+        from skodyn.simulation.bent_looks import looks_of as bent_looks_of
+
+        looked.append(bent_looks_of(model, q, np.ascontiguousarray(y[:, : model.nv])))
+    elif m.contacts and engine.contacts is not None:
+        from skodyn.simulation.contact_looks import looks_of  # few sweeps look at contacts
+
+        watch = engine.contacts
+        seen = looks_of(watch.tables, watch.evaluate(block.q, block.y))
+        looked.append(seen.reshape(len(q), -1))
+    if m.frames:
+        looked.append(frame_looks_of(engine.model, block.q, m.frames))
+    return np.hstack(looked).reshape(-1)
 
 
 # ---- full logs ----------------------------------------------------------------------------------

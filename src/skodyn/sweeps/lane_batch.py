@@ -30,6 +30,7 @@ from skodyn.simulation.driven_system import follow_start
 from skodyn.simulation.fixed_step import LogRows, Schedule, StateArrays
 from skodyn.simulation.force_tables import ForceTables
 from skodyn.simulation.forces import MOTIONS
+from skodyn.simulation.frame_looks import LOOK_AT_FRAMES, NO_FRAMES, FrameOrigins, codes_of
 from skodyn.simulation.implicit_tables import contacts_at
 from skodyn.simulation.lane_loop import GROUP, STEP, Sweep
 from skodyn.simulation.looped_system import OneState, close_start
@@ -62,6 +63,7 @@ class PackedRuns:
     sample_every: int
     parts: tuple[PartAtWidths, ...] = ()  # that elements bring along
     control: ControlTables = field(default_factory=ControlTables)
+    frames: FrameOrigins = NO_FRAMES
 
     def __len__(self) -> int:
         return len(self.q)
@@ -92,7 +94,8 @@ class LaneBatch:
         self.rows = np.arange(self.groups * LANES)
         self.rows[count:] = count - 1 - (count - 1) % LANES
         constants = constants_of_runs(runs.tree, runs.parameters, runs.numbers, runs.settings)
-        self.p, self.numbers = self._interleaved(constants), self._interleaved(runs.numbers)
+        self.p = self._interleaved(constants)
+        self.numbers = self._interleaved(self._all_numbers())
         self.q = line_zeros(len(self.rows) * self.nq)
         self.q[:] = runs.q[self.rows].reshape(-1)
         self.y = line_zeros(len(self.rows) * self.ny)
@@ -112,6 +115,12 @@ class LaneBatch:
         if runs.control.sampled:
             self._prepare_starts(sample_start)
         self.kernel = method_named(runs.settings.method).lane_loop.ready
+
+    def _all_numbers(self) -> Floats:
+        """Those of forces, and behind them the origins of frames that metrics look at."""
+        if not self.metrics.frames:
+            return self.runs.numbers
+        return np.hstack((self.runs.numbers, self.runs.frames.numbers))
 
     def _interleaved(self, table: Floats) -> Floats:
         """(groups, constants, lanes), flat: the values of the lanes lie next to each other."""
@@ -142,24 +151,35 @@ class LaneBatch:
         new_q, new_y = line_zeros(LANES * self.nq), line_zeros(LANES * self.ny)
         self.states = StateArrays(self.q, self.y, new_q, new_y)
         touched = int(m.codes[sampling.TOUCH_NUMBERS])
-        codes = self._with_contacts(m.codes) if touched else m.codes
+        codes = self._with_looks(m.codes) if touched else m.codes
         values = line_zeros(LANES * (STATE_SUMS + 3 * runs.n_bodies + touched))
         self.looks = MetricArrays(codes, m.levels, m.function.address, values, self.kept)
 
-    def _with_contacts(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Codes of metrics that say which part looks at contacts, or at flexible bodies: one behind
-        all others."""
-        from skodyn.simulation.bent_looks import LOOK_AT_BENT  # few sweeps look at either
-        from skodyn.simulation.contact_looks import LOOK_AT_CONTACTS
-
-        parts, bent = self.system.parts, is_bent(self.runs.tree)
-        look = LOOK_AT_BENT if bent else LOOK_AT_CONTACTS
+    def _with_looks(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Codes of metrics that say which part looks at contacts, frames, or flexible bodies: one
+        behind all others."""
+        parts = self.system.parts
+        look, at = self._look()
         found = [*parts, look.address(WIDTH_N_OWN_PARAMETERS)]
         self.system = self.system._replace(parts=np.array(found, dtype=parts.dtype))
         codes = codes.copy()
-        codes[sampling.TOUCH_PART] = len(parts)
-        codes[sampling.TOUCH_AT] = 0 if bent else contacts_at(self.runs.codes)
+        codes[sampling.TOUCH_PART], codes[sampling.TOUCH_AT] = len(parts), at
         return codes
+
+    def _look(self) -> tuple[PartAtWidths, int]:
+        """The part that looks, and where its codes begin."""
+        from skodyn.simulation.bent_looks import LOOK_AT_BENT  # few sweeps look at any of these
+        from skodyn.simulation.contact_looks import LOOK_AT_CONTACTS
+
+        if is_bent(self.runs.tree):
+            return LOOK_AT_BENT, 0
+        contacts = contacts_at(self.runs.codes) if self.metrics.contacts else 0
+        if not self.metrics.frames:
+            return LOOK_AT_CONTACTS, contacts
+        bodies, codes = self.runs.frames.bodies, self.system.codes
+        more = codes_of(contacts, bodies, self.runs.numbers.shape[1])
+        self.system = self.system._replace(codes=np.array([*codes, *more], dtype=codes.dtype))
+        return LOOK_AT_FRAMES, len(codes)
 
     def _prepare_starts(self, kernel: Any) -> None:
         """Close the loops of every start to the last digits, or put driven joints where they begin,

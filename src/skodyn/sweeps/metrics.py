@@ -7,9 +7,9 @@
 
 `of` names a quantity: q.NAME and v.NAME by the names of the log's columns, energy (total), kinetic,
 potential, work (of all forces but gravity), contact_loss, contact.LABEL.force (.gap, .slip) by the
-labels of contact points, momentum.angular.x …, com.x …, position.BODY.x …, or a function f(t, q, v)
-of a Python file. Quantities are looked at every `sample_every` steps. Of a model with mimic joints
-they are those of all its joints; a function is given the state.
+labels of contact points, momentum.angular.x …, com.x …, position.NAME.x … of a body or frame, or a
+function f(t, q, v) of a Python file. Quantities are looked at every `sample_every` steps. Of a
+model with mimic joints they are those of all its joints; a function is given the state.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ __all__ = [
     "Metric",
     "PackedMetrics",
     "check_metrics",
+    "frames_of",
     "names_function",
     "pack_metrics",
     "read_metrics",
@@ -60,6 +61,7 @@ KINDS = {
 }
 _DIRECTIONS = {"up": s.CROSSING_UP, "down": s.CROSSING_DOWN, "any": s.CROSSING}
 _AXES = "xyz"
+_FRAME = -1  # the source of a frame's place, until it is known which frames are looked at
 
 
 METRICS = Subject(("sweep", "metrics"))
@@ -89,6 +91,8 @@ class PackedMetrics:
     codes: NDArray[np.int64]
     levels: Floats
     functions: tuple[Callable[..., float], ...]
+    frames: tuple[str, ...] = ()  # that are looked at, behind contacts
+    contacts: bool = False  # whether contacts are
 
     @property
     def count(self) -> int:
@@ -218,7 +222,11 @@ def _touching(quantities: Mapping[str, tuple[int, int]]) -> str:
 def _flexible_faults(
     label: Any, metric: Metric, forces: Forces | None, model: Model
 ) -> list[Fault]:
-    """What is looked at takes the place of contacts."""
+    """What is looked at takes the place of contacts and frames."""
+    if model.flexible and frames_of({"": metric}, model):
+        problem = f"{label}: frames are no metrics of models with flexible bodies"
+        remedy = "use the position of a body, or give the bodies segments."
+        return [label.fault(problem, remedy, "of", metric.of)]
     of_contact = isinstance(metric.of, str) and metric.of.startswith("contact.")
     if not (model.flexible and of_contact and forces is not None and forces.contacts):
         return []
@@ -270,12 +278,35 @@ def pack_metrics(
     looks = sum(source == s.TOUCH for source, _ in quantities.values())
     looks = bent_numbers(model.n_bodies) if model.flexible else looks
     touched = looks if s.TOUCH in sources else 0
+    contacts = touched > 0 and not model.flexible
+    frames = frames_of(metrics, model)
+    _behind(touched, frames, model, records)
+    touched += 3 * len(frames)
     header = [len(metrics), int(sums), int(s.PLACE in sources), touched, 0, 0]
     codes = np.array([*header, *records], dtype=np.int64)
     if model.mimics:
         joints = model.coupling
         functions = [of_state(function, joints.q_at, joints.v_at) for function in functions]
-    return PackedMetrics(tuple(metrics), codes, np.array(levels), tuple(functions))
+    return PackedMetrics(
+        tuple(metrics), codes, np.array(levels), tuple(functions), frames, contacts
+    )
+
+
+def frames_of(metrics: Mapping[str, Metric], model: Model) -> tuple[str, ...]:
+    """The frames whose places metrics ask for, in the order of the model."""
+    wanted = {metric.of for metric in metrics.values() if isinstance(metric.of, str)}
+    return tuple(
+        frame for frame in model.frames if any(f"position.{frame}.{a}" in wanted for a in _AXES)
+    )
+
+
+def _behind(first: int, frames: tuple[str, ...], model: Model, records: list[int]) -> None:
+    """Let records of frames speak of what is looked at: behind contacts, frames one by one."""
+    names = tuple(model.frames)
+    for at in range(1, len(records), s.RECORD):
+        if records[at] == _FRAME:
+            frame, axis = divmod(records[at + 1], len(_AXES))
+            records[at : at + 2] = s.TOUCH, first + 3 * frames.index(names[frame]) + axis
 
 
 def _function(metric: Metric, folder: Path) -> Callable[..., float] | None:
@@ -301,6 +332,8 @@ def _quantities(given: Model, forces: Forces | None) -> dict[str, tuple[int, int
     found |= {f"v.{name}": (s.VELOCITY, i) for i, name in enumerate(names.labels["v_name"])}
     for k, body in enumerate(model.body_names):
         found |= {f"position.{body}.{a}": (s.PLACE, 3 * k + i) for i, a in enumerate(_AXES)}
+    for k, frame in enumerate(given.frames):
+        found |= {f"position.{frame}.{a}": (_FRAME, 3 * k + i) for i, a in enumerate(_AXES)}
     if forces is not None and forces.contacts:
         found["contact_loss"] = (s.LOSS, 0)
         names_of_looks = (f"contact.{label}.{look}" for label in _labels(given, forces)

@@ -32,7 +32,9 @@ from skodyn.model.packing import place_bodies, weigh_bodies
 from skodyn.scenario import Scenario
 from skodyn.simulation.elements import MotionFunction
 from skodyn.simulation.force_tables import ForceTables, pack_forces
+from skodyn.simulation.frame_looks import FrameOrigins, origins_of
 from skodyn.sweeps.lane_batch import PackedRuns
+from skodyn.sweeps.metrics import frames_of
 from skodyn.sweeps.paths import places, set_values
 from skodyn.sweeps.scenario_data import Data, read_data
 from skodyn.sweeps.study import Study
@@ -48,7 +50,7 @@ __all__ = [
 ]
 
 START = ("seed", "initial.q_noise", "initial.v_noise")
-_ARRAYS = ("parameters", "numbers", "q", "v")
+_ARRAYS = ("parameters", "numbers", "q", "v", "origins")
 _BODY_KEYS = ("mass", "com", "inertia", "translation")
 
 
@@ -67,8 +69,9 @@ def _at_node(element: Any) -> bool:
 class Variant:
     """The scenario with all values set that cannot be written into packed arrays, and packed."""
 
-    def __init__(self, data: Data, noisy: bool = False) -> None:
-        """noisy: with the random parts of the start, which are added later otherwise."""
+    def __init__(self, data: Data, noisy: bool = False, frames: tuple[str, ...] = ()) -> None:
+        """noisy: with the random parts of the start, which are added later otherwise. frames:
+        those whose places are metrics."""
         initial = data["initial"]
         self.noise = [float(initial.get(key, 0.0)) for key in ("q_noise", "v_noise")]
         self.seed = int(data.get("seed", 0))
@@ -79,6 +82,7 @@ class Variant:
         self.tables: ForceTables = pack_forces(
             self.scenario.model, self.scenario.forces, self.scenario.integrator
         )
+        self.frames = origins_of(self.scenario.model, frames)
 
     @property
     def parameters(self) -> Floats:
@@ -87,6 +91,10 @@ class Variant:
     @property
     def numbers(self) -> Floats:
         return self.tables.numbers
+
+    @property
+    def origins(self) -> Floats:
+        return self.frames.numbers
 
     @property
     def q(self) -> Floats:
@@ -129,6 +137,7 @@ class Variant:
             repr(given).encode(),
             *(c.digest.encode() for c in self.scenario.forces.controllers),
             *_times_of(s),
+            *([self.frames.bodies.tobytes()] if len(self.frames.bodies) else ()),
         )
         return hashlib.sha256(b"\0".join(parts)).digest()
 
@@ -182,6 +191,7 @@ class Packer:
     def __init__(self, study: Study) -> None:
         self.study = study
         self.base = read_data(study.data)
+        self.frames = frames_of(study.metrics, self.base.model)
         self.known = places(self.base, study.data)
         self.bodies = {p: found for p in study.ranges if (found := body_parameter(p, self.known))}
         self.start = [p for p in study.names if p in START and p in study.ranges]
@@ -234,7 +244,7 @@ class Packer:
         for number, row in enumerate(rows):
             try:
                 with plans_like(self.base.model):
-                    variant = Variant(self.scenario_data(row), noisy=True)
+                    variant = Variant(self.scenario_data(row), True, self.frames)
                     structure = variant.structure
             except SkodynError as error:
                 yield np.array([number]), Refused(str(error)), None
@@ -251,13 +261,13 @@ class Packer:
     def _alone(self, row: Floats) -> tuple[Variant | Refused, Any]:
         """One run, read in full: not every combination of values is a scenario."""
         try:
-            variant = Variant(self.scenario_data(row))
+            variant = Variant(self.scenario_data(row), frames=self.frames)
         except SkodynError as error:
             return Refused(str(error)), None
         return variant, self._runs(variant, row[None], self._tables(variant, 1))
 
     def _read_variant(self, _key: bytes, row: bytes) -> Variant:
-        return Variant(self.scenario_data(np.frombuffer(row)))
+        return Variant(self.scenario_data(np.frombuffer(row)), frames=self.frames)
 
     def _layout(self, variant: Variant) -> dict[str, Any]:
         """Where each direct parameter stands, for all variants of this structure."""
@@ -267,7 +277,8 @@ class Packer:
             for path in self.direct:
                 x, y = self.study.ranges[path]
                 pair = [
-                    Variant(set_values(variant.data, self.known, {path: value})) for value in (x, y)
+                    Variant(set_values(variant.data, self.known, {path: z}), frames=self.frames)
+                    for z in (x, y)
                 ]
                 where = direct_columns(pair[0], pair[1], x, y)
                 if where is None:
@@ -298,6 +309,7 @@ class Packer:
             tree, variant.tables.codes, tables["parameters"], tables["numbers"],
             tables["q"], tables["v"], variant.tables.n_integrals, s.model.n_bodies, s.integrator,
             variant.steps, self.study.sample_every, variant.tables.parts, variant.tables.control,
+            FrameOrigins(variant.frames.bodies, tables["origins"]),
         )  # fmt: skip
 
     def body_column(self, model: Model, body: str, key: str, rows: Floats) -> Floats:
@@ -356,7 +368,8 @@ def run_ids(variant: Variant, runs: PackedRuns) -> NDArray[np.bytes_]:
     names = (*variant.scenario.model.body_names, "", *variant.scenario.model.joint_names)
     common.update("\0".join(names).encode())
     ids = np.empty(len(runs), dtype="S16")
-    whole = np.concatenate((runs.parameters, runs.numbers, runs.q, runs.v), axis=1)
+    tables = (runs.parameters, runs.numbers, runs.q, runs.v, runs.frames.numbers)
+    whole = np.concatenate(tables, axis=1)
     for i, row in enumerate(whole):
         digest = common.copy()
         digest.update(row.tobytes())

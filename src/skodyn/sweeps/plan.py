@@ -21,7 +21,7 @@ from skodyn.model.model import Model
 from skodyn.scenario import Scenario, read_scenario
 from skodyn.sweeps.design_table import MOST_NUMBERS, DesignReader
 from skodyn.sweeps.designs import Design, Listed, Product, factors
-from skodyn.sweeps.metrics import check_metrics, read_metrics
+from skodyn.sweeps.metrics import check_metrics, frames_of, read_metrics
 from skodyn.sweeps.packing import START, Variant, body_parameter, direct_columns
 from skodyn.sweeps.paths import Places, places, set_values, unknown_paths
 from skodyn.sweeps.point_checks import Scan, scan_points
@@ -117,7 +117,7 @@ def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> SweepPlan:
     scan = scan_points(study, design, known)
     if faults or scan.faults:
         raise ScenarioError(faults + scan.faults)
-    ranges = _ranges(study, design, scan, known)
+    ranges = _ranges(study, design, scan, known, frames_of(metrics, scenario.model))
     painted = visuals_text(scenario.model)
     study = Study(data, design.names, design.labels, ranges, metrics, every, folder, painted)
     scan.check_combinations(study, design)
@@ -194,7 +194,9 @@ def _logs(given: Any, design: Design | None, faults: list[Fault]) -> str | tuple
     return "none"
 
 
-def _ranges(study: Study, design: Design, scan: Scan, known: Places) -> dict[str, Any]:
+def _ranges(
+    study: Study, design: Design, scan: Scan, known: Places, frames: tuple[str, ...]
+) -> dict[str, Any]:
     """The parameters that can be written into packed arrays, with two values of each."""
     first = study.values(design.points(np.zeros(1, dtype=np.int64))[0])
     found: dict[str, tuple[float, float]] = {}
@@ -203,17 +205,24 @@ def _ranges(study: Study, design: Design, scan: Scan, known: Places) -> dict[str
         if path in study.labels or low == high or (path == "seed" and "thermostat" in study.data):
             continue
         if path in START or body_parameter(path, known) or _is_direct(
-            study.data, known, first, path, scan.probes(i)
+            study.data, known, first, path, scan.probes(i), frames
         ):  # fmt: skip
             found[path] = (low, high)
     return found
 
 
 def _is_direct(
-    data: Data, known: Places, first: dict[str, Any], path: str, probes: list[float]
+    data: Data,
+    known: Places,
+    first: dict[str, Any],
+    path: str,
+    probes: list[float],
+    frames: tuple[str, ...],
 ) -> bool:
     try:
-        variants = [Variant(set_values(data, known, {**first, path: x})) for x in probes]
+        variants = [
+            Variant(set_values(data, known, {**first, path: x}), frames=frames) for x in probes
+        ]
     except SkodynError:  # not valid together with the other values of the first run
         return False
     low = variants[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skodyn.channels.curves import Curves, Family
 from skodyn.channels.entries.poses import AXES
 from skodyn.channels.entry import Channel, DataSet, Labels
 from skodyn.channels.rows import Rows
@@ -40,6 +41,15 @@ def _compute(rows: Rows) -> dict[str, Floats]:
     return {"frame_positions": poses[..., :3, 3], "frame_rotations": poses[..., :3, :3]}
 
 
+def _draw(name: str, curves: Curves) -> list[Family]:
+    """Origins, a curve for each axis; rotation matrices are no curves."""
+    if name != "frame_positions":
+        return []
+    names = tuple(f"{frame}.{axis}" for frame in curves.labels["frame"] for axis in AXES)
+    values = curves.values.reshape(len(curves.values), -1)
+    return [Family("frame_positions", "position of frames in world axes", "m", names, values)]
+
+
 FRAMES = register(
     Channel(
         "frame_poses",
@@ -54,6 +64,7 @@ FRAMES = register(
         _compute,
         _labels,
         _fault,
+        _draw,
         order=13,
     )
 )
