@@ -11,10 +11,13 @@ from types import ModuleType
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "src"))  # the reference is that of this tree
+sys.path.insert(0, str(ROOT / "docs"))
 
 project = "skodyn"
 author = "The skodyn developers"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml"]
+html_math_renderer = "mathml"
+myst_enable_extensions = ["dollarmath"]
 napoleon_google_docstring = False
 napoleon_use_param = napoleon_use_rtype = False  # shapes are no names to link
 autodoc_typehints = "none"  # numpydoc sections say more than annotations
@@ -30,6 +33,8 @@ html_theme_options = {
     "page_width": "1280px",
     "body_max_width": "none",
 }
+html_sidebars = {"**": ["menu.html"]}
+templates_path = ["templates"]
 html_static_path = ["pages.css"]
 html_css_files = ["pages.css"]
 html_copy_source = False
@@ -37,12 +42,21 @@ highlight_language = "none"
 
 
 def with_contents(app, name, source):
-    """Sphinx wants a table of contents: the README, which reads well without, gets the index's."""
-    if name == root_doc:
-        links = re.findall(r"\]\(([^)#:]+)\.md\)", (ROOT / "docs" / "README.md").read_text())
+    """Sphinx wants a table of contents: the README, which reads well without, gets the index's,
+    a list for each of its headings."""
+    if name != root_doc:
+        return
+    source[0] += contents("Documentation", ["docs/README", "benchmarks/README"])
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    for part in index.split("\n## ")[1:]:
+        links = re.findall(r"\]\(([^)#:]+)\.md\)", part)
         pages = [f"docs/{link}".replace("docs/../", "") for link in links]
-        pages = "\n".join(["docs/README", *pages, "benchmarks/README"]).replace("\nREADME\n", "\n")
-        source[0] += f"\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
+        source[0] += contents(part.partition("\n")[0], [p for p in pages if p != root_doc])
+
+
+def contents(caption, pages):
+    pages = "\n".join(pages)
+    return f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{pages}\n```\n"
 
 
 GROUPS = {  # by the packages in which public names live; the first that fits
