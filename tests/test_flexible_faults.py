@@ -1,4 +1,28 @@
-"""Whatever is wrong with a flexible body is said at once, with file and line."""
+"""Whatever is wrong with a flexible body is said at once, with file and line.
+
+What is refused, and where that is tested (cases of CASES by their names; "matrices" is
+test_from_matrices.py, "files" is test_flexible_files.py):
+
+no beam and no file                   no beam
+beam and file                         files: what_else_stands_beside_the_file
+mass, com or inertia besides          mass_com_and_inertia; files: what_else_stands_beside_the_file
+length, mass, stiffness not above 0,  length …, mass …, stiffness …, torsion …, axial …, young …,
+or not finite                         density …
+modes negative, all zero, over 30     negative modes, all zero, too many
+twist, stretch without stiffness      twist without stiffness, stretch without stiffness
+damping below 0, of wrong length      damping …; matrices: faults_are_said_all_at_once
+at on a rigid parent, unknown node    all_faults_come_at_once, at_names_a_node
+node outside 0 … 1, called root, tip  a node outside, a node before, a node called …
+no inertia about the axis             thin_beam, thin_beam_with_modes, twist without inertia
+modes and segments                    modes and segments
+stiffness, mass: symmetric, definite, matrices: faults_are_said_all_at_once,
+size, m̂⊗I₃                            a_single_node_makes_a_matrix_indefinite
+interfaces unknown, overlapping,      matrices: faults_are_said_all_at_once
+fewer than three, in line
+free-free modes elsewhere             modes_of_a_free_body_need_a_free_joint
+file of another schema or version     files: whatever_is_no_body_is_refused_by_name
+a mode that is rigid motion           matrices: a_mode_that_is_rigid_motion_is_refused
+"""
 
 import numpy as np
 import pytest
@@ -50,6 +74,11 @@ def beam(**given):
     return f"beam = {{ {', '.join(f'{k} = {v}' for k, v in numbers.items() if v)} }}"
 
 
+def boxed(young="1e9", density="1e3"):
+    sizes = "length = 1.0, section = { box = [0.1, 0.1] }"
+    return f"beam = {{ {sizes}, young = {young}, density = {density} }}"
+
+
 CASES = {
     "no beam": ("", "segments = 4", "line 13"),
     "length zero": (beam(length="0.0"), "segments = 4", "length is 0.0; give a number above 0"),
@@ -58,6 +87,20 @@ CASES = {
         beam(bending_stiffness="[1.0, -1.0]"), "segments = 4",
         "flexible.beam.bending_stiffness is [1.0, -1.0]; give a number above 0, or two",
     ),
+    "length not a number": (beam(length="nan"), "segments = 4", "length is nan; give a number abo"),
+    "length infinite": (beam(length="inf"), "segments = 4", "length is inf; give a number above 0"),
+    "mass zero": (beam(mass_per_length="0.0"), "segments = 4", "mass_per_length is 0.0; give a"),
+    "mass negative": (beam(mass_per_length="-1"), "modes = { y = 1 }", "mass_per_length is -1"),
+    "stiffness zero": (beam(bending_stiffness="0.0"), "modes = { y = 1 }", "stiffness is 0.0; g"),
+    "stiffness infinite": (beam(bending_stiffness="inf"), "modes = { y = 1 }", "stiffness is inf"),
+    "stiffness not a number": (beam(bending_stiffness="[1, nan]"), "segments = 4", "is [1, nan]"),
+    "torsion zero": (beam(torsion_stiffness="0.0"), "segments = 4", "torsion_stiffness is 0.0;"),
+    "torsion infinite": (beam(torsion_stiffness="inf"), "segments = 4", "torsion_stiffness is in"),
+    "axial negative": (beam(axial_stiffness="-2.0"), "segments = 4", "axial_stiffness is -2.0;"),
+    "axial infinite": (beam(axial_stiffness="inf"), "segments = 4", "axial_stiffness is inf;"),
+    "inertia negative": (beam(rotary_inertia="-1.0"), "segments = 4", "rotary_inertia is -1.0;"),
+    "young zero": (boxed(young="0.0"), "segments = 4", "young is 0.0; give a number above 0"),
+    "density infinite": (boxed(density="inf"), "segments = 4", "density is inf; give a number ab"),
     "stiffness missing": (beam(bending_stiffness=""), "segments = 4", "stiffness is missing"),
     "section and numbers": (
         beam(section="{ box = [0.1, 0.1] }"), "segments = 4", "both mass_per_length and section",
@@ -78,6 +121,17 @@ CASES = {
     "damping of the wrong length": (
         BEAM, "modes = { y = 3 }\ndamping = [0.1, 0.2]", "or 3 of them, one for each mode",
     ),
+    "damping infinite": (BEAM, "modes = { y = 3 }\ndamping = inf", "flexible.damping is inf"),
+    "damping not a number": (BEAM, "segments = 4\ndamping = nan", "flexible.damping is nan"),
+    "damping of modes negative": (
+        BEAM, "modes = { y = 2 }\ndamping = [0.1, -0.2]", "damping is [0.1, -0.2]",
+    ),
+    "damping of segments by a list": (
+        BEAM, "segments = 4\ndamping = [0.1, 0.2]", "damping is [0.1, 0.2]",
+    ),
+    "a node before": (BEAM, "segments = 4\nnodes = { far = -0.1 }", "the length, from 0 to 1"),
+    "a node nowhere": (BEAM, "segments = 4\nnodes = { far = nan }", "the length, from 0 to 1"),
+    "a node called root": (BEAM, "segments = 4\nnodes = { root = 0.5 }", "nodes.root is always"),
     "a node outside": (BEAM, "segments = 4\nnodes = { far = 1.5 }", "the length, from 0 to 1"),
     "a node called tip": (BEAM, "segments = 4\nnodes = { tip = 0.5 }", "nodes.tip is always there"),
     "a force where there is no node": (
@@ -119,6 +173,54 @@ def test_all_faults_come_at_once(tmp_path):
     assert len(found) == len(words)
     for one in words:
         assert sum(one in str(fault) for fault in found) == 1
+
+
+def test_mass_com_and_inertia_follow_from_the_beam(tmp_path):
+    besides = "mass = 3.0\ncom = [1, 0, 0]\ninertia = [1, 1, 1]"
+    found = faults(tmp_path, text().replace('parent = "hub"', f'parent = "hub"\n{besides}'))
+    first = text().split("\n").index('parent = "hub"') + 2
+    assert [fault.line for fault in found] == [first, first + 1, first + 2]
+    for key, fault in zip(("mass", "com", "inertia"), found, strict=True):
+        assert f"Body 'boom': {key} follows from the flexible body; leave it out" in str(fault)
+
+
+@pytest.mark.parametrize("more", ["segments = 4", "modes = { y = 1 }"])
+def test_at_names_a_node_of_a_flexible_parent(tmp_path, more):
+    (wrong,) = faults(tmp_path, text(more=more).replace('at = "tip"', 'at = "tipp"'))
+    assert "at is 'tipp'; did you mean 'tip'?" in str(wrong)
+    rigid = text(more=more).replace('parent = "boom"', 'parent = "hub"')
+    (fault,) = faults(tmp_path, rigid)
+    assert "at is 'tip', but 'hub' is rigid" in str(fault)
+    assert fault.line == wrong.line == rigid.split("\n").index('at = "tip"') + 1
+
+
+def test_modes_of_a_free_body_need_a_free_joint():
+    builder = sk.ModelBuilder()
+    bar = sk.Beam(1.0, 1.0, 1.0, rotary_inertia=1e-3, modes={"y": 2})
+    builder.add_body("bar", joint=sk.Free(), flexible=bar)
+    loose = builder.build().flexible["bar"]
+    builder = sk.ModelBuilder()
+    builder.add_body("bar", joint=sk.Free(), flexible=loose)
+    assert builder.build().flexible["bar"] == loose
+    for joint, carries in ((sk.Revolute(axis=(0, 1, 0)), False), (sk.Free(), True)):
+        builder = sk.ModelBuilder()
+        builder.add_body("bar", joint=joint, flexible=loose)
+        if carries:
+            builder.add_body("load", "bar", at="tip", mass=1.0, inertia=(1, 1, 1))
+        with pytest.raises(sk.ModelError, match="Body 'bar': its modes move the root, but it doe"):
+            builder.build()
+
+
+def test_a_thin_beam_with_modes_cannot_turn_about_its_axis():
+    for modes, joint, says in (
+        ({"y": 1}, sk.Revolute(axis=(1, 0, 0)), "no inertia; give rotary_inertia"),
+        ({"twist": 1}, sk.Fixed(), "needs inertia about its axis; give rotary_inertia"),
+    ):
+        builder = sk.ModelBuilder()
+        thin = sk.Beam(1.0, 1.0, 1.0, torsion_stiffness=1.0, modes=modes)
+        builder.add_body("rod", joint=joint, flexible=thin)
+        with pytest.raises(sk.ModelError, match=says):
+            builder.build()
 
 
 def test_a_thin_beam_cannot_turn_about_its_axis():

@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import skodyn as sk
+from skodyn.model import reduction
 
 sparse = pytest.importorskip("scipy.sparse")
 CubicSpline = pytest.importorskip("scipy.interpolate").CubicSpline
@@ -91,12 +92,35 @@ def test_the_bar_swings_as_the_reference():
         assert_allclose(ends[row, [0, 2]], BAR["pendulum"][key], atol=3e-5)
 
 
+IN_LINE = np.flatnonzero(
+    (np.abs(DATA["nodes"][:, 1:] - DATA["nodes"][0, 1:]).max(axis=1) < 1e-9)
+    & (DATA["nodes"][:, 0] > 1e-9)
+)[:5]
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
         ({"nodes": DATA["nodes"][:-1]}, ["stiffness is of shape", "mass is of shape", "of 127"]),
         ({"stiffness": np.triu(DATA["K"])}, ["stiffness is not symmetric"]),
         ({"mass": np.diag(np.arange(384.0) + 1.0)}, ["mass is not the same in x, y and z"]),
+        ({"mass": np.triu(DATA["M"])}, ["mass is not symmetric"]),
+        ({"stiffness": DATA["K"] * np.nan}, ["stiffness is zero or not finite"]),
+        ({"stiffness": -DATA["K"]}, ["stiffness is not positive definite"]),
+        ({"mass": -DATA["M"]}, ["mass is not positive definite with the root held"]),
+        (
+            {"mass": -DATA["M"], "stiffness": -DATA["K"]},
+            ["mass is not positive definite", "stiffness is not positive definite"],
+        ),
+        ({"interfaces": {"tip": [100, 101, 4000]}}, ["tip names node 4000, of 128"]),
+        ({"interfaces": {"tip": DATA["tip"], "b": DATA["tip"]}}, ["belongs to 'tip' and to 'b'"]),
+        ({"interfaces": {"tip": DATA["tip"][:2]}}, ["tip has 2 nodes that fix no rotation"]),
+        ({"interfaces": {"edge": IN_LINE}}, ["edge has 5 nodes that fix no rotation"]),
+        ({"interfaces": {"root": DATA["tip"]}}, ["an interface is called 'root'"]),
+        ({"interfaces": {"tip": ["a"]}}, ["tip is ['a']; give numbers of nodes"]),
+        ({"interfaces": {"tip": [0.5, 1.5, 7.0]}}, ["give numbers of nodes"]),
+        ({"interfaces": [1, 2, 3]}, ["interfaces is [1, 2, 3]; give lists of nodes by name"]),
+        ({"damping": -0.1}, ["damping does not fit"]),
         ({"root": [0, 999]}, ["names node 999"]),
         ({"root": DATA["tip"]}, ["belongs to 'root' and to 'tip'"]),
         ({"root": DATA["root"][:2]}, ["fix no rotation"]),
@@ -119,6 +143,38 @@ def test_a_body_that_is_not_held_is_refused():
     loose[:, 3 * inside : 3 * inside + 3] = 0.0
     with pytest.raises(sk.ModelError, match="move with its root held"):
         bar(stiffness=loose)
+
+
+def one_node(matrix, factor):
+    """That of one node inside changed on the diagonal: the rest hides it from a few modes."""
+    inside = 3 * int(np.setdiff1d(np.arange(128), np.concatenate((DATA["root"], DATA["tip"])))[9])
+    changed = matrix.copy()
+    changed[range(inside, inside + 3), range(inside, inside + 3)] *= factor
+    return changed
+
+
+def test_a_single_node_makes_a_matrix_indefinite():
+    with pytest.raises(sk.ModelError, match="mass is not positive definite with the root held"):
+        bar(mass=one_node(DATA["M"], -1.0))
+    with pytest.raises(sk.ModelError, match="stiffness is not positive definite"):
+        bar(stiffness=one_node(DATA["K"], -1.0))
+
+
+@pytest.mark.parametrize("modes", [1, 6, 10])
+@pytest.mark.parametrize("by_pivots", [True, False])
+def test_a_mode_that_is_rigid_motion_is_refused(modes, by_pivots, monkeypatch):
+    """A second bar that hangs on nothing; also where roundings leave all pivots above zero."""
+    if not by_pivots:
+        monkeypatch.setattr(reduction, "_is_definite", lambda matrix: True)
+    two = {
+        "nodes": np.concatenate((DATA["nodes"], DATA["nodes"] + [5.0, 0.0, 0.0])),
+        "stiffness": sparse.block_diag((DATA["K"], DATA["K"])),
+        "mass": sparse.block_diag((DATA["M"], DATA["M"])),
+    }
+    with pytest.raises(sk.ModelError, match="move with its root held; hold more nodes"):
+        bar(modes, **two, interfaces={})
+    with pytest.raises(sk.ModelError, match="move with its root held; hold more nodes"):
+        bar(modes, **two, interfaces={"tip": DATA["tip"] + 128})
 
 
 # ---- second order -------------------------------------------------------------------------------

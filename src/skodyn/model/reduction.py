@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from skodyn.errors import ModelError
-from skodyn.faults import Fault
+from skodyn.faults import Fault, shown
 from skodyn.model.columns import Floats, as_floats
 from skodyn.model.flexible import ROOT, TIP, FlexibleBody, FlexibleDisplay, FlexibleNode
 from skodyn.model.second_order import Reduced, find_slaves
@@ -104,6 +104,10 @@ class _Given:
             self._check_matrix(key, matrix)
         taken: dict[int, str] = {}
         self.root = self._check_ids(ROOT, root, places, taken)
+        if not isinstance(interfaces, Mapping):
+            remedy = "give lists of nodes by name, { 'tip': [4, 5, 6, 7] }."
+            self._say("interfaces", f"interfaces is {shown(interfaces)}", remedy)
+            interfaces = {}
         self.interfaces = {
             name: self._check_ids(str(name), ids, places, taken) for name, ids in interfaces.items()
         }
@@ -117,14 +121,15 @@ class _Given:
                 "damping", "damping does not fit", f"give a number of at least 0, or {modes}."
             )
         self.ratio = ratio
-        shown = as_floats(faces) if faces is not None else np.zeros((0, 3))
-        if shown is None or shown.ndim != 2 or shown.shape[1] != 3:
+        drawn = as_floats(faces) if faces is not None else np.zeros((0, 3))
+        if drawn is None or drawn.ndim != 2 or drawn.shape[1] != 3:
             self._say("faces", "faces are no rows of three nodes", "give shape (f, 3).")
-        elif shown.size and not (shown.min() >= 0 and shown.max() < self.count):
+        elif drawn.size and not (drawn.min() >= 0 and drawn.max() < self.count):
             self._say("faces", "faces name nodes that are not there", "count nodes from 0.")
-        self.faces = shown
+        self.faces = drawn
         if not self.faults:
             self.places = places - places[self.root].mean(axis=0)
+            self._check_definite()
 
     def _say(self, key: str, problem: str, remedy: str) -> None:
         self.faults.append(Fault(f"from_matrices: {problem}", remedy, (key,)))
@@ -148,8 +153,27 @@ class _Given:
                 remedy = "give the mass matrix of solid elements, three degrees of freedom a node."
                 self._say(key, "mass is not the same in x, y and z", remedy)
 
+    def _check_definite(self) -> None:
+        """Mass and stiffness with the root held; and whether there are as many shapes as asked."""
+        held = np.setdiff1d(np.arange(self.count), self.root)
+        if not _is_definite(self.mass[0::3, 0::3].tocsc()[held][:, held]):
+            remedy = "give every node but those of the root a mass: a consistent mass matrix."
+            self._say("mass", "mass is not positive definite with the root held", remedy)
+        basis, rigid = self._unknowns()
+        most = basis.shape[1] - 1 if basis.shape[1] > 6 * rigid else basis.shape[1]
+        if self.modes > most:
+            self._say("modes", f"modes is {self.modes}, but there are {most} shapes", "ask fewer.")
+        elif not _is_definite((basis.T @ self.stiffness @ basis).tocsc()):
+            remedy = "hold more nodes, or leave out what hangs on nothing."
+            what = "stiffness is not positive definite: it lets the body move with its root held"
+            self._say("stiffness", what, remedy)
+
     def _check_ids(self, name: str, ids: Any, places: Floats, taken: dict[int, str]) -> Any:
-        found = np.unique(np.asarray(ids, dtype=np.int64).reshape(-1))
+        given = as_floats(ids)
+        if given is None or (given != np.floor(given)).any():
+            self._say(name, f"{name} is {shown(ids)}", "give numbers of nodes, from 0 on.")
+            return np.zeros(0, dtype=np.int64)
+        found = np.unique(given.astype(np.int64).reshape(-1))
         unknown = [i for i in found.tolist() if not 0 <= i < self.count]
         if unknown:
             self._say(name, f"{name} names node {unknown[0]}, of {self.count}", "count from 0.")
@@ -178,7 +202,7 @@ class _Given:
             shapes, squares = self._shapes(linalg)
         except (RuntimeError, linalg.LinAlgError):  # a factor that is singular
             raise ModelError(loose) from None
-        if squares[0] <= _RIGID * squares[-1] or not (squares > 0.0).all():
+        if squares[0] <= max(_RIGID * squares[-1], self._noise()) or not (squares > 0.0).all():
             raise ModelError(loose)
         phi = shapes.reshape(self.count, 3, -1)
         largest = np.linalg.norm(phi, axis=1).max(axis=0)
@@ -214,6 +238,13 @@ class _Given:
                 np.zeros((0, 2)),
             ),
         )
+
+    def _noise(self) -> float:
+        """ω² that nobody can tell from zero: roundings of the stiffest motion, a node's own."""
+        mass, stiffness = self.mass.diagonal(), self.stiffness.diagonal()
+        held = np.repeat(np.isin(np.arange(self.count), self.root), 3)
+        stiffest = (stiffness[~held] / mass[~held]).max()
+        return float(16.0 * np.finfo(np.float64).eps * stiffest)
 
     def _shapes(self, linalg: Any) -> tuple[Floats, Floats]:
         """(3n, m) orthogonal shapes and ω², lowest first."""
@@ -281,6 +312,21 @@ class _Given:
         second = np.trace(arms.T @ arms) * np.eye(3) - arms.T @ arms
         turned = np.cross(arms[:, :, None], relative, axis=1).sum(axis=0)
         return FlexibleNode(centre, moved, np.linalg.solve(second, turned))
+
+
+def _is_definite(matrix: Any) -> bool:
+    """By the signs of the pivots, which lie on the diagonal as in Cholesky's method (Sylvester)."""
+    from scipy.sparse.linalg import splu
+
+    if not matrix.shape[0]:
+        return True
+    how = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0}
+    try:
+        factor = splu(matrix, options={"SymmetricMode": True}, **how)
+    except RuntimeError:  # a pivot is zero
+        return False
+    diagonal = np.array_equal(factor.perm_r, factor.perm_c)
+    return bool(diagonal and (factor.U.diagonal() > 0.0).all())
 
 
 def _paired(matrix: Any, shapes: Floats) -> Floats:
