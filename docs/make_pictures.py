@@ -163,6 +163,12 @@ def fixman_angles(target: Path) -> None:
     save(bond_angles(), target, overwrite=True)
 
 
+def stiffening(target: Path) -> None:
+    from flexible_pictures import stiffening_and_errors  # beside this file
+
+    save(stiffening_and_errors(), target, overwrite=True)
+
+
 def gains_study(target: Path) -> None:
     study = sweep(SCENARIOS / "sweep_cart_gains.toml")
     save(study_picture(study, ["overshoot", "arrival", "swing"]), target, overwrite=True)
@@ -282,6 +288,7 @@ PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {
     "humanoid_sparsity.png": humanoid_zeros,
     "double_pendulum_forces.png": pendulum_forces,
     "fixman.png": fixman_angles,
+    "flexible.png": stiffening,
     "cart_gains.png": gains_study,
     "viewer.png": viewer_screen,
     "viewer_model.png": model_screen,
