@@ -1,13 +1,21 @@
 """What flexible bodies cost beside rigid ones: forward dynamics of chains, one state, one core.
 
     python benchmarks/flexible.py
+    python benchmarks/flexible.py --exudyn      # beside Exudyn: pip install exudyn==1.13.6
 
 Processor time, best of several; a chain of 100 hinged beams, each on the tip of the one before.
+Beside Exudyn a strip falls for 2 s as in tests/data/flexible/flexible_pendulum.json; both programs
+must first meet its tip to 1e-3 of the length, then whole runs are timed alternately.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
 import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +65,122 @@ def seconds(model: sk.Model, calls: int, tries: int = 15) -> float:
     return float(best)
 
 
+# ---- beside Exudyn ------------------------------------------------------------------------------
+
+PENDULUM = Path(__file__).parent.parent / "tests" / "data" / "flexible" / "flexible_pendulum.json"
+DURATION, ROW = 2.0, 0.02
+EXUDYN = "1.13.6"
+
+
+class Strip:
+    """Ours: one body of four modes on a pin."""
+
+    def __init__(self, p: dict[str, float], method: str, dt: float) -> None:
+        builder = sk.ModelBuilder(gravity=(0, -p["g"], 0))
+        beam = sk.Beam(
+            p["L"], mass_per_length=p["rhoA"], bending_stiffness=p["EI"],
+            rotary_inertia=p["rhoI"], modes={"y": 4},
+        )  # fmt: skip
+        builder.add_body("strip", joint=HINGE, flexible=beam)
+        self.model, self.method, self.dt = builder.build(), method, dt
+
+    def run(self) -> tuple[np.ndarray, float]:
+        """(tip in each row, seconds)."""
+        q, v = self.model.neutral(), np.zeros(self.model.nv)
+        start = time.process_time()
+        run = sk.simulate(
+            self.model, q, v, duration=DURATION, dt=self.dt, every=round(ROW / self.dt),
+            integrator=self.method,
+        )  # fmt: skip
+        spent = time.process_time() - start
+        return sk.node_poses(self.model, run.q, "strip")[:, 1, :2, 3], spent
+
+
+class Cable:
+    """Exudyn's: eight ANCF cable elements in the plane, generalised-α.
+
+    Newton's tolerances are 1e-6: with an axial stiffness as large as this the default ones cannot
+    be met, and steps are halved again and again.
+    """
+
+    def __init__(self, p: dict[str, float], radius: float, dt: float) -> None:
+        self.p, self.radius, self.dt = p, radius, dt
+
+    def run(self) -> tuple[np.ndarray, float]:
+        import exudyn
+        from exudyn import beams, itemInterface
+
+        p, container = self.p, exudyn.SystemContainer()
+        system: Any = container.AddSystem()
+        cable = itemInterface.ObjectANCFCable2D(
+            massPerLength=p["rhoA"], bendingStiffness=p["EI"], axialStiffness=p["EA"]
+        )
+        nodes = beams.GenerateStraightLineANCFCable2D(
+            system, [0, 0, 0], [p["L"], 0, 0], 8, cable,
+            massProportionalLoad=[0, -p["g"], 0], fixedConstraintsNode0=[1, 1, 0, 0],
+        )[0]  # fmt: skip
+        tip = system.AddSensor(
+            itemInterface.SensorNode(
+                nodeNumber=nodes[-1], outputVariableType=exudyn.OutputVariableType.Position,
+                storeInternal=True, writeToFile=False,
+            )
+        )  # fmt: skip
+        system.Assemble()
+        settings = exudyn.SimulationSettings()
+        stepping = settings.timeIntegration
+        stepping.numberOfSteps, stepping.endTime = round(DURATION / self.dt), DURATION
+        stepping.generalizedAlpha.spectralRadius = self.radius
+        stepping.newton.relativeTolerance = stepping.newton.absoluteTolerance = 1e-6
+        stepping.newton.useModifiedNewton = True
+        settings.solutionSettings.writeSolutionToFile = False
+        settings.solutionSettings.sensorsWritePeriod = ROW
+        start = time.process_time()
+        system.SolveDynamic(settings)
+        spent = time.process_time() - start
+        return system.GetSensorStoredData(tip)[:, 1:3], spent
+
+
+def beside_exudyn(tries: int = 7) -> None:
+    """Compared first, then timed."""
+    import warnings
+
+    import exudyn
+
+    warnings.simplefilter("ignore", DeprecationWarning)  # its older names do in every version
+    if exudyn.__version__ != EXUDYN:
+        print(f"Exudyn is {exudyn.__version__}, not {EXUDYN}: figures are not comparable")
+    given = json.loads(PENDULUM.read_text())
+    p, rows = given["parameters"], np.array(given["rows"])[:, 1:3]
+    runs: dict[str, Strip | Cable] = {
+        "Exudyn, 2 ms": Cable(p, 0.9, 2e-3),
+        "Exudyn, 1 ms": Cable(p, 0.95, 1e-3),
+        "rk4, 2 ms": Strip(p, "rk4", 2e-3),
+        "implicit_midpoint, 2 ms": Strip(p, "implicit_midpoint", 2e-3),
+        "implicit_midpoint, 1 ms": Strip(p, "implicit_midpoint", 1e-3),
+    }
+    for name, one in runs.items():
+        error = np.abs(one.run()[0] - rows).max() / p["L"]
+        print(f"{name:24} errs by {error:.1e} of the length", "" if error < 1e-3 else "(too much)")
+    best = dict.fromkeys(runs, np.inf)
+    for _ in range(tries):
+        for name, one in runs.items():
+            best[name] = min(best[name], one.run()[1] * one.dt / DURATION)
+    for name, spent in best.items():
+        ratio = best[f"Exudyn, {name[-4:]}"] / spent
+        print(f"{name:24} {spent * 1e6:7.2f} µs a step, {ratio:5.1f} times as fast")
+    print(f"load of the machine meanwhile: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description="What flexible bodies cost.")
+    parser.add_argument("--exudyn", action="store_true", help="the falling strip beside Exudyn")
+    if parser.parse_args().exudyn:
+        beside_exudyn()
+    else:
+        chains()
+
+
+def chains() -> None:
     rigid = seconds(chain(100, None), 200)
     print(f"rigid            {rigid * 1e7:7.0f} ns a body")
     for name, (modes, stiffening) in KINDS.items():
