@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from skodyn.algebra.spaces import Space
 from skodyn.algebra.vectors import StackedVector
 from skodyn.errors import StateError
+from skodyn.looks import look
 from skodyn.sko.blocks import Floats
 
 if TYPE_CHECKING:
@@ -219,6 +221,16 @@ class Operator(ABC):
         from skodyn.algebra.tables import BlockTable
 
         return BlockTable(self, order)
+
+    def plot(
+        self, path: str | PathLike[str] | None = None, *, order: str = "tips first", title: str = ""
+    ) -> Any:
+        """A picture of the matrix at this state, or a PNG, SVG or PDF file at `path`.
+
+        Entries are coloured by their size, over six decades, in blocks under the names of their
+        bodies; zeros are blank. order: as of `dense`.
+        """
+        return look("plot_operator")(self, path, order=order, title=title)
 
     def trace(self) -> float:
         """The sum of the diagonal, where a recursion gives it."""

@@ -24,6 +24,7 @@ __all__ = [
     "Page",
     "Picture",
     "model_html",
+    "plot_operator",
     "plot_sweep",
     "plot_trajectory",
     "sko_html",
@@ -139,6 +140,18 @@ def plot_trajectory(
     from skodyn.view.plots import sheet
 
     picture = Picture(sheet([trajectory], **chosen), trajectory.label)
+    if path is not None:
+        picture.save(path)
+    return picture
+
+
+def plot_operator(
+    operator: Any, path: str | os.PathLike[str] | None = None, **chosen: Any
+) -> Picture:
+    """The blocks of an operator; options are those of `operator_picture`."""
+    from skodyn.view.plots import operator_picture
+
+    picture = Picture(operator_picture(operator, **chosen), operator.text())
     if path is not None:
         picture.save(path)
     return picture

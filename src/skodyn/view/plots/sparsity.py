@@ -19,6 +19,7 @@ from skodyn.view.plots import style
 __all__ = ["sparsity_picture"]
 
 WITHIN, BETWEEN = style.COLOURS[0], style.COLOURS[1]
+GRID_LINE = "#8a93a0"
 MOST_NAMES = 40  # more would not be readable
 SYMBOLS = {  # the font of the plots lacks the letters that OPERATORS has
     "E": r"$\mathcal{E}$",
@@ -48,7 +49,7 @@ def _legend(figure: Any) -> None:
     from matplotlib.patches import Patch
 
     kinds = ((WITHIN, "within a serial segment"), (BETWEEN, "between segments"), ("white", "zero"))
-    marks = [Patch(facecolor=c, edgecolor="#8a93a0", linewidth=0.5, label=w) for c, w in kinds]
+    marks = [Patch(facecolor=c, edgecolor=GRID_LINE, linewidth=0.5, label=w) for c, w in kinds]
     figure.legend(handles=marks, loc="outside lower left", ncols=len(marks), fontsize=8)
 
 
@@ -71,8 +72,8 @@ def _panel(figure: Any, place: Any, zeros: Sparsity, operator: str) -> None:
     n = zeros.tree.n
     for start in zeros.segments.start.tolist():
         cut = n - start - 0.5
-        axes.axhline(cut, color="#8a93a0", linewidth=0.5)
-        axes.axvline(cut, color="#8a93a0", linewidth=0.5)
+        axes.axhline(cut, color=GRID_LINE, linewidth=0.5)
+        axes.axvline(cut, color=GRID_LINE, linewidth=0.5)
     axes.set_xticks([])
     axes.set_yticks([])
     if operator == next(iter(OPERATORS)) and n <= MOST_NAMES:
