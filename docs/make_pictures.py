@@ -174,6 +174,14 @@ def gains_study(target: Path) -> None:
     save(study_picture(study, ["overshoot", "arrival", "swing"]), target, overwrite=True)
 
 
+def slip_map(target: Path) -> None:
+    """How far a quadruped has slid after two seconds, over friction and slope."""
+    study = sweep(SCENARIOS / "sweep_quadruped.toml")
+    over = ["contacts.feet.friction", "ground.floor.normal.x"]
+    at = {"contacts.feet.stiffness": 3e4}
+    save(study_picture(study, ["slid"], over=over, at=at), target, overwrite=True)
+
+
 def _screen(
     target: Path,
     recording: Recording,
@@ -290,6 +298,7 @@ PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {
     "fixman.png": fixman_angles,
     "flexible.png": stiffening,
     "cart_gains.png": gains_study,
+    "quadruped_slip.png": slip_map,
     "viewer.png": viewer_screen,
     "viewer_model.png": model_screen,
     "viewer_dark.png": dark_screen,
