@@ -301,3 +301,11 @@ def test_a_page_of_a_tree_has_no_list_of_loops(page_of):
         assert not page.locator("#loops").is_visible()
         assert page.locator("#layer-loops").count() == 0
     assert complaints == []
+
+
+def test_a_page_of_a_closed_model_says_why_it_has_no_sliders(page_of):
+    with page_of(still(linkage())) as (page, _, complaints):
+        assert not page.locator("#joints").is_visible()
+        assert page.locator("#loop-notes").inner_text().startswith("no sliders: ")
+    assert complaints == []
+    assert "no sliders: " not in replay_page(record(run_of(linkage())))

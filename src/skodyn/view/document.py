@@ -146,6 +146,8 @@ def _loops(recording: Recording) -> dict[str, Any]:
         words = {"name": name, "what": "coupling", "of": coupling_words(coupling)}
         rows.append(words | {"bodies": bodies, "colour": ""})
     notes = [f"{one.title}, {one.note}" for one in recording.signals if one.note]
+    if recording.q is not None and model.has_loops:
+        notes.append("no sliders: joints of a closed mechanism move together; run it to see how")
     return {"rows": rows, "notes": notes}
 
 
