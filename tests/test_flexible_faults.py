@@ -69,6 +69,17 @@ def test_the_file_is_fine_without_a_fault(tmp_path):
     assert sk.load(path).n_bodies == 6
 
 
+@pytest.mark.parametrize("parent", ["{ low = 0 }", "[1]", "3"])
+def test_a_parent_that_is_no_name_is_one_fault(tmp_path, parent):
+    (found,) = faults(tmp_path, text().replace('parent = "boom"', f"parent = {parent}"))
+    assert "Body 'camera': parent is" in str(found)
+
+
+def test_a_frame_in_a_body_that_is_no_name_is_one_fault(tmp_path):
+    (found,) = faults(tmp_path, text() + '[frames.eye]\nbody = ["boom"]\nat = "tip"\n')
+    assert "Frame 'eye': there is no body ['boom']" in str(found)
+
+
 def beam(**given):
     numbers = {"length": "5.0", "mass_per_length": "2.0", "bending_stiffness": "1500.0"} | given
     return f"beam = {{ {', '.join(f'{k} = {v}' for k, v in numbers.items() if v)} }}"

@@ -11,7 +11,7 @@ from loop_mechanisms import case_of
 from loop_references import n_four_bar, reference
 from skodyn.lanes import LANES
 from skodyn.model import loop_structure, loop_tables, planar_loops
-from skodyn.model.loops import ALONG, DOT, IN_PLANE, LENGTH, POINT
+from skodyn.model.closing import ALONG, DOT, IN_PLANE, LENGTH, POINT
 
 HINGE = sk.Revolute(axis=(0, 0, 1))
 

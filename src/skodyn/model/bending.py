@@ -45,13 +45,15 @@ def bend(described: ModelBuilder, faults: list[Fault]) -> Bent:
     before = len(faults)
     for body in flexible.values():
         faults += _faults(body)
-    unread = {name for name, b in flexible.items() if b.flexible is UNREAD}
+    unread = [name for name, b in flexible.items() if b.flexible is UNREAD]
     nodes = {name: node_names(b.flexible) for name, b in flexible.items()}
     for what, given, key in (("Body", bodies, "parent"), ("Frame", frames, "body")):
         for one in (x for x in given if getattr(x, key) not in unread):
             faults += node_faults(one, getattr(one, key), nodes, subject(what, one.name))
     faults += reference_faults(described, flexible)
-    if len(faults) == before and all(b.flexible is not UNREAD for b in flexible.values()):
+    owners = [*(b.parent for b in bodies), *(f.body for f in frames)]
+    named = all(isinstance(owner, str) for owner in owners)  # the others are judged elsewhere
+    if named and len(faults) == before and not unread:
         return _replaced(described, flexible, faults)
     stand_ins = [_stand_in(b) if b.flexible is not None else replace(b, at=None) for b in bodies]
     return Bent(with_lists(described, bodies=stand_ins))

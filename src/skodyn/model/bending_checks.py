@@ -43,9 +43,9 @@ def node_faults(
     one: Any, owner: Any, nodes: Mapping[str, Sequence[str]], whose: Subject
 ) -> list[Fault]:
     """at names a node of a flexible body."""
-    if one.at is None:
+    if one.at is None or not isinstance(owner, str):  # such an owner is a fault of its own
         return []
-    if not isinstance(owner, str) or owner not in nodes:
+    if owner not in nodes:
         what = f"{whose.named('at')} is {shown(one.at)}, but {shown(owner)} is rigid"
         return [whose.fault(what, "leave it out, or let that body be flexible.", "at", one.at)]
     known = nodes[owner]
