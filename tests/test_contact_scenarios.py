@@ -203,3 +203,42 @@ def test_what_contacts_lose_is_a_quantity_of_runs_with_contacts_alone(tmp_path):
         sk.sweep(parse_scenario(text, FOLDER), {"bodies.ball.mass": [1.0, 2.0]},
                  out=tmp_path / "s.h5", metrics={"lost": {"of": "contact_loss", "kind": "final"}},
                  engine="in-process")  # fmt: skip
+
+
+def test_runs_of_a_sweep_that_begin_too_deep_are_refused_as_they_are_alone(tmp_path):
+    """In lanes and one by one, whether the start, the floor or the shape is to blame."""
+    metrics = {"lost": {"of": "contact_loss", "kind": "final"}}
+    text = BALL.replace("duration = 0.3", "duration = 0.01")
+    short, adaptive, euler = (
+        parse_scenario(text.replace("dt = 5e-4", method), FOLDER)
+        for method in ("dt = 5e-4", 'method = "dormand_prince"',
+                       'method = "semi_implicit_euler"\ndt = 5e-4')
+    )  # fmt: skip
+    cases = [
+        (short, {"initial.q.ball.pz": [0.2, 0.04, 0.06], "contacts.skin.friction": [0.1, 0.4]}),
+        (short, {"ground.floor.point.z": [0.0, 0.16], "bodies.ball.mass": [1.0, 2.0]}),
+        (short, {"bodies.ball.collisions.skin.radius": [0.1, 0.19, 0.45]}),
+        (adaptive, {"initial.q.ball.pz": [0.2, 0.04]}),
+        (euler, {"integrator.dt": [5e-4, 5e-3]}),
+        (euler, {"contacts.skin.tangential_damping": [1.0, 80.0]}),
+    ]
+    for number, (scenario, grid) in enumerate(cases):
+        out = tmp_path / f"s{number}.h5"
+        done = sk.sweep(scenario, grid, out=out, metrics=metrics, engine="in-process")
+        seen = set()
+        for run in range(len(done.status)):
+            own = parse_scenario(done.scenario_text(run), FOLDER)
+            if done.status[run] == 3:
+                with pytest.raises(sk.StateError) as caught:
+                    run_scenario(own, None)
+                assert done.reason(run) == str(caught.value)
+                words = (
+                    "semi_implicit_euler needs" if scenario is euler else "'ball/floor' begins 0."
+                )
+                assert words in done.reason(run)
+            else:
+                alone = run_scenario(own, None)
+                assert done.metric("lost")[run] == alone.summary["contact_loss"]
+                assert (done.q[run] == alone.q[-1]).all()
+            seen.add(int(done.status[run]))
+        assert seen == {1, 3}

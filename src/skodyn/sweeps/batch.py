@@ -31,9 +31,9 @@ from skodyn.simulation.engine import Engine
 from skodyn.simulation.evaluate_rows import StateRows
 from skodyn.simulation.frame_looks import looks_of as frame_looks_of
 from skodyn.simulation.sampling import MetricArrays
-from skodyn.sweeps.lane_batch import LaneBatch, Outcomes
+from skodyn.sweeps.lane_batch import LaneBatch, Outcomes, PackedRuns
 from skodyn.sweeps.metrics import PackedMetrics, pack_metrics
-from skodyn.sweeps.packing import Packer, Refused, run_ids
+from skodyn.sweeps.packing import Packer, Refused, Variant, run_ids
 from skodyn.sweeps.row_metrics import reduce_rows
 from skodyn.sweeps.study import Study
 
@@ -152,6 +152,9 @@ def run_batch(
             result.reasons.update({int(indices[i]): str(error) for i in chosen})
             done[chosen] = True
             continue
+        chosen, runs = _without_refused(worker, variant, chosen, runs, rows, result, done)
+        if not len(chosen):
+            continue
         if not variant.in_lanes:
             outcomes = _one_by_one(worker, variant.scenario.model, rows[chosen], stop)
         else:
@@ -161,6 +164,34 @@ def run_batch(
     if logs:
         _write_logs(worker, result, rows, done, Path(logs), log_failed, log_runs)
     return _only(result, done, time.perf_counter() - began)
+
+
+def _without_refused(
+    worker: Worker,
+    variant: Variant,
+    chosen: NDArray[np.int64],
+    runs: PackedRuns,
+    rows: Floats,
+    result: BatchResult,
+    done: NDArray[np.bool_],
+) -> tuple[NDArray[np.int64], PackedRuns]:
+    """The runs that may begin; of the others the result has the reason."""
+    if variant.tables.contacts is None:
+        return chosen, runs
+    from skodyn.sweeps.contact_starts import refused_starts  # few sweeps have contacts
+
+    packer = worker.packer
+    found = refused_starts(
+        variant, runs, worker.study.names, lambda i: packer.scenario(rows[chosen[i]])
+    )
+    if not found:
+        return chosen, runs
+    out = chosen[list(found)]
+    result.status[out], done[out] = REFUSED, True
+    result.reasons.update({int(result.run[chosen[i]]): why for i, why in found.items()})
+    left = np.array([i for i in range(len(chosen)) if i not in found], dtype=np.int64)
+    tables = {name: getattr(runs, name)[left] for name in ("parameters", "numbers", "q", "v")}
+    return chosen[left], replace(runs, **tables)
 
 
 def _empty(worker: Worker, indices: NDArray[np.int64]) -> BatchResult:
