@@ -177,7 +177,7 @@ def simulate(
         raise StateError(
             f"simulate was given {shown(model)}, which is no sk.Model",
             "give a rigid model (sk.load, sk.ModelBuilder), since SKO models have no joints "
-            "that time could move.",
+            "that time could move; a function that gives one for a state goes to sk.simulate_sko.",
         )
     passive = {**model.joint_properties, **(joints or {})}
     model = with_ground(model, ground)
