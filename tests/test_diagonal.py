@@ -1,6 +1,7 @@
 """Diagonalised dynamics: ν = m*·v with 𝓜 = m·m*, against the twin, differences and energies."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,12 +9,15 @@ import pytest
 import adapters
 import naive
 import skodyn as sk
+from skodyn.scenario import parse_scenario
+from skodyn.scenario.running import run_scenario
 from test_derivatives import central
 from test_dynamics_twin import Case
 from test_mimic import Case as MimicCase
 
 EPS = np.finfo(float).eps
 SEEDS = range(0, 100, 3)
+SCENARIOS = Path(__file__).parent.parent / "scenarios"
 
 
 @cache
@@ -159,3 +163,18 @@ def test_mimic_joints_and_loops_are_refused_by_name():
         )
     with pytest.raises(sk.StateError, match="nu has shape"):
         sk.velocity_from_diagonal(hinged(0), np.zeros(hinged(0).nq), [1.0])
+
+
+@pytest.mark.parametrize("spin", [0.0, 12.0])
+def test_a_force_along_the_diagonal_velocities_leads_to_the_wanted_energy(spin):
+    text = (SCENARIOS / "energy_drive.toml").read_text()
+    text = text.replace("v = { elbow = 1.0 }", f"v = {{ elbow = 1.0, shoulder = {spin} }}")
+    rows = run_scenario(parse_scenario(text, SCENARIOS), None).trajectory
+    energy = np.add(*sk.energy(rows.model, rows.q, rows.v))
+    missing = 40.0 - energy
+    assert abs(missing[-1]) < 1e-4 < 10.0 < abs(missing[0])
+    back = np.sign(missing[0]) * np.diff(energy) < -1e-6  # more than what rk4 errs by
+    assert not back.any()
+    nu = sk.diagonal_velocity(rows.model, rows.q, rows.v)
+    along = sk.force_from_diagonal(rows.model, rows.q, 0.05 * missing[:, None] * nu)
+    assert np.abs(rows["tau"] - along).max() < 1e-12 * np.abs(along).max()
