@@ -27,7 +27,7 @@ from skodyn.sweeps.packing import Variant
 
 __all__ = ["refused_starts"]
 
-_SIZES = {"radius", "radii", "length", "size", "edge"}
+_SIZES = {"radius", "radii", "length", "size", "edge"}  # swept, they move the limits of depth
 
 
 def refused_starts(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import signal
 import threading
 import time
 import webbrowser
@@ -273,7 +272,7 @@ def _watched(
         live.follow(engine, wall)
         if live.wishes.grab is not None and not engine.finished:
             live.touched = engine.t
-            signal.raise_signal(signal.SIGINT)  # the log ends here, in good order
+            StopRequest.ask()  # the log ends here
 
     run = session.run(plan, log, overwrite=overwrite, progress=between, chunk=_chunk(plan))
     if not last:
