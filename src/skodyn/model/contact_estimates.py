@@ -105,7 +105,7 @@ def from_solref(
         what = 'solref = "estimate" speaks of moving geoms of an MJCF file, and these are none'
         return Estimate(problem=what, remedy="give stiffness.")
     surface = mixed(known[0], known[-1])
-    if surface.solref[0] <= 0.0 and not surface.solref[0] < 0.0:
+    if surface.solref[0] == 0.0:
         what = f"solref {surface.solref[0]:g} {surface.solref[1]:g} is no spring"
         return Estimate(problem=what, remedy="give stiffness.")
     depth, moving = rest_depth(surface, gravity or 9.81)
@@ -115,10 +115,12 @@ def from_solref(
     friction = given.friction
     if friction is None:
         friction = slide if surface.condim > 1 else 0.0
-    own: dict[str, Any] = {"torsional_friction": torsion if surface.condim > 3 else 0.0,
-           "rolling_friction": rolling if surface.condim > 4 else 0.0}  # fmt: skip
-    lengths: dict[str, Any] = {
-        key: getattr(given, key) or (x if friction else 0.0) for key, x in own.items()
+    of_file = {
+        "torsional_friction": torsion if surface.condim > 3 else 0.0,
+        "rolling_friction": rolling if surface.condim > 4 else 0.0,
+    }
+    resisting: dict[str, Any] = {
+        key: getattr(given, key) or (length if friction else 0.0) for key, length in of_file.items()
     }
     words = (
         f"stiffness {stiffness:.4g} N/m, by which things rest as deep as in MuJoCo "
@@ -132,7 +134,7 @@ def from_solref(
         dissipation=dissipation,
         friction=friction,
         solref=None,
-        **lengths,
+        **resisting,
     )
     return Estimate(found, words)
 
