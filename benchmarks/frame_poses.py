@@ -53,6 +53,7 @@ def calls_for(model: sk.Model, count: int | None) -> dict[str, Callable[[], Any]
     q, v, tau = (rng.normal(size=(*states, 7)) for _ in range(3))
     vdot, pose = np.empty((*states, 7)), np.empty((*states, 4, 4))
     threads = {} if count is None else {"threads": 1}
+    poses = sk.forward_kinematics(model, q, **threads)
     return {
         "forward dynamics, out=": lambda: sk.forward_dynamics(
             model, q, v, tau, out=vdot, **threads
@@ -60,6 +61,7 @@ def calls_for(model: sk.Model, count: int | None) -> dict[str, Callable[[], Any]
         "forward dynamics": lambda: sk.forward_dynamics(model, q, v, tau, **threads),
         "one frame, out=": lambda: sk.frame_poses(model, q, "tool", out=pose, **threads),
         "one frame": lambda: sk.frame_poses(model, q, "tool", **threads),
+        "all bodies, out=": lambda: sk.forward_kinematics(model, q, out=poses, **threads),
         "all bodies": lambda: sk.forward_kinematics(model, q, **threads),
     }
 

@@ -345,6 +345,54 @@ def test_out_is_filled_and_returned_whatever_its_strides(model, name, batch):
         same(np.ascontiguousarray(out), right)
 
 
+@pytest.mark.parametrize("batch", [None, 3, 20])
+def test_poses_go_into_a_pair_of_arrays_whatever_their_strides(model, batch):
+    q = arguments(model, batch)["q"]
+    found = sk.forward_kinematics(model, q)
+    wide = [np.full((*one.shape, 2), np.nan)[..., 0] for one in found]
+    own = [np.full(one.shape, np.nan) for one in found]
+    earlier = tuple(sk.forward_kinematics(model, np.roll(q, 1, axis=0) if batch else q))
+    swapped = (earlier[0][::-1], earlier[1]) if batch else earlier
+    for out in (wide, tuple(own), earlier, swapped):
+        given = sk.forward_kinematics(model, q, out=out)
+        assert all(a is b for a, b in zip(given, out, strict=True))
+        assert all(np.array_equal(a, b) for a, b in zip(given, found, strict=True))
+        for one in out:
+            one[...] = np.nan
+
+
+@pytest.mark.parametrize("file", ["gripper", "four_bar", "flexible_pendulum"])
+@pytest.mark.parametrize("batch", [None, 9])
+def test_poses_of_mimics_loops_and_bent_bodies_go_into_a_pair_too(file, batch):
+    scenario = sk.read_scenario(f"scenarios/{file}.toml")
+    q = scenario.q0 if batch is None else np.tile(scenario.q0, (batch, 1))
+    found = sk.forward_kinematics(scenario.model, q)
+    out = tuple(np.full(one.shape, np.nan) for one in found)
+    given = sk.forward_kinematics(scenario.model, q, out=out)
+    assert given[0] is out[0]
+    assert given[1] is out[1]
+    assert all(np.array_equal(a, b) for a, b in zip(given, found, strict=True))
+
+
+@pytest.mark.parametrize("batch", [None, 3, 20])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda r, p: r, "give a pair of arrays"),
+        (lambda r, p: (r,), "give a pair of arrays"),
+        (lambda r, p: 3.0, "out is 3.0; give a pair of arrays"),
+        (lambda r, p: (r, p[..., :2].copy()), "float64 of shape"),
+        (lambda r, p: (r.astype(np.float32), p), "float32"),
+        (lambda r, p: (r, read_only(p)), "read-only"),
+    ],
+)
+def test_a_pair_that_cannot_be_written_is_refused(model, batch, change, words):
+    q = arguments(model, batch)["q"]
+    out = change(*(one.copy() for one in sk.forward_kinematics(model, q)))
+    with pytest.raises(sk.StateError, match=words):
+        sk.forward_kinematics(model, q, out=out)
+
+
 def test_solve_with_columns_checks_its_arguments(model):
     given = arguments(model)
     columns = np.random.default_rng(0).normal(size=(model.nv, 3))

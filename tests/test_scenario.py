@@ -375,6 +375,25 @@ def test_a_fault_is_the_only_one_and_names_line_value_and_remedy(what: str):
 
 
 @pytest.mark.parametrize(
+    ("before", "after", "misspelt"),
+    [
+        ("[bounds]\n", "[run]\n", "'run' in the scenario; did you mean 'ground'?"),
+        ("[bounds]\n", "[contcts]\n", "'contcts' in the scenario; did you mean 'contacts'?"),
+        ("[integrator]\n", "[motoins.rail]\n", "'motoins'"),
+        ("[controllers.hold]\n", '[controlers.hold]\nkd = "x"\n', "'controlers'"),
+        ("seed =", "duraton = -1\nsede =", "'sede' in the scenario; did you mean 'seed'?"),
+        ("kp = 10.0", 'kpp = "x"', "'kpp' in controllers.hold; did you mean 'kp'?"),
+        ("[model]\n", "[modl]\nmas = 3\n", "'modl' in the scenario; did you mean 'model'?"),
+    ],
+)
+def test_of_a_misspelt_table_or_key_only_the_misspelling_is_told(before, after, misspelt):
+    assert before in SOUND
+    faults = faults_of(SOUND.replace(before, after, 1))
+    assert any(misspelt in fault for fault in faults), faults
+    assert all("Unknown key" in fault for fault in faults), faults
+
+
+@pytest.mark.parametrize(
     ("before", "after"),
     [
         ("kp = 10.0", "kp = true"),

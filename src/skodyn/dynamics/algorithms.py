@@ -6,6 +6,8 @@ stands beside each.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from skodyn.dynamics import coupled as _coupled
 from skodyn.dynamics import flexible_algorithms as _flexible
 from skodyn.dynamics import looped as _looped
@@ -27,6 +29,7 @@ from skodyn.kernels import mass_matrix_logdet as _logdet
 from skodyn.kernels import mass_matrix_solve as _solve
 from skodyn.kernels.matrices import matrix_lanes
 from skodyn.kernels.mimics import mimic_lanes
+from skodyn.model.columns import Floats
 from skodyn.model.loop_tables import loop_workspace
 
 __all__ = [
@@ -187,8 +190,26 @@ GRAVITY = Algorithm(
     looped=_looped.as_tree,
     flexible=_flexible.BENT_GRAVITY,
 )
+
+
+class _PosesInOneTable:
+    """The kernel of poses, which has two results, as one that writes the one below the other."""
+
+    __name__ = "body_poses"
+
+    @property
+    def ready(self) -> Callable[..., int]:
+        kernel = _body_poses.body_poses.ready
+
+        def into_table(block: Floats, q: Floats, axes: Floats, table: Floats) -> int:
+            n = len(table) // _body_poses.POSE
+            return int(kernel(block, q, axes, table[: 3 * n].reshape(n, 3, 3), table[3 * n :]))
+
+        return into_table
+
+
 KINEMATICS = Algorithm(
-    _body_poses.body_poses,
+    _PosesInOneTable(),
     _body_poses.body_poses_batch,
     "x",
     dimensions=2,

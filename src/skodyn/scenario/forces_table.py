@@ -83,7 +83,7 @@ def read_thermostat(
     if "thermostat" not in top:
         return None
     at = ("thermostat",)
-    before = len(tables.faults)
+    before = len(tables.found)
     values = tables.values(AndersenThermostat, tables.table(top, *at), at)
     if integrator.adaptive:
         what = "thermostat acts between steps of equal length, which "
@@ -91,7 +91,7 @@ def read_thermostat(
         tables.fault(at, what, "use another method, or leave it out.")
     elif "rate" in values and (why := rate_fault(values["rate"], integrator.dt, "thermostat.rate")):
         tables.add([why])
-    return AndersenThermostat(**values, seed=seed) if len(tables.faults) == before else None
+    return AndersenThermostat(**values, seed=seed) if len(tables.found) == before else None
 
 
 # ---- joints -------------------------------------------------------------------------------------
@@ -180,13 +180,13 @@ def _elements(
         cls = _type_of(tables, table, at, group)
         if cls is None:
             continue
-        before = len(tables.faults)
+        before = len(tables.found)
         values = tables.values(cls, table, at, ("type",))
         if names:
             _check_names(names, cls, values, at)
         _find_functions(tables, cls, values, at, folder)
         _check(tables, cls, values, at)
-        if len(tables.faults) == before:
+        if len(tables.found) == before:
             yield cls(**values)
 
 

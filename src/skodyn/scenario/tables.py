@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import MISSING, replace
 from typing import Any
 
-from skodyn.faults import Fault, Subject, dotted
+from skodyn.faults import Fault, Path, Subject, dotted
 from skodyn.io.toml_source import TomlSource
 from skodyn.model.columns import shown
 from skodyn.model.keys import remedy_for
@@ -31,7 +31,8 @@ class Tables:
 
     def __init__(self, source: TomlSource) -> None:
         self.source = source
-        self.faults: list[Fault] = []
+        self.found: list[Fault] = []  # also those that are not said
+        self._guessed: set[At] = set()  # what misspelt keys may mean; their own fault is enough
 
     def fault(self, at: At, problem: str, remedy: str, value: Any = None) -> None:
         """Something that is wrong with what stands under these keys."""
@@ -39,7 +40,15 @@ class Tables:
 
     def add(self, faults: Iterable[Fault]) -> None:
         """Faults whose paths begin at the top of this file; they get their lines."""
-        self.faults += [replace(fault, line=self.source.line(*fault.path)) for fault in faults]
+        self.found += [replace(fault, line=self.source.line(*fault.path)) for fault in faults]
+
+    @property
+    def faults(self) -> list[Fault]:
+        """Those to tell: none of what stands under a key that was guessed, maybe wrongly."""
+        return [fault for fault in self.found if not self._is_guessed(fault.path)]
+
+    def _is_guessed(self, path: Path) -> bool:
+        return any(path[: len(guess)] == guess for guess in self._guessed)
 
     def values(self, cls: type, table: dict[str, Any], at: At, also: At = ()) -> Values:
         """What the table says for the fields of a class, as far as it fits.
@@ -71,8 +80,9 @@ class Tables:
             meant = spelling.meant(key)
             remedy = did_you_mean(meant) if meant else f"use one of {', '.join(keys)}."
             self.fault((*at, key), f"Unknown key {key!r} in {whole(at)}", remedy)
-            if meant:
-                known.setdefault(meant, table[key])
+            if meant and meant not in known:
+                known[meant] = table[key]
+                self._guessed.add((*at, meant))
         return known
 
     def table(self, parent: dict[str, Any], *at: str) -> dict[str, Any]:

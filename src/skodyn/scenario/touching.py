@@ -64,12 +64,12 @@ def read_contacts(tables: Tables, top: dict[str, Any], model: Model | None) -> t
     """The contacts, checked against the model; to be used only if no fault was found."""
     contacts = []
     for name, table in tables.named(top, "contacts"):
-        before = len(tables.faults)
+        before = len(tables.found)
         values = tables.values(Contact, table, ("contacts", name))
-        if len(tables.faults) == before:
+        if len(tables.found) == before:
             contacts.append(Contact(**values, name=name))
     # a shape that is at fault is not there, which is not the fault of its contacts
-    shapes_stand = not any(fault.path[:1] in (("ground",), ("shapes",)) for fault in tables.faults)
+    shapes_stand = not any(fault.path[:1] in (("ground",), ("shapes",)) for fault in tables.found)
     if model is not None and contacts and shapes_stand:
         _check(tables, model, contacts)
     return tuple(contacts)
