@@ -26,7 +26,13 @@ default_role = "py:obj"
 myst_heading_anchors = 3
 root_doc = "README"
 source_suffix = {".md": "markdown"}
-include_patterns = ["*.md", "docs/*.md", "benchmarks/README.md", "scenarios/README.md"]
+include_patterns = [
+    "*.md",
+    "docs/*.md",
+    "docs/days/*.md",
+    "benchmarks/README.md",
+    "scenarios/README.md",
+]
 html_theme = "alabaster"
 html_theme_options = {
     "description": "multibody dynamics with the spatial operator algebra",

@@ -113,21 +113,26 @@ def slew_film(target: Path) -> None:
 def _after_page(page: str) -> Path:
     """A folder in which every block of a page was run; its files are still there."""
     sys.path.insert(0, str(ROOT / "tests"))
-    from test_docs import test_every_block_of_a_page_runs as run_page
+    from pages import run_page
 
     folder = _folder() / page
     shutil.copytree(SCENARIOS, folder / "scenarios")
     before = Path.cwd()
     os.chdir(folder)
     try:
-        run_page(ROOT / "docs" / f"{page}.md", folder)
+        for _ in run_page(ROOT / "docs" / f"{page}.md", folder):
+            pass
     finally:
         os.chdir(before)
     return folder
 
 
 def day_student(target: Path) -> None:
-    shutil.copy(_after_page("day-student") / "reach.png", target)
+    shutil.copy(_after_page("days/student") / "reach.png", target)
+
+
+def day_scientist(target: Path) -> None:
+    shutil.copy(_after_page("days/scientist") / "map.png", target)
 
 
 def singular_sheet(target: Path) -> None:
@@ -289,6 +294,7 @@ PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {
     "two_link_flexible.gif": arm_film,
     "satellite_flexible.gif": slew_film,
     "day_student.png": day_student,
+    "day_scientist.png": day_scientist,
     "singular_forces.png": singular_sheet,
     "double_pendulum_sheet.png": pendulum_sheet,
     "two_pendulums_sheet.png": two_pendulums_sheet,

@@ -11,7 +11,16 @@ import skodyn
 from test_docs import PAGES
 
 ROOT = Path(__file__).parent.parent
-LOOKED_AT = ("README", "docs/contact", "docs/api", "docs/theory", "docs/flexible", "genindex")
+LOOKED_AT = (
+    "README",
+    "docs/contact",
+    "docs/api",
+    "docs/theory",
+    "docs/flexible",
+    "docs/days/reader",
+    "docs/tutorial",
+    "genindex",
+)
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +75,19 @@ def test_formulas_are_set_by_the_browser(site):
         fraction = page.locator("math mfrac").first
         over, under = (fraction.locator(":scope > *").nth(i).bounding_box() for i in (0, 1))
         assert over["y"] + over["height"] <= under["y"] + 1  # one above the other
+
+
+@pytest.mark.skipif(not browser.CHROMIUM, reason=browser.WITHOUT)
+def test_output_stands_right_below_the_code_that_prints_it(site):
+    with browser.chromium() as started:
+        page = started.new_page(viewport={"width": 1200, "height": 800})
+        page.goto((site / "docs" / "days" / "student.html").as_uri())
+        outputs = page.locator("div.highlight-output pre")
+        assert outputs.count() >= 3
+        for i in range(outputs.count()):
+            below = outputs.nth(i).bounding_box()
+            code = outputs.nth(i).locator("xpath=../../preceding-sibling::div[1]//pre")
+            above = code.bounding_box()
+            assert abs(above["y"] + above["height"] - below["y"]) < 2
+            assert (above["x"], above["width"]) == (below["x"], below["width"])
+        assert "('turn', 'pitch', 'reach', 'roll')" in outputs.nth(1).inner_text()

@@ -77,6 +77,6 @@ def test_every_picture_is_made_by_the_script_and_small(script):
 
 
 def test_pages_show_only_pictures_that_exist():
-    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         for source in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page.read_text()):
             assert (page.parent / source).is_file(), f"{page.name}: {source}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from test_docs import BLOCK
+from pages import BLOCK
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

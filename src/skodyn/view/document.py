@@ -24,7 +24,7 @@ from skodyn.view.arrows import ArrowField
 from skodyn.view.bent_shapes import SCALE
 from skodyn.view.camera import FIELD_OF_VIEW, first_view, with_room
 from skodyn.view.closures import ARROW_LOOKS, CLOSING, rgb
-from skodyn.view.joint_table import FAR, joint_table
+from skodyn.view.joint_table import FAR, joint_table, no_sliders
 from skodyn.view.recording import LINE, Recording
 from skodyn.view.rotations import quaternions
 from skodyn.view.scene import Scene
@@ -34,7 +34,7 @@ __all__ = ["replay_page"]
 
 _SCRIPTS = (
     "geometry.js", "theme.js", "renderer.js", "camera.js", "compass.js", "replay.js", "closures.js",
-    "arrows.js", "bent.js", "joints.js", "live.js", "chart.js", "panel.js", "player.js",
+    "arrows.js", "bent.js", "assembly.js", "joints.js", "live.js", "chart.js", "panel.js", "player.js",
 )  # fmt: skip
 _TURN_SCALE = 32767  # quaternions as 16-bit integers: within 3e-5 rad, half the size
 
@@ -146,8 +146,8 @@ def _loops(recording: Recording) -> dict[str, Any]:
         words = {"name": name, "what": "coupling", "of": coupling_words(coupling)}
         rows.append(words | {"bodies": bodies, "colour": ""})
     notes = [f"{one.title}, {one.note}" for one in recording.signals if one.note]
-    if recording.q is not None and model.has_loops:
-        notes.append("no sliders: joints of a closed mechanism move together; run it to see how")
+    if recording.q is not None and model.has_loops and no_sliders(model, recording.q):
+        notes.append(no_sliders(model, recording.q))
     return {"rows": rows, "notes": notes}
 
 

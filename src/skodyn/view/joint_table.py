@@ -9,22 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.model.joints import Joint
+from skodyn.model.loop_geometry import constraint_rows
+from skodyn.model.loop_systems import loop_systems
 from skodyn.model.model import Model
+from skodyn.view.closing_table import MOST_CLOSED, closing_table
 from skodyn.view.rotations import quaternions
 
-__all__ = ["FAR", "MOST_SLIDERS", "joint_table"]
+__all__ = ["FAR", "MOST_SLIDERS", "OPEN", "joint_table", "no_sliders"]
 
 MOST_SLIDERS = 200
 FAR = 0.15
 """How far sliders of modes reach, in lengths of the body: what modes are for."""
 
+OPEN = 1e-9
+"""How far apart, m or rad, the ends of loops may be."""
+
 Floats = NDArray[np.float64]
 
 
 def joint_table(model: Model, q: Floats | None, extent: float) -> dict[str, Any] | None:
-    """Sliders and the tree they move; None for a replay, and for models with loops, whose joints
-    cannot be moved one by one, or with very many joints."""
-    if q is None or model.has_loops or model.nv > MOST_SLIDERS:
+    """Sliders and the tree they move; None for a replay, and where `no_sliders` has a reason."""
+    if q is None or no_sliders(model, q):
         return None
     sliders: list[dict[str, Any]] = []
     start: list[float] = []
@@ -43,7 +48,21 @@ def joint_table(model: Model, q: Floats | None, extent: float) -> dict[str, Any]
     bodies = [_body(model, k, firsts) for k in range(model.n_bodies)]
     for slider, value in zip(sliders, start, strict=True):  # a start beyond limits is kept
         slider["low"], slider["high"] = min(slider["low"], value), max(slider["high"], value)
-    return {"sliders": sliders, "start": start, "bodies": bodies}
+    groups = closing_table(model, firsts) if model.has_loops else []
+    return {"sliders": sliders, "start": start, "bodies": bodies, "groups": groups}
+
+
+def no_sliders(model: Model, q: Floats) -> str:
+    """Why the joints of a model cannot be moved in the page; nothing if they can."""
+    if model.nv > MOST_SLIDERS:
+        return f"no sliders for more than {MOST_SLIDERS} coordinates"
+    if not model.has_loops:
+        return ""
+    if max((len(system.dofs) for system in loop_systems(model)), default=0) > MOST_CLOSED:
+        return f"no sliders for more than {MOST_CLOSED} coordinates that move together"
+    if max(float(np.abs(rows.g).max(initial=0.0)) for rows in constraint_rows(model, q)) > OPEN:
+        return "no sliders: its loops are open"
+    return ""
 
 
 def _start(joint: Joint, q: Floats) -> list[float]:
@@ -73,11 +92,13 @@ def _sliders(model: Model, name: str, joint: Joint, extent: float) -> list[dict[
     for part, unit in zip(parts, units, strict=True):
         reach = math.pi if unit == "rad" else extent
         low, high = -reach, reach
+        limited = limits is not None and joint.nv == 1
         if limits is not None and joint.nv == 1:
             low = limits.lower if math.isfinite(limits.lower) else low
             high = limits.upper if math.isfinite(limits.upper) else high
         label = name if joint.nv == 1 else f"{name} {part}"
         rows.append({"name": label, "unit": unit, "low": low, "high": high})
+        rows[-1]["limited"] = limited
     return rows
 
 

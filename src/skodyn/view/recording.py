@@ -20,7 +20,7 @@ from skodyn.view.acting import arrow_fields
 from skodyn.view.arrows import ArrowField, arrow_shapes
 from skodyn.view.bent_shapes import LAYER, BentShape
 from skodyn.view.closures import ArrowScale, Ends, arrows, lines, loop_ends, places_of
-from skodyn.view.joint_table import FAR
+from skodyn.view.joint_table import FAR, OPEN
 from skodyn.view.outline import hull
 from skodyn.view.rotations import quaternions, rotated, rotation_from_z
 from skodyn.view.scene import Batch, Scene, scene_of
@@ -36,7 +36,6 @@ MOST_POSES = 600_000
 LINE = 0.45
 """Radius of the line from one end of a loop to the other, in that of links."""
 
-_OPEN = 1e-9  # m or rad; a model that is open farther is closed before it is drawn
 _LARGEST = 1e9  # m; what lies beyond is not drawn
 _MOST_STATIONS = 200_000  # points times frames in which the largest deflection is looked for
 
@@ -265,7 +264,7 @@ def _closed(model: Model, q: Floats) -> tuple[Floats, list[str]]:
     if not model.has_loops:
         return q, []
     try:
-        closed = np.abs(loop_error(model, q)).max(initial=0.0) <= _OPEN
+        closed = np.abs(loop_error(model, q)).max(initial=0.0) <= OPEN
         return q if closed else assemble(model, q).q, []
     except SkodynError as error:
         return q, [f"drawn with its loops open: {faults_of(error)[0]}"]

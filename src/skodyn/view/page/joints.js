@@ -24,9 +24,11 @@ class Joints {
     this.exaggerate = run.bent?.exaggerate ?? 1;
     this.onMove = onMove;
     this.values = Float64Array.from(this.start);
+    this.assembly = new Assembly(this.groups, this.sliders, (values) => this.found(values), this.upright);
     $("joints").hidden = false;
     this.rows = this.sliders.map((slider, i) => this.row(slider, i));
     $("neutral").onclick = () => { this.values.set(this.start); this.changed(); };
+    $("stopped").hidden = !this.groups.length;
     $("coordinates").onclick = () => $("coordinates").select();
     this.changed();
   }
@@ -36,14 +38,31 @@ class Joints {
     label.textContent = label.title = name;
     Object.assign(input, { type: "range", min: low, max: high, step: "any", value: this.values[i] });
     input.setAttribute("aria-label", name);
-    input.oninput = () => { this.values[i] = input.valueAsNumber; this.changed(); };
+    input.oninput = () => this.changed(this.assembly.move(this.values, i, this.nearest(i, input.valueAsNumber)));
+    if (this.assembly.groupOf(i)) label.prepend(this.holder(i, name));
     $("sliders").append(label, input, shown);
     return { input, shown, unit };
   }
 
-  changed() {
+  /** A box that keeps a joint of a closed mechanism where it is while others move. */
+  holder(i, name) {
+    const box = Object.assign(document.createElement("input"), { type: "checkbox", title: "hold it while others move" });
+    box.setAttribute("aria-label", `hold ${name}`);
+    box.onchange = () => this.assembly.held[box.checked ? "add" : "delete"](i);
+    return box;
+  }
+
+  /** Whether a joint may turn on and on: its slider shows the angle within one turn. */
+  endless(i) { return this.sliders[i].unit === "rad" && !this.sliders[i].limited && this.assembly.groupOf(i); }
+
+  /** The value for a place of slider i: of an endless turn, that which is nearest to the present one. */
+  nearest(i, place) { return this.endless(i) ? place + 2 * Math.PI * Math.round((this.values[i] - place) / (2 * Math.PI)) : place; }
+
+  changed(why = "") {
+    $("stopped").textContent = why || "the other joints follow, so that loops stay closed; ☑ holds a joint";
     this.rows.forEach(({ input, shown, unit }, i) => {
-      if (input.valueAsNumber !== this.values[i]) input.value = this.values[i];
+      const turns = this.endless(i) ? Math.round(this.values[i] / (2 * Math.PI)) : 0, place = this.values[i] - 2 * Math.PI * turns;
+      if (input.valueAsNumber !== place) input.value = place;
       shown.textContent = `${short(this.values[i])} ${unit}`;
     });
     $("coordinates").value = `q = [${this.q().map((x) => +x.toPrecision(9)).join(", ")}]`;
@@ -70,7 +89,10 @@ class Joints {
   }
 
   /** Writes the poses of all bodies, as Replay.poses does. */
-  poses(out) {
+  poses(out) { this.found(this.values).forEach((pose, k) => out.set([...pose[0], 0, ...pose[1]], 8 * (k + 1))); }
+
+  /** [place, turn] of every body for values of the sliders. */
+  found(values) {
     const found = [];
     for (const { parent, place, turn, kind, twists, first, mimic, node } of this.bodies) {
       let [origin, axes] = parent < 0 ? [[0, 0, 0], this.upright] : found[parent];
@@ -79,12 +101,13 @@ class Joints {
         [origin, axes] = [add(origin, rotated(...axes, shift)), quaternionProduct(axes, bend)];
       }
       let pose = [add(origin, rotated(...axes, place)), quaternionProduct(axes, turn)];
-      if (kind === "screws") twists.forEach(([u, t], i) => { pose = screwed(pose, u, t, mimic ? mimic.multiplier * this.values[mimic.of] + mimic.offset : this.values[first + i]); });
+      if (kind === "screws") twists.forEach(([u, t], i) => { pose = screwed(pose, u, t, mimic ? mimic.multiplier * values[mimic.of] + mimic.offset : values[first + i]); });
       else {
-        const c = [...this.values.subarray(first, first + 6)], place_ = kind === "free" ? c.slice(3) : [0, 0, 0];
+        const c = [...values.subarray(first, first + 6)], place_ = kind === "free" ? c.slice(3) : [0, 0, 0];
         pose = [add(pose[0], rotated(...pose[1], place_)), quaternionProduct(pose[1], turnOf(c.slice(0, 3)))];
       }
-      out.set([...pose[0], 0, ...pose[1]], 8 * (found.push(pose)));
+      found.push(pose);
     }
+    return found;
   }
 }
