@@ -22,7 +22,8 @@ def closing_table(model: Model, firsts: dict[str, int]) -> list[dict[str, Any]]:
 
 
 def _group(model: Model, system: LoopSystem, firsts: dict[str, int]) -> dict[str, Any]:
-    columns, units = [], []
+    columns: list[int] = []
+    units: list[float] = []
     for k in system.members:
         joint, first = model.joints[k], firsts[model.joint_names[k]]
         columns += range(first, first + joint.nv)
