@@ -23,7 +23,6 @@ sys.path.insert(0, str(ROOT / "tests"))
 from pages import agrees, run_page  # noqa: E402
 from test_docs import PAGES, name_of  # noqa: E402
 
-
 VOLATILE = {  # what another machine or another hour changes, and what stands for it
     r"[\d,]+ steps/s, [\d.:]+ s": "… steps/s, … s",
     r"[\d.]+ s, [\d,]+ runs/s": "… s, … runs/s",

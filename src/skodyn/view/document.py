@@ -34,7 +34,8 @@ __all__ = ["replay_page"]
 
 _SCRIPTS = (
     "geometry.js", "theme.js", "renderer.js", "camera.js", "compass.js", "replay.js", "closures.js",
-    "arrows.js", "bent.js", "assembly.js", "joints.js", "live.js", "chart.js", "panel.js", "player.js",
+    "arrows.js", "bent.js", "assembly.js", "joints.js", "live.js", "chart.js", "panel.js",
+    "player.js",
 )  # fmt: skip
 _TURN_SCALE = 32767  # quaternions as 16-bit integers: within 3e-5 rad, half the size
 
