@@ -4,8 +4,9 @@
     python benchmarks/flexible.py --exudyn      # beside Exudyn: pip install exudyn==1.13.6
 
 Processor time, best of several; a chain of 100 hinged beams, each on the tip of the one before.
-Beside Exudyn a strip falls for 2 s as in tests/data/flexible/flexible_pendulum.json; both programs
-must first meet its tip to 1e-3 of the length, then whole runs are timed alternately.
+Beside Exudyn a strip falls for 2 s as in tests/data/flexible/flexible_pendulum.json, and a bar of
+finite elements swings for 1 s as in solid_bar_h20.json, both programs with its ten Craig-Bampton
+modes. Each must first meet the reference, then whole runs are timed alternately.
 """
 
 from __future__ import annotations
@@ -67,8 +68,9 @@ def seconds(model: sk.Model, calls: int, tries: int = 15) -> float:
 
 # ---- beside Exudyn ------------------------------------------------------------------------------
 
-PENDULUM = Path(__file__).parent.parent / "tests" / "data" / "flexible" / "flexible_pendulum.json"
+REFERENCES = Path(__file__).parent.parent / "tests" / "data" / "flexible"
 DURATION, ROW = 2.0, 0.02
+SWING, MODES, BAR_BOUND = 1.0, 10, 1e-4
 EXUDYN = "1.13.6"
 
 
@@ -140,6 +142,90 @@ class Cable:
         return system.GetSensorStoredData(tip)[:, 1:3], spent
 
 
+class Bar:
+    """Ours: ten modes of a bar of 20-node hexahedra on a hinge at its root."""
+
+    def __init__(self, data: Any, method: str, dt: float) -> None:
+        from scipy import sparse
+
+        body = sk.flexible.from_matrices(
+            data["nodes"], sparse.csr_matrix(data["K"]), sparse.csr_matrix(data["M"]),
+            root=data["root"], interfaces={"tip": data["tip"]}, modes=MODES,
+        )  # fmt: skip
+        builder = sk.ModelBuilder(gravity=(0, 0, -9.81))
+        builder.add_body("bar", joint=sk.Revolute(axis=(0, 1, 0)), flexible=body)
+        self.model, self.method, self.dt = builder.build(), method, dt
+
+    def run(self) -> tuple[np.ndarray, float]:
+        """(x and z of the upper middle of the tip after each half second, seconds)."""
+        q, v = self.model.neutral(), np.zeros(self.model.nv)
+        start = time.process_time()
+        run = sk.simulate(
+            self.model, q, v, duration=SWING, dt=self.dt, every=round(0.5 * SWING / self.dt),
+            integrator=self.method,
+        )  # fmt: skip
+        spent = time.process_time() - start
+        pose = sk.node_poses(self.model, run.q[1:], "bar")[
+            :, list(self.model.flexible["bar"].nodes).index("tip")
+        ]
+        return pose[:, [0, 2], 3] + 0.005 * pose[:, [0, 2], 2], spent
+
+
+class ReducedBar:
+    """Exudyn's ObjectFFRFreducedOrder with the same modes: 6 static ones of the tip and 4 natural
+    ones with root and tip held, interfaces rigid (RBE2), generalised-α."""
+
+    def __init__(self, data: Any, dt: float) -> None:
+        from exudyn import FEM
+        from scipy import sparse
+
+        fem = FEM.FEMinterface()
+        fem.nodes = {"Position": data["nodes"]}
+        fem.massMatrix = sparse.csr_matrix(data["M"])
+        fem.stiffnessMatrix = sparse.csr_matrix(data["K"])
+        fem.ComputeHurtyCraigBamptonModes(
+            boundaryNodesList=[data["root"], data["tip"]], nEigenModes=MODES - 6,
+            useSparseSolver=False, computationMode=FEM.HCBstaticModeSelection.RBE2,
+        )  # fmt: skip
+        self.reduced = FEM.ObjectFFRFreducedOrderInterface(fem)
+        above = data["nodes"] - [0.5, 0.0, 0.005]
+        self.top, self.dt = int(np.argmin((above**2).sum(axis=1))), dt
+
+    def run(self) -> tuple[np.ndarray, float]:
+        import exudyn
+        from exudyn import itemInterface
+
+        container = exudyn.SystemContainer()
+        system: Any = container.AddSystem()
+        made = self.reduced.AddObjectFFRFreducedOrder(system, gravity=[0, 0, -9.81])
+        ground = system.AddObject(itemInterface.ObjectGround())
+        markers = [
+            system.AddMarker(itemInterface.MarkerBodyRigid(bodyNumber=ground)),
+            system.AddMarker(itemInterface.MarkerNodeRigid(nodeNumber=made["nRigidBody"])),
+        ]
+        system.AddObject(
+            itemInterface.GenericJoint(markerNumbers=markers, constrainedAxes=[1, 1, 1, 1, 0, 1])
+        )
+        top = system.AddSensor(
+            itemInterface.SensorSuperElement(
+                bodyNumber=made["oFFRFreducedOrder"], meshNodeNumber=self.top, storeInternal=True,
+                outputVariableType=exudyn.OutputVariableType.Position, writeToFile=False,
+            )
+        )  # fmt: skip
+        system.Assemble()
+        settings = exudyn.SimulationSettings()
+        stepping = settings.timeIntegration
+        stepping.numberOfSteps, stepping.endTime = round(SWING / self.dt), SWING
+        stepping.generalizedAlpha.spectralRadius = 0.9
+        stepping.newton.useModifiedNewton = True
+        settings.solutionSettings.writeSolutionToFile = False
+        settings.solutionSettings.sensorsWritePeriod = 0.5 * SWING
+        start = time.process_time()
+        system.SolveDynamic(settings)
+        spent = time.process_time() - start
+        return system.GetSensorStoredData(top)[1:, [1, 3]], spent
+
+
 def beside_exudyn(tries: int = 7) -> None:
     """Compared first, then timed."""
     import warnings
@@ -149,31 +235,48 @@ def beside_exudyn(tries: int = 7) -> None:
     warnings.simplefilter("ignore", DeprecationWarning)  # its older names do in every version
     if exudyn.__version__ != EXUDYN:
         print(f"Exudyn is {exudyn.__version__}, not {EXUDYN}: figures are not comparable")
-    given = json.loads(PENDULUM.read_text())
+    given = json.loads((REFERENCES / "flexible_pendulum.json").read_text())
     p, rows = given["parameters"], np.array(given["rows"])[:, 1:3]
-    runs: dict[str, Strip | Cable] = {
+    strips: dict[str, Any] = {
         "Exudyn, 2 ms": Cable(p, 0.9, 2e-3),
         "Exudyn, 1 ms": Cable(p, 0.95, 1e-3),
         "rk4, 2 ms": Strip(p, "rk4", 2e-3),
         "implicit_midpoint, 2 ms": Strip(p, "implicit_midpoint", 2e-3),
         "implicit_midpoint, 1 ms": Strip(p, "implicit_midpoint", 1e-3),
     }
+    print("a strip that falls, four modes and eight ANCF cable elements")
+    compare(strips, rows, 1e-3 * p["L"], DURATION, tries)
+    swung = json.loads((REFERENCES / "solid_bar_h20.json").read_text())["pendulum"]
+    data = np.load(REFERENCES / "solid_bar_h20.npz")
+    bars: dict[str, Any] = {
+        "Exudyn, 1 ms": ReducedBar(data, 1e-3),
+        "implicit_midpoint, 1 ms": Bar(data, "implicit_midpoint", 1e-3),
+    }
+    rows = np.array([swung["at_0.5_s"], swung["at_1.0_s"]])
+    print("a bar of finite elements that swings, ten Craig-Bampton modes each")
+    compare(bars, rows, BAR_BOUND, SWING, tries)
+    print(f"load of the machine meanwhile: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+
+
+def compare(
+    runs: dict[str, Any], rows: np.ndarray, bound: float, duration: float, tries: int
+) -> None:
+    """Errors beside a reference, then the time of a step, best of several taken in turn."""
     for name, one in runs.items():
-        error = np.abs(one.run()[0] - rows).max() / p["L"]
-        print(f"{name:24} errs by {error:.1e} of the length", "" if error < 1e-3 else "(too much)")
+        error = np.abs(one.run()[0] - rows).max()
+        print(f"{name:24} errs by {error:.1e} m", "" if error < bound else "(too much)")
     best = dict.fromkeys(runs, np.inf)
     for _ in range(tries):
         for name, one in runs.items():
-            best[name] = min(best[name], one.run()[1] * one.dt / DURATION)
+            best[name] = min(best[name], one.run()[1] * one.dt / duration)
     for name, spent in best.items():
         ratio = best[f"Exudyn, {name[-4:]}"] / spent
         print(f"{name:24} {spent * 1e6:7.2f} µs a step, {ratio:5.1f} times as fast")
-    print(f"load of the machine meanwhile: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="What flexible bodies cost.")
-    parser.add_argument("--exudyn", action="store_true", help="the falling strip beside Exudyn")
+    parser.add_argument("--exudyn", action="store_true", help="strip and bar beside Exudyn")
     if parser.parse_args().exudyn:
         beside_exudyn()
     else:
