@@ -179,6 +179,29 @@ def gains_study(target: Path) -> None:
     save(study_picture(study, ["overshoot", "arrival", "swing"]), target, overwrite=True)
 
 
+def pile_film(target: Path) -> None:
+    """A chain falls on the floor and lies there in a heap, seen from near."""
+    run = record(run_of("falling_chain"))
+    near = Camera(follow=run.model.body_names[-1], zoom=3, elevation=25)
+    target.write_bytes(film(run, span=(0.0, 1.0), speed=0.25, camera=near, **SMALL))
+
+
+def trot_forces(target: Path) -> None:
+    """What the feet of a quadruped carry while it stands, trots and stands again."""
+    save(sheet([run_of("quadruped")], channels=["contacts"]), target, overwrite=True)
+
+
+def trot_screen(target: Path) -> None:
+    """The same forces as arrows, when two feet carry all."""
+    recording = record(run_of("quadruped"))
+
+    def act(page: Any) -> None:
+        page.locator("#scrub").fill("0.31")
+        page.locator("#layer-contacts").check()
+
+    _screen(target, recording, act)
+
+
 def slip_map(target: Path) -> None:
     """How far a quadruped has slid after two seconds, over friction and slope."""
     study = sweep(SCENARIOS / "sweep_quadruped.toml")
@@ -235,6 +258,16 @@ def model_screen(target: Path) -> None:
         page.locator("#tree li").nth(4).click()
 
     _screen(target, still(load(SCENARIOS / "models" / "humanoid.toml")), act)
+
+
+def closed_screen(target: Path) -> None:
+    """A closed mechanism: one slider moves its crank, the other joints follow."""
+
+    def act(page: Any) -> None:
+        page.locator("#sliders input[type=range]").first.fill("1.2")
+
+    scenario = read_scenario(SCENARIOS / "jansen_leg.toml")
+    _screen(target, still(scenario.model, scenario.q0), act)
 
 
 def dark_screen(target: Path) -> None:
@@ -305,8 +338,12 @@ PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {
     "flexible.png": stiffening,
     "cart_gains.png": gains_study,
     "quadruped_slip.png": slip_map,
+    "quadruped_forces.png": trot_forces,
+    "viewer_contacts.png": trot_screen,
+    "falling_chain.gif": pile_film,
     "viewer.png": viewer_screen,
     "viewer_model.png": model_screen,
+    "viewer_closed.png": closed_screen,
     "viewer_dark.png": dark_screen,
     "viewer_phone.png": phone_screen,
 }
