@@ -241,11 +241,15 @@ def contacts():
     place = {"place": {"of": "position.top.x", "kind": "max"}}
     short = test_contact_scenarios.BALL.replace("duration = 0.3", "duration = 0.002")
     short = short.replace("[model]\n", '[model]\nframes.top = { body = "ball" }\n')
+    beside = short + '[forces.push]\ntype = "wrench"\nbody = "ball"\nforce = [0, 0, 1]\n'
     grid = {"contacts.skin.friction": [0.1, 0.2]}
-    for metrics in (named, place):
+    sk.simulate(ball.build(), [1, 0, 0, 0, 0, 0, 0.0999], np.ones(6), duration=2e-3, dt=1e-3,
+                ground=[sk.HalfSpace()], contacts=[sk.Contact("ball", "floor", **law)],
+                elements=[sk.Wrench("ball", force=(0.0, 0.0, 1.0))])  # fmt: skip
+    for metrics, text in ((named, short), (place, beside)):
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "sweep.h5"
-            sk.sweep(parse_scenario(short, SCENARIOS), grid, metrics=metrics, out=out,
+            sk.sweep(parse_scenario(text, SCENARIOS), grid, metrics=metrics, out=out,
                      engine="in-process")  # fmt: skip
 
 

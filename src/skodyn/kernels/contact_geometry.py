@@ -13,10 +13,10 @@ from skodyn.kernels.contact_field import field_at
 from skodyn.kernels.forward_kinematics import POSITION
 from skodyn.kernels.workspace import (
     MOTION,
+    OMEGA,
     ROTATION,
     body_slot,
     load3,
-    load6,
     load_matrix,
     sum_slot,
 )
@@ -96,13 +96,14 @@ def placed(work, model, k, x):
 @helper
 def velocity_at(work, model, k, x):
     """Velocity of body k at a point of the world."""
-    omega, speed = load6(work, body_slot(k) + MOTION)
+    slot = body_slot(k)
+    omega, speed = load3(work, slot + OMEGA), load3(work, slot + MOTION + 3)
     return add_cross(speed, omega, subtract(x, origin_of(work, model, k)))
 
 
 @helper
 def spin_of(work, k):
-    return load3(work, body_slot(k) + MOTION)
+    return load3(work, body_slot(k) + OMEGA)
 
 
 @helper

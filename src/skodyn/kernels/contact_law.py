@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from skodyn.jit import helper
 from skodyn.kernels.contact_geometry import number
-from skodyn.lanes import fma, select, splat, sqrt
+from skodyn.lanes import any_lane, fma, select, splat, sqrt
 from skodyn.model.contact_layout import (
     DAMPING,
     DAMPING_TIME,
@@ -103,7 +103,9 @@ def friction_limit(work, contacts, law, slip, force):
         number(work, contacts, law + SLIP_SPEED),
     )
     more = number(work, contacts, law + STATIC) - kinetic
-    return (kinetic + more / (1.0 + dot(slip, slip) / (vs * vs))) * force
+    if any_lane(more > 0.0):  # adding 0 changes nothing
+        return (kinetic + more / (1.0 + dot(slip, slip) / (vs * vs))) * force
+    return kinetic * force
 
 
 @helper

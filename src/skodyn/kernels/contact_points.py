@@ -18,7 +18,7 @@ from skodyn.kernels.contact_law import (
     stored_in,
 )
 from skodyn.kernels.workspace import row3
-from skodyn.lanes import any_lane, select, splat
+from skodyn.lanes import all_lanes, any_lane, select, splat
 from skodyn.model.contact_layout import BODY_A, BODY_B, BRISTLE, TURNS
 from skodyn.spatial.linear3 import add_scaled, dot, scale, subtract
 
@@ -72,8 +72,10 @@ def meet(work, model, contacts, at, bristles):
     touched = touch(work, model, contacts, at)
     closed = touched.gap < 0.0
     pair = bristles_at(work, contacts, at, bristles)
-    rate, turn_rate, loss = at_rest(work, contacts, at, pair)
     zero = splat(work, 0.0)
+    rate, turn_rate, loss = pair[0], pair[1], zero
+    if not all_lanes(closed):  # else no lane takes it
+        rate, turn_rate, loss = at_rest(work, contacts, at, pair)
     none = (zero, zero, zero)
     a, b = contacts.codes[at + BODY_A], contacts.codes[at + BODY_B]
     x = touched.point

@@ -136,28 +136,35 @@ def turn_freely(work, model, k, axis, inner):
 
 
 @helper
+def answer_body(work, model, k, vdot):
+    """v̇ of joint k and α(k) from the parent's α; are all rates finite?"""
+    slot = body_slot(k)
+    r = load_matrix(work, slot + ROTATION)
+    inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
+    if entry(model, k, KIND) == REVOLUTE:
+        rate = turn_freely(work, model, k, column(r, 2), inner)
+        store_rows(work, vdot, entry(model, k, V_START), rate)
+        return all_lanes(absolute(rate) < _INFINITY)
+    finite = True
+    alpha = shift_motion(load3(work, slot + ARM), inner)  # α⁺
+    for i in range(entry(model, k, N_DOF)):
+        rate = answer_acceleration(work, model, k, i, alpha)
+        store_rows(work, vdot, entry(model, k, V_START) + i, rate)
+        finite = finite and all_lanes(absolute(rate) < _INFINITY)
+        alpha = add_scaled_spatial(alpha, rate, joint_column(work, model, k, i, r))
+    store6(work, slot + MOTION, add_spatial(alpha, load6(work, slot + CORIOLIS)))
+    return finite
+
+
+@helper
 def scatter_accelerations(work, model, vdot):
     """Base to tips: v̇ and α."""
     status = OK
     store6(work, MOTION, ground_acceleration(work, model))
     for k in range(body_count(model)):
-        slot = body_slot(k)
-        r = load_matrix(work, slot + ROTATION)
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        if entry(model, k, KIND) == REVOLUTE:
-            rate = turn_freely(work, model, k, column(r, 2), inner)
-            store_rows(work, vdot, entry(model, k, V_START), rate)
-            if status == OK and not all_lanes(absolute(rate) < _INFINITY):
-                status = failure(NOT_FINITE, k)
-            continue
-        alpha = shift_motion(load3(work, slot + ARM), inner)  # α⁺
-        for i in range(entry(model, k, N_DOF)):
-            rate = answer_acceleration(work, model, k, i, alpha)
-            store_rows(work, vdot, entry(model, k, V_START) + i, rate)
-            if status == OK and not all_lanes(absolute(rate) < _INFINITY):
-                status = failure(NOT_FINITE, k)
-            alpha = add_scaled_spatial(alpha, rate, joint_column(work, model, k, i, r))
-        store6(work, slot + MOTION, add_spatial(alpha, load6(work, slot + CORIOLIS)))
+        finite = answer_body(work, model, k, vdot)
+        if status == OK and not finite:
+            status = failure(NOT_FINITE, k)
     return status
 
 

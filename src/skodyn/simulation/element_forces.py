@@ -59,15 +59,15 @@ def apply_elements(work, system, t, state, effects):
         call_part(system.parts[GRAVITY_PART], work, system, state.q, effects.gravity)
     if codes[ON_BODIES] > 0:
         status = place_bodies(work, full_model(system.model), state, effects.f_ext)
-    each_element(work, system, t, state, effects)
+    each_element(work, system, codes[ELEMENTS], t, state, effects)
     return status
 
 
 @helper
-def each_element(work, system, t, state, effects):
-    """Every element by itself; what they need is ready."""
+def each_element(work, system, count, t, state, effects):
+    """The first elements, so many, each by itself; what they need is ready."""
     codes = system.codes
-    for e in range(codes[ELEMENTS]):
+    for e in range(count):
         at = CODES_HEADER + CODES_RECORD * e
         code = codes[at + CODE]
         if code == SERVO:

@@ -27,7 +27,7 @@ from skodyn.model.flexible_layout import DAMPING, MODE_V, MODES, RECORDS, STIFFN
 from skodyn.model.layout import FLEXIBLE, FULL, N_BODIES
 from skodyn.simulation.element_forces import each_element
 from skodyn.simulation.forces import DAMPING as JOINT_DAMPING
-from skodyn.simulation.forces import GRAVITY_COMPENSATED, ON_BODIES, PASSIVE_RECORD
+from skodyn.simulation.forces import ELEMENTS, GRAVITY_COMPENSATED, ON_BODIES, PASSIVE_RECORD
 from skodyn.simulation.forces import STIFFNESS as JOINT_STIFFNESS
 from skodyn.simulation.steppers.implicit_midpoint import HALF_STEP, SPRUNG_MODEL
 from skodyn.simulation.steppers.tables import clear
@@ -104,7 +104,7 @@ def apply_bent_elements(work, system, t, state, effects):
         status = scatter_bent_rates(work, model, state.q, state.y)
         scatter_positions(work, model)
         scatter_bent_velocities(work, model, state.y)
-    each_element(work, system, t, state, effects)
+    each_element(work, system, codes[ELEMENTS], t, state, effects)
     return status
 
 

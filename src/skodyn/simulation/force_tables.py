@@ -20,13 +20,13 @@ from skodyn.model.model import Model
 from skodyn.model.prescription import flagged_tree
 from skodyn.model.property_checks import field_faults, property_faults
 from skodyn.simulation import forces as f
-from skodyn.simulation.contacts import CONTACTS
 from skodyn.simulation.control_records import CONTROL_RECORD, LAW_PART
 from skodyn.simulation.control_tables import ControlTables, pack_controllers
 from skodyn.simulation.controllers import ReadyLaw
 from skodyn.simulation.element import ELEMENTS, Element, Packed
 from skodyn.simulation.elements import Controller, FixmanForce, Forces, JointProperties, Motion
 from skodyn.simulation.motion_tables import pack_motions
+from skodyn.simulation.parts import CONTACTS
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.structures import OWN_PARTS
 
@@ -66,6 +66,7 @@ class _Packer:
         self.integrals = 0
         self.gravity_compensated = False
         self.on_bodies = False
+        self.contacts_alone = False
         self.fixman_at = 0
         self.parts: list[PartAtWidths] = []
         self.controllers: list[tuple[Controller, str]] = []
@@ -161,6 +162,7 @@ class _Packer:
             return None
         self.numbers += tables.numbers.tolist()
         self.parts.append(CONTACTS)
+        self.contacts_alone = not self.on_bodies
         self.on_bodies = True
         first = f.CODES_HEADER + f.CODES_RECORD * (len(self.records) + 1)
         part = OWN_PARTS + self.parts.index(CONTACTS)
@@ -236,6 +238,8 @@ def pack_forces(
     header[f.ELEMENTS] = len(packer.records)
     header[f.PASSIVE] = int(bool(forces.joints))
     header[f.ON_BODIES] = int(packer.on_bodies)
+    plain = not (driven.records or model.mimics or model.loops)
+    header[f.CONTACTS_ALONE] = int(packer.contacts_alone and plain)
     header[f.GRAVITY_COMPENSATED] = int(packer.gravity_compensated)
     accounts = 1 if tables is None else 3  # the work done; that of contacts, and their loss
     header[f.ACCOUNTS] = accounts

@@ -23,7 +23,8 @@ MOTIONS, MOTIONS_AT = 8, 9  # how many joints are driven, and where their record
 CONTROLLERS_AT, SAMPLED = 10, 11  # records of controllers; how many of them take samples
 N_PARAMETERS, N_NUMBERS = 12, 13  # of one run: constants of the model, numbers of its forces
 CONTROL_WORK = 14  # where the workspace of their dynamics begins in the table CONTROL
-CODES_HEADER = 15
+CONTACTS_ALONE = 15  # 1 where contacts of a tree are all that pushes bodies: touching_system.py
+CODES_HEADER = 16
 
 # a record of `codes`: what it is, which bodies or degrees of freedom, where its numbers begin
 CODE, FIRST, SECOND, OFFSET, COUNT, INTEGRAL = range(6)

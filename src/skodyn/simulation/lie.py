@@ -14,9 +14,10 @@ from __future__ import annotations
 from skodyn.jit import helper
 from skodyn.kernels.joint_kinds import has_quaternion, is_free
 from skodyn.kernels.workspace import body_count, entry, row3, row4, store_row3
-from skodyn.lanes import load_rows, store_rows
+from skodyn.lanes import load_rows, shift_pointer, states, store_rows
 from skodyn.model.layout import N_DOF, NQ, NV, Q_START, V_START
 from skodyn.model.manifold import integrate_free, integrate_spherical
+from skodyn.simulation.steppers.tables import copy
 from skodyn.spatial.linear3 import add_scaled, cross
 from skodyn.spatial.motion import cross_motion
 
@@ -82,6 +83,14 @@ def move_coordinates(work, model, q, u, scale, out):
 @helper
 def _scaled3(s, a):
     return (s * a[0], s * a[1], s * a[2])
+
+
+@helper
+def copy_velocities(work, model, v, out):
+    """out = v, which is dexp⁻¹(0)·v; tables of w rows."""
+    for lane in range(states(work)):
+        to = shift_pointer(out.data, out.first + lane * out.stride)
+        copy(model.tree[NV], to, shift_pointer(v.data, v.first + lane * v.stride))
 
 
 @helper

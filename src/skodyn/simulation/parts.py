@@ -19,6 +19,7 @@ from skodyn.lanes import WIDTH_1, PartAtWidths, Width, parts_of
 from skodyn.model.layout import FULL, LOOPS
 from skodyn.simulation import forces as f
 from skodyn.simulation.bent_looks import COPY_STATE
+from skodyn.simulation.contacts import apply_contacts
 from skodyn.simulation.control import control_lanes, sample_lanes
 from skodyn.simulation.control_dynamics import DYNAMICS_PARTS
 from skodyn.simulation.controllers import ReadyLaw
@@ -58,6 +59,7 @@ from skodyn.simulation.structures import (
     STATE,
     SYSTEM,
 )
+from skodyn.simulation.touching_system import evaluate_touching
 
 BENT = {
     COUPLED: parts_of(evaluate_bent, SYSTEM, NUMBER, STATE, ROWS),
@@ -75,7 +77,7 @@ DRIVEN_LOOPED = {
 }
 """Those where joints of models with loops are driven."""
 
-__all__ = ["AtAnyWidth", "addresses", "element_part"]
+__all__ = ["CONTACTS", "AtAnyWidth", "addresses", "element_part"]
 
 OWN = (
     parts_of(evaluate_coupled, SYSTEM, NUMBER, STATE, ROWS),
@@ -92,6 +94,7 @@ OWN = (
     parts_of(evaluate_driven_coupled, SYSTEM, NUMBER, STATE, ROWS),
     parts_of(control_lanes, SYSTEM, NUMBER, STATE, ROWS, ROWS),
     parts_of(sample_lanes, SYSTEM, NUMBER, STATE),
+    parts_of(evaluate_touching, SYSTEM, NUMBER, STATE, ROWS),
 )
 """In the order of structures.py."""
 
@@ -103,6 +106,10 @@ def element_part(function: Any) -> PartAtWidths:
     `system.codes[at + OFFSET]` on, and adds to `effects.tau` and `effects.f_ext`; it returns OK.
     """
     return parts_of(function, SYSTEM, COUNT, NUMBER, STATE, EFFECTS)
+
+
+CONTACTS = element_part(apply_contacts)
+"""Contacts as an element among others."""
 
 
 class AtAnyWidth:
@@ -148,6 +155,7 @@ def addresses(
         driven and tree[FULL] > 0,
         codes[f.CONTROLLERS] > 0,
         codes[f.SAMPLED] > 0,
+        codes[f.CONTACTS_ALONE] > 0,
     )
     others = BENT if is_bent(tree) else DRIVEN_LOOPED if driven and looped else {}
     own = [others.get(i, part) for i, part in enumerate(OWN)]
@@ -157,9 +165,11 @@ def addresses(
             "A control law asks for dynamics, which models with flexible bodies do not tell it",
             "take dynamics out of its parameters.",
         )
+    # what contacts do alone is inside of TOUCHING, but for the iteration with implicit springs
+    idle = () if settings.implicit_springs or not codes[f.CONTACTS_ALONE] > 0 else (CONTACTS,)
     found = [
         *(part.address(width) if used else 0 for part, used in zip(own, needed, strict=True)),
         *(part.address(WIDTH_1) if i in asked else 0 for i, part in enumerate(DYNAMICS_PARTS)),
-        *(part.address(width) for part in brought),
+        *(part.address(width) if part not in idle else 0 for part in brought),
     ]
     return np.array(found, dtype=object if JIT_DISABLED else np.int64)

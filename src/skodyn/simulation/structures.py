@@ -25,9 +25,9 @@ ADDRESS = COUNT  # of a function; 0 for none
 
 # which address of `parts` is whose
 COUPLED, ELEMENTS_PART, GRAVITY_PART, FIXMAN_PART, LOOPED, CLOSING, MIDPOINT, SPRUNG = range(8)
-DRIVEN, FOLLOWING, EXPANDING, DRIVEN_COUPLED, CONTROLLING, SAMPLING = range(8, 14)
-DYNAMICS_AT = 14  # what controllers can ask for: control_dynamics.py
-OWN_PARTS = 21  # what elements bring along follows
+DRIVEN, FOLLOWING, EXPANDING, DRIVEN_COUPLED, CONTROLLING, SAMPLING, TOUCHING = range(8, 15)
+DYNAMICS_AT = 15  # what controllers can ask for: control_dynamics.py
+OWN_PARTS = 22  # what elements bring along follows
 
 
 class SystemArrays(NamedTuple):

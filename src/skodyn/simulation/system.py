@@ -26,6 +26,7 @@ from skodyn.kernels.workspace import (
 )
 from skodyn.lanes import Rows, fma, load_rows, splat, store_rows
 from skodyn.simulation.forces import (
+    CONTACTS_ALONE,
     CONTROLLERS,
     ELEMENTS,
     FIXMAN,
@@ -48,6 +49,7 @@ from skodyn.simulation.structures import (
     FOLLOWING,
     LOOPED,
     SAMPLING,
+    TOUCHING,
     Effects,
     size_of,
     start_of,
@@ -154,6 +156,8 @@ def evaluate(work, system, t, state, rates):
         return call_part(system.parts[COUPLED], work, system, t, state, rates)
     if has_loops(system.model):
         return call_part(system.parts[LOOPED], work, system, t, state, rates)
+    if system.codes[CONTACTS_ALONE] > 0:
+        return call_part(system.parts[TOUCHING], work, system, t, state, rates)
     placed = act(work, system, t, state, rates)
     tau, f_ext = table(system, TAU), forces_on_bodies(system)
     status = accelerate(work, system.model, state, tau, f_ext, rates)

@@ -23,7 +23,7 @@ from skodyn.kernels.status import OK
 from skodyn.lanes import shift_pointer
 from skodyn.simulation.fixed_step import fixed_steps
 from skodyn.simulation.lane_loop import lane_steps
-from skodyn.simulation.lie import coordinate_rates, move_coordinates
+from skodyn.simulation.lie import coordinate_rates, copy_velocities, move_coordinates
 from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.tables import clear, combine
 from skodyn.simulation.structures import State, numbered_table, size_of, start_of, table
@@ -75,17 +75,23 @@ def explicit_stages(work, system, t, dt, state):
     m, k = start_of(table(system, STAGE_M)), start_of(table(system, STAGE_K))
     count = size_of(work, way)
     for i in range(stages):
-        weights = shift_pointer(a, i * stages)
-        clear(count, start_of(way))
-        combine(count, start_of(way), start_of(way), i, weights, dt, m)
-        combine(count, start_of(stage.y), start_of(state.y), i, weights, dt, k)
-        move_coordinates(work, system.model, state.q, way, 1.0, stage.q)
-        status = close(work, system, t + c[i] * dt, stage) if i > 0 else OK
-        if status != OK:
-            return status
-        coordinate_rates(work, system.model, way, stage.y, numbered_table(work, system, STAGE_M, i))
+        here = state  # the first stage has gone no way
+        rates_of_way = numbered_table(work, system, STAGE_M, i)
+        if i > 0:
+            weights = shift_pointer(a, i * stages)
+            clear(count, start_of(way))
+            combine(count, start_of(way), start_of(way), i, weights, dt, m)
+            combine(count, start_of(stage.y), start_of(state.y), i, weights, dt, k)
+            move_coordinates(work, system.model, state.q, way, 1.0, stage.q)
+            here = stage
+            status = close(work, system, t + c[i] * dt, stage)
+            if status != OK:
+                return status
+            coordinate_rates(work, system.model, way, stage.y, rates_of_way)
+        else:
+            copy_velocities(work, system.model, state.y, rates_of_way)
         rates = numbered_table(work, system, STAGE_K, i)
-        status = evaluate(work, system, t + c[i] * dt, stage, rates)
+        status = evaluate(work, system, t + c[i] * dt, here, rates)
         if status != OK:
             return status
     return OK
