@@ -18,7 +18,6 @@ import random
 import re
 import resource
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -39,6 +38,7 @@ from skodyn.sweeps.index import create_index
 from skodyn.sweeps.packing import Packer
 from skodyn.sweeps.plan import read_plan
 from skodyn.sweeps.stored_study import record_of
+from time_limit import time_limit
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 MOST_SECONDS = 10.0
@@ -345,29 +345,6 @@ def mutations(seed: int) -> Iterator[tuple[str, bytes]]:
 
 
 # ---- judging ------------------------------------------------------------------------------------
-
-
-class TooLongError(BaseException):
-    """Not an Exception, so that nobody catches it on the way."""
-
-
-@contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Of the processor, since others may be at work; ten times as long for one who only waits."""
-
-    def stop(_signal: int, _frame: Any) -> None:
-        raise TooLongError(f"more than {seconds:g} s")
-
-    clocks = {signal.SIGPROF: signal.ITIMER_PROF, signal.SIGALRM: signal.ITIMER_REAL}
-    before = {number: signal.signal(number, stop) for number in clocks}
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    signal.setitimer(signal.ITIMER_REAL, 10 * seconds)
-    try:
-        yield
-    finally:
-        for number, clock in clocks.items():
-            signal.setitimer(clock, 0)
-            signal.signal(number, before[number])
 
 
 def limit_memory() -> None:

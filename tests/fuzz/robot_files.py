@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import random
 import re
-import signal
 import tempfile
 import time
 from collections import Counter
@@ -17,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+
+from time_limit import time_limit
 
 NUMBERS = [
     "0", "-0", "+1", "-1", "1e0", "1E-3", "1e5", ".5", "5.", "1d3", "0x10", "1,5", "1_0", "1e",
@@ -30,6 +31,9 @@ WORDS = [
     "", " ", "true", "false", "auto", "world", "&amp;", "&lt;&#0;", "&x;", "../../etc/passwd",
     "\u202e", "🤖", "a b", "TRUE", "1",
 ]  # fmt: skip
+
+MOST_SECONDS = 60.0
+"""Of the processor, for one file."""
 
 SINGULAR = 1e12
 """A mass matrix of this condition has no acceleration to speak of."""
@@ -149,22 +153,6 @@ def mutated(text: str, changes: list[Change], rng: random.Random) -> bytes:
 
 
 @contextmanager
-def no_hang(seconds: int = 60) -> Iterator[None]:
-    """An alarm instead of a test that never ends."""
-
-    def ring(*_: object) -> None:
-        raise AssertionError("the reader hangs")
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
-@contextmanager
 def said_on_stderr() -> Iterator[list[str]]:
     """What C code writes to stderr, as the one entry of a list."""
     said: list[str] = []
@@ -227,7 +215,7 @@ def campaign(
         path = folder / name
         path.write_bytes(make(rng))
         try:
-            with no_hang():
+            with time_limit(MOST_SECONDS):
                 ends[judge(path, rng)] += 1
         except BaseException as error:
             kept = path.with_stem(f"finding_{seed}_{number}")
