@@ -57,7 +57,8 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         self._folder, self._order = folder, order
         self._own: dict[str, Thing] = {}
         self._others: dict[str, Thing] = {}
-        self._is_open, self._opening = not folder, 0
+        self._is_open = not folder
+        self._opening: set[int] = set()  # threads that import the folder now
         _ALL.append(self)
 
     def add(self, thing: Thing, own: bool = False) -> None:
@@ -68,7 +69,7 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
             raise FaultsError([f"{whose} {fault}." for fault in wrong])
         name = self._name(thing)
         known = self._own.get(name, self._others.get(name, thing))
-        if known is not thing:
+        if known is not thing and (self._is_open or not own):  # an own one may be read again
             raise FaultsError(f"There is {self.what} {name!r} already; give another name.")
         (self._own if own else self._others)[name] = thing
 
@@ -78,10 +79,18 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
 
     @property
     def built_in(self) -> Mapping[str, Thing]:
-        """What skodyn brings itself; nothing of others is imported."""
-        if not self._is_open and self._opening != threading.get_ident():
-            self._opening = threading.get_ident()  # what is imported may ask for names itself
-            _import_all(self._folder)  # where other threads wait for it
+        """What skodyn brings itself; nothing of others is imported.
+
+        A thread that is interrupted here (Ctrl-C) leaves the registry as if nobody had looked: the
+        next look imports the folder again, and things of the file that was cut off a second time.
+        """
+        thread = threading.get_ident()
+        if not self._is_open and thread not in self._opening:
+            self._opening.add(thread)  # what is imported may ask for names itself
+            try:
+                _import_all(self._folder)  # where other threads wait for it
+            finally:
+                self._opening.discard(thread)
             key = self._order or self._name
             self._own = dict(sorted(self._own.items(), key=lambda item: key(item[1])))
             self._is_open = True
@@ -162,8 +171,9 @@ def load_plugins() -> None:
     _loading = threading.get_ident()
     try:
         _load_each()
+        _loaded = True  # unless interrupted
     finally:
-        _loaded, _loading = True, 0
+        _loading = 0
 
 
 def _load_each() -> None:
