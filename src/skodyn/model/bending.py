@@ -6,6 +6,7 @@ weighs the same, and their modes beside it, which `flexible_packing.with_flexibl
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -92,6 +93,7 @@ def _replaced(
     framed = _hanging(described.frames, flexible, "body")
     bent = Bent(described)
     pieces: dict[str, Segments] = {}
+    reduced: dict[bytes, FlexibleBody] = {}
     bodies: list[BodyDescription] = []
     for body in described.bodies:
         if body.name not in flexible:
@@ -111,7 +113,7 @@ def _replaced(
             names = tuple(piece.name for piece in own.bodies)
             bent.bodies[body.name] = BentBody(body.flexible, names, carried, frames)
         else:
-            modal = _modal(body, carried, faults)
+            modal = _modal(body, carried, faults, reduced)
             bodies.append(modal.rigid)
             bent.modal[body.name] = modal.body
             bent.bodies[body.name] = BentBody(body.flexible, (), carried, frames)
@@ -138,14 +140,22 @@ class _Modal(NamedTuple):
     body: FlexibleBody
 
 
-def _modal(body: BodyDescription, carried: Mapping[str, Hanging], faults: list[Fault]) -> _Modal:
-    """The modes of a body, and a rigid one that weighs the same."""
+def _modal(
+    body: BodyDescription,
+    carried: Mapping[str, Hanging],
+    faults: list[Fault],
+    reduced: dict[bytes, FlexibleBody],
+) -> _Modal:
+    """The modes of a body, and a rigid one that weighs the same; equal beams are reduced once."""
     found = body.flexible
     nodes = {one.node for one in carried.values()}
     nodes |= set(found.loaded if isinstance(found, Beam) else ())
     free = getattr(body.joint, "is_floating", False) and body.parent == GROUND and not nodes
     if isinstance(found, Beam):
-        found = beam_body(found, sorted(nodes), free=free)
+        key = pickle.dumps((found, sorted(nodes), free))
+        if key not in reduced:
+            reduced[key] = beam_body(found, sorted(nodes), free=free)
+        found = reduced[key]
     else:
         faults += free_fault(found, free, subject("Body", body.name))
     com = found.first_moment / found.mass
