@@ -256,6 +256,32 @@ def test_notes_fold_and_axes_and_scale_are_drawn(chromium, tmp_path):
         )
 
 
+def shares_of_the_picture(recording, points):
+    """Where points are in the first view: 1 is the edge of a square picture."""
+    view = first_view(recording, recording.scene.extent)
+    seen = (np.asarray(points) - view.target) @ view.axes().T
+    depth = view.distance - seen[:, 2]
+    return np.abs(seen[:, :2]).max(axis=1) / (depth * np.tan(FIELD_OF_VIEW / 2))
+
+
+def test_the_first_view_has_scenery_that_is_near_and_the_ends_of_springs():
+    b = sk.ModelBuilder(name="arm on a desk")
+    b.add_body("rod", "world", sk.Revolute(axis=(1, 0, 0)), mass=1.0, com=(0, 0, 0.2),
+               inertia=(0.02, 0.02, 0.02))  # fmt: skip
+    bare = still(b.build())
+    b.add_visual("world", sk.Box((0.9, 0.5, 0.05)), translation=(-0.1, 0, 0))
+    desk = still(b.build())
+    corners = [(x, y, 0.0) for x in (-0.55, 0.35) for y in (-0.25, 0.25)]
+    assert shares_of_the_picture(bare, corners).max() > 1.2
+    assert shares_of_the_picture(desk, corners).max() < 1.2  # pictures are wider than high
+    b.add_visual("world", sk.Box((90.0, 50.0, 0.05)))  # a hall: it need not be whole in sight
+    hall = first_view(still(b.build()), desk.scene.extent)
+    assert hall.distance < 4 * first_view(bare, bare.scene.extent).distance
+    hook = sk.PointSpring("rod1", "world", stiffness=20.0, point_b=(0, 1.5, 3.0))
+    run = sk.simulate(arm(), [0.0, 0.0], [0.0, 0.0], duration=0.02, dt=1e-3, elements=[hook])
+    assert shares_of_the_picture(record(run.trajectory), [(0, 1.5, 3.0)]).max() < 1.2
+
+
 # ---- sliders and the pose ---------------------------------------------------------------------
 
 
@@ -396,10 +422,9 @@ def test_springs_and_wrenches_of_a_run_are_arrows_with_their_forces():
     forces = field(recording, "forces").vectors[0, 0]
     np.testing.assert_allclose(forces, rotations[0] @ (0, 3.0, 0), rtol=1e-12)
     quiet = Painter(recording, (160, 120)).frame(0.0).astype(int)
-    shown = (
-        Painter(show_layers(recording, ["springs", "forces"]), (160, 120)).frame(0.0).astype(int)
-    )
-    assert changed_share(quiet, shown) > 0.003
+    for layer in ("springs", "forces"):
+        shown = Painter(show_layers(recording, [layer]), (160, 120)).frame(0.0).astype(int)
+        assert (np.abs(shown - quiet).max(axis=2) > 25).sum() > 15  # pixels of thin arrows
     with pytest.raises(sk.LogError, match="nothing to show as 'contacts'"):
         show_layers(recording, ["contacts"])
 
@@ -450,3 +475,7 @@ def test_arrows_appear_on_demand_and_the_legend_says_what_they_stand_for(chromiu
         assert "sticks" in words
         assert "slips" in words
         assert "m/s" in words
+        dots = page.locator("#legend i").evaluate_all("all => all.map((i) => i.style.background)")
+        colours = [c for name in ("contacts", "velocities") for c in field(recording, name).colours]
+        assert dots == [f"rgb({', '.join(str(int(c[i : i + 2], 16)) for i in (1, 3, 5))})"
+                        for c in colours]  # fmt: skip

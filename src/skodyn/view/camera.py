@@ -83,6 +83,10 @@ def first_view(recording: Recording, extent: float) -> View:
     flat = points.reshape(-1, 3)
     azimuth = _facing(flat - flat.mean(axis=0))
     view = View((0.0, 0.0, 0.0), 1.0, azimuth, _ELEVATION, follow, floor, 1.0)
+    if follow < 0:  # what stands around the motion, as far as it is near
+        size = float(np.linalg.norm(np.ptp(flat, axis=0)))
+        low, high = flat.min(axis=0) - size / 2, flat.max(axis=0) + size / 2
+        flat = np.concatenate((flat, np.clip(recording.surroundings(), low, high)))
     target, distance = _fitted(view.axes(), flat, 0.02 * extent)
     if follow >= 0:
         target = recording.centres()[0, 0]

@@ -15,9 +15,10 @@ from skodyn.view.rotations import rotated
 if TYPE_CHECKING:
     from skodyn.view.scene import Scene
 
-__all__ = ["extent_of", "hull", "level", "lost_meshes", "reaches"]
+__all__ = ["extent_of", "hull", "level", "lost_meshes", "reaches", "scenery"]
 
 Floats = NDArray[np.float64]
+_SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))
 
 
 def level(one: Any, gravity: Floats) -> bool:
@@ -43,24 +44,41 @@ def extent_of(model: Model) -> float:
 def hull(scene: Scene) -> tuple[NDArray[np.int64], Floats]:
     """Bodies and points in them, between which all lies that is shown of them at first."""
     bodies, points = [np.zeros(0, dtype=np.int64)], [np.zeros((0, 3))]
-    signs = np.array(list(product((-1.0, 1.0), repeat=3)))
-    tips = np.concatenate((np.eye(3), -np.eye(3)))
     for batch in scene.batches:
         rows = batch.instances[batch.instances[:, 0] >= 0].astype(np.float64)
         if batch.layer not in scene.shown or batch.layer == "joints" or not len(rows):
             continue
-        vertices = scene.meshes[batch.mesh].vertices
-        low, high = vertices.min(axis=0), vertices.max(axis=0)
-        box = (low + high) / 2 + signs * (high - low) / 2
-        corners = tips if batch.mesh == "sphere" else box
-        turned = rotated(rows[:, None, 4:8], corners * rows[:, None, 8:11])
-        points.append((rows[:, None, 1:4] + turned).reshape(-1, 3))
-        bodies.append(np.repeat(rows[:, 0].astype(np.int64), len(corners)))
+        corners = _corners(scene, batch.mesh, rows)
+        points.append(corners.reshape(-1, 3))
+        bodies.append(np.repeat(rows[:, 0].astype(np.int64), corners.shape[1]))
     for bent in scene.bent:  # undeformed
         some = bent.stations[:: max(1, len(bent.stations) // 16)]
         points.append(some)
         bodies.append(np.full(len(some), bent.body))
     return np.concatenate(bodies), np.concatenate(points)
+
+
+def _corners(scene: Scene, mesh: str, rows: Floats) -> Floats:
+    """Points around instances of a mesh, (instances, points, 3)."""
+    if mesh == "sphere":
+        around = np.concatenate((np.eye(3), -np.eye(3)))
+    else:
+        vertices = scene.meshes[mesh].vertices
+        low, high = vertices.min(axis=0), vertices.max(axis=0)
+        around = (low + high) / 2 + _SIGNS * (high - low) / 2
+    return np.asarray(
+        rows[:, None, 1:4] + rotated(rows[:, None, 4:8], around * rows[:, None, 8:11])
+    )
+
+
+def scenery(scene: Scene, upright: Floats) -> Floats:
+    """Points around shapes that stand in the world, in the picture's axes."""
+    found = [np.zeros((0, 3))]
+    for batch in scene.batches:
+        if batch.layer == "shapes" and batch.layer in scene.shown:
+            rows = batch.upright(upright).astype(np.float64)
+            found.append(_corners(scene, batch.mesh, rows[rows[:, 0] < 0]).reshape(-1, 3))
+    return np.concatenate(found)
 
 
 def reaches(model: Model, scene: Scene) -> Floats:

@@ -21,7 +21,7 @@ from skodyn.view.arrows import ArrowField, arrow_shapes
 from skodyn.view.bent_shapes import LAYER, BentShape
 from skodyn.view.closures import ArrowScale, Ends, arrows, lines, loop_ends, places_of
 from skodyn.view.joint_table import FAR, OPEN
-from skodyn.view.outline import hull
+from skodyn.view.outline import hull, scenery
 from skodyn.view.rotations import quaternions, rotated, rotation_from_z
 from skodyn.view.scene import Batch, Scene, scene_of
 from skodyn.view.shapes import unit_mesh
@@ -147,6 +147,14 @@ class Recording:
             k = shape.body
             around.append(positions[:, k, None] + rotated(turns[:, k, None], moved))
         return np.concatenate((positions, *around, *self.ends.places(positions, turns)), axis=1)
+
+    def surroundings(self) -> Floats:
+        """Points that stand still: around scenery, and where springs hang, (points, 3)."""
+        found = [scenery(self.scene, self.upright)]
+        for field in self.arrows:
+            hung = () if field.ends is None else (field.ends, (field.bodies, field.points))
+            found += [points[bodies < 0] for bodies, points in hung]
+        return np.concatenate(found)
 
     def _moved(self, offsets: Floats) -> Floats:
         """Where a point of each body is, (F, n, 3)."""

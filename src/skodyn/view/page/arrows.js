@@ -42,7 +42,7 @@ class Arrows {
 
   /** What the arrows that are shown stand for. */
   legend(shown) {
-    return this.fields.filter((field) => shown.has(field.layer)).map((field) => ({ text: `${field.words}: the long arrow is ${short(field.usual)} ${field.unit}`, keys: field.keys.map((word, i) => ({ word, colour: field.colours[i] })) }));
+    return this.fields.filter((field) => shown.has(field.layer)).map((field) => ({ text: `${field.words}: the long arrow is ${short(field.usual)} ${field.unit}`, colour: field.keys.length ? null : field.colours[0], keys: field.keys.map((word, i) => ({ word, colour: field.colours[i] })) }));
   }
 }
 

@@ -61,9 +61,10 @@ function markLoop(row, loop) {
 
 function showLegend(rows) {
   $("legend").hidden = !rows.length;
-  $("legend").replaceChildren(...rows.flatMap(({ text, keys }, n) => {
-    const marks = keys.flatMap(({ word, colour }) => { const dot_ = element("i"); dot_.style.background = `rgb(${colour.map((c) => Math.round(255 * c))})`; return [" ", dot_, word]; });
-    return [...(n ? [element("br")] : []), text, ...marks];
+  const mark = (colour) => { const dot_ = element("i"); dot_.style.background = `rgb(${colour.map((c) => Math.round(255 * c))})`; return dot_; };
+  $("legend").replaceChildren(...rows.flatMap(({ text, keys, colour }, n) => {
+    const marks = keys.flatMap((key) => [" ", mark(key.colour), key.word]);
+    return [...(n ? [element("br")] : []), ...(colour ? [mark(colour)] : []), text, ...marks];
   }));
 }
 
