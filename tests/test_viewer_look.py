@@ -421,10 +421,10 @@ def test_springs_and_wrenches_of_a_run_are_arrows_with_their_forces():
     np.testing.assert_allclose(field(recording, "springs").vectors[0, 0], pull * along, rtol=1e-12)
     forces = field(recording, "forces").vectors[0, 0]
     np.testing.assert_allclose(forces, rotations[0] @ (0, 3.0, 0), rtol=1e-12)
-    quiet = Painter(recording, (160, 120)).frame(0.0).astype(int)
-    for layer in ("springs", "forces"):
-        shown = Painter(show_layers(recording, [layer]), (160, 120)).frame(0.0).astype(int)
-        assert (np.abs(shown - quiet).max(axis=2) > 25).sum() > 15  # pixels of thin arrows
+    quiet = Painter(recording, (480, 360)).frame(0.0).astype(int)
+    for layer, least in (("springs", 60), ("forces", 150)):  # the spring is seen along its line
+        shown = Painter(show_layers(recording, [layer]), (480, 360)).frame(0.0).astype(int)
+        assert (np.abs(shown - quiet).max(axis=2) > 25).sum() > least
     with pytest.raises(sk.LogError, match="nothing to show as 'contacts'"):
         show_layers(recording, ["contacts"])
 

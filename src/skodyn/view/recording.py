@@ -152,8 +152,8 @@ class Recording:
         """Points that stand still: around scenery, and where springs hang, (points, 3)."""
         found = [scenery(self.scene, self.upright)]
         for field in self.arrows:
-            hung = () if field.ends is None else (field.ends, (field.bodies, field.points))
-            found += [points[bodies < 0] for bodies, points in hung]
+            if field.ends is not None and field.bodies is not None and field.points is not None:
+                found += [field.ends[1][field.ends[0] < 0], field.points[field.bodies < 0]]
         return np.concatenate(found)
 
     def _moved(self, offsets: Floats) -> Floats:
