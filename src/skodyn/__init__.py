@@ -200,7 +200,7 @@ _HOME = {
         "SlowControllerWarning",
     ),
     "skodyn.simulation.element": ("Element",),
-    "skodyn.simulation.sko_runs": ("SKORun", "simulate_sko"),
+    "skodyn.simulation.sko_runs": ("simulate_sko",),
     "skodyn.simulation.steppers.tableaux": ("explicit_method",),
     "skodyn.sko": (
         "Blocks",

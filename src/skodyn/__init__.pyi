@@ -157,7 +157,6 @@ from skodyn.simulation import simulate as simulate
 from skodyn.simulation.controllers import ControllerError as ControllerError
 from skodyn.simulation.controllers import SlowControllerWarning as SlowControllerWarning
 from skodyn.simulation.element import Element as Element
-from skodyn.simulation.sko_runs import SKORun as SKORun
 from skodyn.simulation.sko_runs import simulate_sko as simulate_sko
 from skodyn.simulation.steppers.tableaux import explicit_method as explicit_method
 from skodyn.sko import Blocks as Blocks

@@ -94,7 +94,8 @@ def _slowly(
     """All that is not one well-formed state of a tree."""
     if out is not None and not (isinstance(out, tuple | list) and len(out) == 2):
         raise StateError(f"out is {shown(out)}", "give a pair of arrays: rotations, positions.")
-    into, size = out or (None, None), (_body_poses.POSE * model.n_bodies, 3)
+    into: Any = out or (None, None)
+    size = (_body_poses.POSE * model.n_bodies, 3)
     table = _one_table(into, model.n_bodies)
     if model.flexible:
         found = _bent_poses(model, q, threads)

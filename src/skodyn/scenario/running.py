@@ -154,7 +154,8 @@ def resume_log(
     if not before.scenario_text:
         raise LogError(
             f"{path} was not written from a scenario file; go on with it in Python, by "
-            f"sk.simulate(…, log={str(path)!r}, resume=True) and what else it was begun with."
+            f"sk.simulate(…, log={str(path)!r}, resume=True), or sk.simulate_sko, and what else it "
+            "was begun with."
         )
     folder = Path(before.provenance.get("scenario_folder", "."))
     plan = plan_of(parse_scenario(before.scenario_text, folder), folder)

@@ -33,9 +33,7 @@ from skodyn.simulation.elements import (
 )
 from skodyn.simulation.loop import Progress
 from skodyn.simulation.run_progress import shown_run
-from skodyn.simulation.session import Plan, Run
-from skodyn.simulation.session import resume as _resume
-from skodyn.simulation.session import run as _run
+from skodyn.simulation.session import Plan, Run, run_or_resume
 from skodyn.simulation.settings import IntegratorSettings, setting_names
 from skodyn.simulation.thermostat import AndersenThermostat
 from skodyn.typing import IntegratorName
@@ -191,8 +189,5 @@ def simulate(
         chosen, forces, every, tuple(channels),
         seed=seed, thermostat=thermostat,
     )  # fmt: skip
-    if resume and log is not None and Path(log).exists():
-        with shown_run(Path(log).name, progress) as show:
-            return _resume(plan, log, progress=show)
     with shown_run(model.name if log is None else Path(log).name, progress) as show:
-        return _run(plan, log, overwrite=overwrite, progress=show)
+        return run_or_resume(plan, log, resuming=resume, overwrite=overwrite, progress=show)

@@ -53,8 +53,14 @@ class ReadyLaw:
 
     address: Any = 0
 
-    def __init__(self, asks: frozenset[int] = frozenset()) -> None:
+    def __init__(self, asks: frozenset[int] = frozenset(), function: Any = None) -> None:
         self.asks = asks  # parts of the dynamics
+        self._function = function  # where it is called in Python
+
+    @property
+    def said(self) -> str:
+        """Why it gave no torques at its last call, if it says so itself."""
+        return str(getattr(self._function, "said", ""))
 
     def take_error(self) -> BaseException | None:
         """What the law raised since the last time this was asked; compiled ones cannot."""
@@ -83,7 +89,8 @@ class PlainLaw(ReadyLaw):
     """Without the compiler: kernels call the Python function itself."""
 
     def __init__(self, function: Callable[..., Any], names: tuple[str, ...], params: Any) -> None:
-        super().__init__(asked_dynamics(function) if "dynamics" in names else frozenset())
+        asks = asked_dynamics(function) if "dynamics" in names else frozenset()
+        super().__init__(asks, function)
 
         def call(law: Law) -> int:
             given = {
@@ -122,7 +129,7 @@ class PythonLaw(ReadyLaw):
     def __init__(
         self, function: Callable[..., Any], names: tuple[str, ...], params: Any, dynamics: Any
     ) -> None:
-        super().__init__()
+        super().__init__(function=function)
         self.error: BaseException | None = None
 
         def call(slots: Any, results: Any) -> None:
@@ -336,12 +343,14 @@ def prepare_law(controller: Controller, model: Any) -> ReadyLaw:
         return _prepared(function, names, form, controller.label)
     from numba.core.errors import NumbaError
 
+    dynamics = ModelDynamics(model, controller.frames)
+    if getattr(function, "in_python", False):  # it knows, and nobody need be warned
+        return PythonLaw(function, names, params, dynamics)
     try:
         return _compile(function, names, params)
     except (NumbaError, TypeError) as error:  # TypeError: not a plain function
         _warn_of_slowness("controller", name_of(function), error)
-        plain = getattr(function, "py_func", function)
-        return PythonLaw(plain, names, params, ModelDynamics(model, controller.frames))
+        return PythonLaw(getattr(function, "py_func", function), names, params, dynamics)
 
 
 def prepare_motion(function: Callable[..., None]) -> ReadyLaw:

@@ -93,6 +93,8 @@ def _bend_watch(
 class Engine:
     """One run at lane width 1."""
 
+    keeps_accounts = True  # of energy and momentum
+
     def __init__(
         self,
         model: Model,

@@ -127,7 +127,7 @@ def summarise(engine: Engine, first_step: int, wall: float, start: Snapshot) -> 
         "steps_this_run": steps,
         "wall_seconds": wall,
         "steps_per_second": steps / max(wall, 1e-9),
-        **balance(engine, start),
+        **(balance(engine, start) if engine.keeps_accounts else {}),
         **(engine.watch.summary() if engine.watch is not None else {}),
         **(engine.bending.summary() if engine.bending is not None else {}),
     }
@@ -140,6 +140,8 @@ def explain(engine: Engine, status: int) -> str:
     """One sentence for a step that failed: what, which joint, when, and what to try."""
     code, which = decode(status)
     when = f"at t = {engine.t:.9g} s, step {engine.step + 1}"
+    if said := next((law.said for law in engine.laws if law.said), ""):
+        return f"there are no accelerations {when}: {said}"
     if code == OUT_OF_BOUNDS:
         limit = engine.settings.max_speed
         return f"joint {_joint_of_dof(engine, which)!r} is faster than {limit:g} {when}"

@@ -23,7 +23,7 @@ from skodyn.typing import RunSummary
 if TYPE_CHECKING:
     from skodyn.io.trajectory import Trajectory
 
-__all__ = ["Plan", "Run", "checkpoint_path", "resume", "run"]
+__all__ = ["Plan", "Run", "checkpoint_path", "resume", "run", "run_or_resume"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +168,20 @@ def run(
     checkpoint.remove(checkpoint_path(path))  # of an older run with this name
     writer.append(first)
     return _run_logged(plan, engine, start, writer, path, progress, chunk)
+
+
+def run_or_resume(
+    plan: Plan,
+    log: str | Path | None,
+    *,
+    resuming: bool,
+    overwrite: bool,
+    progress: Progress | None,
+) -> Run:
+    """Go on with a log that is there, if that is wanted; else run from the start."""
+    if resuming and log is not None and Path(log).exists():
+        return resume(plan, log, progress=progress)
+    return run(plan, log, overwrite=overwrite, progress=progress)
 
 
 def resume(
