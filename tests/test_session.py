@@ -7,7 +7,6 @@ import os
 import random
 import shutil
 import signal
-import sys
 import time
 from dataclasses import replace
 from functools import partial
@@ -30,7 +29,6 @@ from skodyn.simulation.session import Plan, checkpoint_path
 from skodyn.simulation.settings import IntegratorSettings
 from test_steppers import FORCES, flier, start
 
-simulate_module = sys.modules["skodyn.simulation"]
 CHANNELS = ("energy", "momentum", "poses", "vdot", "tau")
 DATA_SETS = ("t", "step", "q", "v")
 
@@ -193,7 +191,7 @@ def test_simulate_goes_on_with_its_log_as_the_message_says(tmp_path, monkeypatch
     q, v = start(model)
     given = {"duration": 0.5, "dt": 5e-3, "joints": FORCES.joints, "elements": FORCES.elements}
     whole = simulate(model, q, v, **given)
-    monkeypatch.setattr(simulate_module, "_run", partial(session.run, chunk=5))
+    monkeypatch.setattr(session, "run", partial(session.run, chunk=5))
     stop = interrupt_at(40)
     part = simulate(model, q, v, log=log, resume=True, progress=stop, **given)  # begins
     assert part.status == "interrupted"

@@ -82,7 +82,7 @@ def drive(
                 sink.append_events(*block.events)
             _raise_controller_error(engine, raised or engine.take_controller_error())
             if block.status != 0:
-                status, message = "failed", explain(engine, block.status)
+                status, message = "failed", _said(engine) or explain(engine, block.status)
                 break
             budget = chunk or _next_budget(budget, now - before)
             if now - flushed > FLUSH_SECONDS:
@@ -136,12 +136,16 @@ def summarise(engine: Engine, first_step: int, wall: float, start: Snapshot) -> 
     return summary
 
 
+def _said(engine: Engine) -> str:
+    """What a law in Python says of why it gave no torques."""
+    said = next((law.said for law in engine.laws if law.said), "")
+    return said and f"there are no accelerations after t = {engine.t:.9g} s: {said}"
+
+
 def explain(engine: Engine, status: int) -> str:
     """One sentence for a step that failed: what, which joint, when, and what to try."""
     code, which = decode(status)
     when = f"at t = {engine.t:.9g} s, step {engine.step + 1}"
-    if said := next((law.said for law in engine.laws if law.said), ""):
-        return f"there are no accelerations {when}: {said}"
     if code == OUT_OF_BOUNDS:
         limit = engine.settings.max_speed
         return f"joint {_joint_of_dof(engine, which)!r} is faster than {limit:g} {when}"

@@ -205,7 +205,7 @@ class Sweep:
         step = int(file["steps"][run])
         stand_in: Any = SimpleNamespace(
             model=s.model, settings=s.integrator, step=step, t=step * s.integrator.dt,
-            v=np.asarray(file["v"][run]),
+            q=np.asarray(file["q"][run]), v=np.asarray(file["v"][run]), forces=s.forces,
         )  # fmt: skip
         return explain(stand_in, int(file["code"][run])) + (f"; {text}" if text else "")
 
