@@ -7,6 +7,8 @@ contact point and for each joint's springs, dampers, friction, stops and servos:
     γt = −h·a·w·min(1, F/(a·|w|)),   a = h·kt + d,   w = vt + kt·s/a
     s⁺ = (s − h·f/d)/(1 + h·kt/d),   f = γt/h
 
+Loops hold G·(v − v₀) = −h·Ġv₀ by multipliers: [𝓗 G*; G 0] in place of the Hessian 𝓗.
+
 F = μN with N of the start; a second pass takes N of the first. Hessians come from differences of
 the forces' formulas by hand, steps are halved until the cost falls: nothing here is fast.
 """
@@ -139,23 +141,25 @@ def joint_impulse(joint, q, v0, v, h):
     return push, slope, cost
 
 
-def solve(mass, force, v0, points, joints, q, h, passes=2, tolerance=1e-13):
+def solve(mass, force, v0, points, joints, q, h, passes=2, tolerance=1e-13, held=None):
     """(v, limits): the new velocity, and the F that it was found with.
 
-    force: τ − bias. joints: one table per degree of freedom, q their coordinates.
+    force: τ − bias. joints: one table per degree of freedom, q their coordinates. held: (G, Ġv₀) of
+    what must hold.
     """
-    v = v0.copy()
+    G, bent = held if held is not None else (np.zeros((0, len(v0))), np.zeros(0))
+    v = v0 - h * np.linalg.pinv(G, rcond=1e-9) @ bent
     limits = [point.limit(v0, point.start_force(v0)) for point in points]
     for number in range(passes):
         if number:
             limits = [
                 p.limit(v, normal_impulse(p.law, p.gap, p.normal_row @ v, h)[0] / h) for p in points
             ]
-        v = _newton(mass, force, v0, v, points, limits, joints, q, h, tolerance)
+        v = _newton(mass, force, v0, v, points, limits, joints, q, h, tolerance, G)
     return v, limits
 
 
-def _newton(mass, force, v0, v, points, limits, joints, q, h, tolerance):
+def _newton(mass, force, v0, v, points, limits, joints, q, h, tolerance, G):
     def cost_and_slopes(v):
         cost = 0.5 * (v - v0) @ mass @ (v - v0) - h * force @ v
         gradient, hessian = mass @ (v - v0) - h * force, mass.copy()
@@ -176,22 +180,32 @@ def _newton(mass, force, v0, v, points, limits, joints, q, h, tolerance):
             cost += energy
         return cost, gradient, hessian
 
+    def step_and_rest(gradient, hessian):
+        """Newton's step that leaves G·v alone, and what of the gradient no multiplier holds."""
+        matrix = np.block([[hessian, G.T], [G, np.zeros((len(G), len(G)))]])
+        right = np.concatenate((-gradient, np.zeros(len(G))))
+        size = np.concatenate((1.0 / np.sqrt(np.diag(hessian)), np.ones(len(G))))
+        found = size * np.linalg.lstsq(size[:, None] * matrix * size, size * right, rcond=1e-13)[0]
+        rest = gradient - np.linalg.pinv(G, rcond=1e-9) @ (G @ gradient)
+        return found[: len(v0)], np.abs(rest).max()
+
     cost, gradient, hessian = cost_and_slopes(v)
     scale = max(np.abs(h * force).max(), np.abs(mass @ v0).max(), 1e-300)
     for _ in range(300):
-        if np.abs(gradient).max() <= tolerance * scale:
+        step, rest = step_and_rest(gradient, hessian)
+        if rest <= tolerance * scale:
             return v
-        step, share = np.linalg.solve(hessian, -gradient), 1.0
+        share = 1.0
         while share > 1e-12:
             found = cost_and_slopes(v + share * step)
             if found[0] <= cost + 1e-4 * share * gradient @ step + 1e-13 * abs(cost):
                 break
             share *= 0.5
-        if np.abs(found[1]).max() >= np.abs(gradient).max() and share < 1e-6:
+        if step_and_rest(*found[1:])[1] >= rest and share < 1e-6:
             return v  # rounding
         v = v + share * step
         cost, gradient, hessian = found
-    if np.abs(gradient).max() > 1e-9 * scale:
+    if step_and_rest(gradient, hessian)[1] > 1e-9 * scale:
         raise ArithmeticError("the twin did not converge")
     return v
 

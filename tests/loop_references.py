@@ -23,8 +23,8 @@ DATA = Path(__file__).parent / "data" / "loops"
 NAMES = tuple(sorted(path.stem for path in DATA.glob("*.json")))
 QUARTER = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])  # a turn by 90° about z, exact
 DOWN = (0.0, -9.81, 0.0)
-METHODS = ("rk4", "semi_implicit_euler", "implicit_midpoint", "dormand_prince")
-"""Integrators that take loops: all but `implicit_contact`, which refuses them by name."""
+METHODS = ("rk4", "semi_implicit_euler", "implicit_midpoint", "implicit_contact", "dormand_prince")
+"""Integrators that take loops: all."""
 
 
 @dataclass

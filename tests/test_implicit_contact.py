@@ -87,11 +87,30 @@ class Scene:
         self.h = float(rng.choice([2e-3, 1e-2, 3e-2]))
         self.bodies = naive.random_bodies(rng, n, branching=0.6, rotors=0.4)
         self.q, self.v = naive.random_state(rng, self.bodies)
+        made = adapters.builder(self.bodies)
+        self.add_balls(made, range(n) if touching else (), pairs)
+        self.finish(made)
+
+    gravity = np.array(GRAVITY)
+
+    @staticmethod
+    def joint_name(k):
+        return f"b{k}"
+
+    def packed(self):
+        """q and v as the model orders them."""
+        return (
+            adapters.to_packed_q(self.model, self.bodies, self.q),
+            adapters.to_packed_v(self.model, self.bodies, self.v),
+        )
+
+    def add_balls(self, made, touching, pairs):
+        """Balls near the floor, one on each of these bodies, and pairs of balls far above it."""
+        rng, n = self.rng, len(self.bodies)
         self.normal = naive.random_unit(rng)
         self.balls, self.laws = [], []
-        made = adapters.builder(self.bodies)
         rotations, places = naive.forward_kinematics(self.bodies, self.q)
-        for k in range(n) if touching else ():
+        for k in touching:
             x = rng.normal(size=3)
             x += self.normal * (0.4 + rng.uniform(-0.15, 0.05) - self.normal @ x)
             centre = rotations[k].T @ (x - places[k])
@@ -110,9 +129,12 @@ class Scene:
                 )
             self.between.append((a, b, x, y))
             self.laws.append(self.law(rng))
+
+    def finish(self, made):
+        """The model with its floor, and the forces of its joints."""
         self.model = with_ground(made.build(), [sk.HalfSpace(normal=self.normal)])
         self.slices = naive.offsets(self.bodies)[1]
-        self.joints, self.servos = self.forces_of_joints(rng)
+        self.joints, self.servos = self.forces_of_joints(self.rng)
 
     @staticmethod
     def law(rng):
@@ -166,9 +188,10 @@ class Scene:
                              "kd": float(rng.uniform(-1, 9)), "target": 0.3, "speed": 0.2,
                              "limit": float(rng.choice([3.0, np.inf]))}  # fmt: skip
                     tables[s.start].setdefault("servos", []).append(servo)
-                    servos.append(Servo(f"b{k}", kp=servo["kp"], kd=servo["kd"], target=0.3,
-                                        target_velocity=0.2, limit=servo["limit"]))  # fmt: skip
-            self.properties[f"b{k}"] = sk.JointProperties(**given)
+                    servos.append(Servo(self.joint_name(k), kp=servo["kp"], kd=servo["kd"],
+                                        target=0.3, target_velocity=0.2,
+                                        limit=servo["limit"]))  # fmt: skip
+            self.properties[self.joint_name(k)] = sk.JointProperties(**given)
             for i in range(s.start, s.stop):
                 tables[i] |= given
         return tables, tuple(servos)
@@ -208,15 +231,21 @@ class Scene:
         return naive.jacobian(self.bodies, self.q, k, rotations[k].T @ (place - places[k]))
 
 
-def solve(scene, points):
-    """v⁺ of the twin: velocities of free joints along the axes of the start."""
+def of_axes_that_stay(scene):
+    """v̇ of free joints whose velocities do not change in the world."""
     vdot = np.zeros_like(scene.v)
     for s in free_joints(scene):
         vdot[s.start + 3 : s.stop] = -np.cross(scene.v[s][:3], scene.v[s][3:])
-    force = -naive.inverse_dynamics(scene.bodies, scene.q, scene.v, vdot, np.array(GRAVITY))
+    return vdot
+
+
+def solve(scene, points, held=None):
+    """v⁺ of the twin: velocities of free joints along the axes of the start."""
+    vdot = of_axes_that_stay(scene)
+    force = -naive.inverse_dynamics(scene.bodies, scene.q, scene.v, vdot, scene.gravity)
     mass = naive.mass_matrix(scene.bodies, scene.q)
     found = twin.solve(
-        mass, force, scene.v, points, scene.joints, scene.coordinates(), scene.h
+        mass, force, scene.v, points, scene.joints, scene.coordinates(), scene.h, held=held
     )  # fmt: skip
     return *found, mass
 
@@ -242,8 +271,7 @@ def run_of(scene, bristles, **settings):
         scene.contact(names, law) for names, law in zip(scene.names(), scene.laws, strict=True)
     )
     forces = Forces(scene.properties, scene.servos, contacts=contacts)
-    q = adapters.to_packed_q(scene.model, scene.bodies, scene.q)
-    v = adapters.to_packed_v(scene.model, scene.bodies, scene.v)
+    q, v = scene.packed()
     run = engine(scene.model, q, v, forces, scene.h, **settings)
     at, places = len(v), {}
     for number, law in enumerate(scene.laws):
@@ -267,7 +295,7 @@ def test_contacts_between_two_bodies_are_those_of_the_twin(seed):
     compare(Scene(200 + seed, pairs=1 + seed % 4, touching=seed % 3 > 0))
 
 
-def compare(scene):
+def random_bristles(scene):
     rng = scene.rng
     bristles = [(1e-3 * rng.normal(size=3), 1e-3 * rng.normal(size=3)) for _ in scene.laws]
     for pair, law in zip(bristles, scene.laws, strict=True):
@@ -275,6 +303,11 @@ def compare(scene):
             pair[1][:] = 0.0
         if not law["mu"]:
             pair[0][:] = 0.0
+    return bristles
+
+
+def compare(scene):
+    bristles = random_bristles(scene)
     points = scene.points(bristles)
     v, limits, mass = solve(scene, points)
     ends = twin.ends(points, limits, v, scene.h)
@@ -283,6 +316,11 @@ def compare(scene):
     found = adapters.from_packed_v(scene.model, scene.bodies, run.v)
     scale = np.abs(v).max() * np.linalg.cond(mass)
     assert np.abs(found - at_the_end(scene, v)).max() < 1e-12 * scale + SMALL
+    compare_ends(run, places, ends, scale)
+
+
+def compare_ends(run, places, ends, scale):
+    """Bristles, work and loss of all contacts."""
     for number, end in enumerate(ends):
         wanted = np.concatenate((end["s"], end["zeta"]))
         had = run.y[places[number]]

@@ -308,13 +308,6 @@ def test_what_it_cannot_take_is_refused_by_name():
     assert "prescribed motions" in message
     b.add_mimic("b", "a")
     assert "mimic joints" in refused((b.build(), [0.0], [0.0]))
-    assert "closed loops" in refused((sk.examples.four_bar(), *four_bar_state()))
-
-
-def four_bar_state():
-    model = sk.examples.four_bar()
-    q = sk.assemble(model, model.neutral()).q
-    return q, np.zeros(model.nv)
 
 
 # ---- crossings ----------------------------------------------------------------------------------

@@ -67,9 +67,6 @@ def test_what_contacts_take_is_accounted_for_with_loops():
 
 
 REFUSED = {
-    "implicit_contact": lambda m, q, v: sk.simulate(
-        m, q, v, duration=0.1, integrator="implicit_contact"
-    ),
     "cut": lambda m, q, v: sk.cut(m, []),
     "inverse kinematics": lambda m, q, v: sk.inverse_kinematics(m, {m.body_names[0]: np.eye(4)}),
     "diagonal_velocity": sk.diagonal_velocity,

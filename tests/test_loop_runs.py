@@ -19,7 +19,7 @@ from skodyn.simulation.settings import IntegratorSettings
 from skodyn.sweeps.lane_batch import LaneBatch, PackedRuns
 from skodyn.sweeps.metrics import pack_metrics
 
-FIXED = ("rk4", "semi_implicit_euler", "implicit_midpoint")
+FIXED = ("rk4", "semi_implicit_euler", "implicit_midpoint", "implicit_contact")
 STEPS, DT = 60, 2e-3
 SPRINGS = {
     "02_four_bar": {"rocker": JointProperties(stiffness=3.0, damping=0.1)},

@@ -124,11 +124,10 @@ def carry_rigidly(work, model, k, r, big_r, zeta, tau):
 
 @routine
 def _reduce_mass(work, model, group):
-    """D = LL* and X*Φ*; is D positive definite, beyond rounding?"""
+    """D = LL* of 𝓜X in PRODUCT; is it positive definite, beyond rounding?"""
     x, mass = loop_lane(model, group + X_LANE), loop_lane(model, group + MASS_LANE)
     m, product = model.tree[group + MOBILITY], loop_lane(model, group + PRODUCT_LANE)
     rates = loop_lane(model, group + RATE_LANE)
-    apply_mass(work, model, group)
     for u in range(m):
         for t in range(u, m):
             total = splat(work, 0.0)
@@ -163,7 +162,14 @@ def _reduce_residues(work, model, group):
 
 @routine
 def close_group(work, model, group):
-    """Let a group yield as a whole: D, Y and y, and what its parent's sums become."""
+    """Let a group yield as a whole."""
+    apply_mass(work, model, group)
+    return yield_whole_group(work, model, group)
+
+
+@routine
+def yield_whole_group(work, model, group):
+    """D, Y and y from 𝓜X, and what the sums of the group's parent become."""
     mass, rates = loop_lane(model, group + MASS_LANE), loop_lane(model, group + RATE_LANE)
     m, passed = model.tree[group + MOBILITY], loop_lane(model, group + PASSED_LANE)
     sound = _reduce_mass(work, model, group)

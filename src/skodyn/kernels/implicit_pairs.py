@@ -73,7 +73,13 @@ from skodyn.spatial.motion import (
     subtract_spatial,
 )
 
-__all__ = ["correct_for_pairs"]
+__all__ = [
+    "answer_in_tree",
+    "answer_point",
+    "correct_for_pairs",
+    "less_pair_loads",
+    "yield_to_load",
+]
 
 
 @helper
@@ -114,29 +120,43 @@ def column_of(work, places, p, j):
 
 
 @helper
+def less_pair_loads(work, model, places, k, f):
+    """f less the LOAD of all pairs that body k has a part in."""
+    n = body_count(model)
+    for i in range(places.touched[k], places.touched[k + 1]):
+        code = places.touched[n + 1 + i]
+        if is_pair(code):
+            slot, side = point_slot(places, point_of(code)), side_of(code)
+            push = load6(work, slot + LOAD)
+            if side == 1:
+                push = negate(push[0]), negate(push[1])
+            f = subtract_spatial(f, shift_force(load3(work, slot + ARMS + 3 * side), push))
+    return f
+
+
+@helper
+def yield_to_load(work, model, k, f):
+    """f⁺: what is left of a load when joint k has yielded, with the factors of the sweep."""
+    n = body_count(model)
+    r = load_matrix(work, body_slot(k) + ROTATION)
+    for last in range(entry(model, k, N_DOF)):
+        i = entry(model, k, N_DOF) - 1 - last
+        record = dof_slot(n, entry(model, k, V_START) + i)
+        epsilon = -dot_spatial(joint_column(work, model, k, i, r), f)
+        store(work, record + RESIDUE, epsilon)
+        ratio = epsilon * load(work, record + PIVOT)
+        f = add_scaled_spatial(f, ratio, load6(work, record + GAIN))
+    return f
+
+
+@helper
 def gather_pair_loads(work, model, places):
     """Tips to base: residuals of the LOAD of all pairs, with the factors of the sweep."""
     n = body_count(model)
     for back in range(n):
         k = n - 1 - back
-        f = passed_force(work, model, k)
-        for i in range(places.touched[k], places.touched[k + 1]):
-            code = places.touched[n + 1 + i]
-            if is_pair(code):
-                slot, side = point_slot(places, point_of(code)), side_of(code)
-                push = load6(work, slot + LOAD)
-                if side == 1:
-                    push = negate(push[0]), negate(push[1])
-                f = subtract_spatial(f, shift_force(load3(work, slot + ARMS + 3 * side), push))
-        r = load_matrix(work, body_slot(k) + ROTATION)
-        for last in range(entry(model, k, N_DOF)):
-            i = entry(model, k, N_DOF) - 1 - last
-            record = dof_slot(n, entry(model, k, V_START) + i)
-            epsilon = -dot_spatial(joint_column(work, model, k, i, r), f)
-            store(work, record + RESIDUE, epsilon)
-            ratio = epsilon * load(work, record + PIVOT)
-            f = add_scaled_spatial(f, ratio, load6(work, record + GAIN))
-        pass_force_inward(work, model, k, f, False)
+        f = less_pair_loads(work, model, places, k, passed_force(work, model, k))
+        pass_force_inward(work, model, k, yield_to_load(work, model, k, f), False)
 
 
 @helper
@@ -173,6 +193,13 @@ def scatter_pair_answers(work, model, places, keep):
         store6(work, slot + MOTION, change)
         for i in range(places.touched[k], places.touched[k + 1]):
             answer_point(work, places, places.touched[n + 1 + i], change, keep)
+
+
+@helper
+def answer_in_tree(work, model, places, keep):
+    """What the LOAD of all pairs moves, in a model without loops."""
+    gather_pair_loads(work, model, places)
+    scatter_pair_answers(work, model, places, keep)
 
 
 @helper
@@ -235,7 +262,7 @@ def solve_positive(work, matrix, size, x):
 
 
 @helper
-def fill_system(work, model, places, matrix, size, x):
+def fill_system(answer, work, model, places, matrix, size, x):
     """The matrix and the right-hand side of λ."""
     column = 0
     for i in range(places.n_pairs):
@@ -248,8 +275,7 @@ def fill_system(work, model, places, matrix, size, x):
             if any_lane(is_stiff(work, slot)):
                 clear_loads(work, places)
                 store6(work, slot + LOAD, own)
-                gather_pair_loads(work, model, places)
-                scatter_pair_answers(work, model, places, False)
+                answer(work, model, places, False)
                 write_column(work, places, matrix, size, column)
             else:
                 write_unit_column(work, matrix, size, column)
@@ -257,8 +283,11 @@ def fill_system(work, model, places, matrix, size, x):
 
 
 @helper
-def correct_for_pairs(work, model, places):
-    """Take what pairs resist off the step that a sweep without them has found."""
+def correct_for_pairs(answer, work, model, places):
+    """Take what pairs resist off the step that a sweep without them has found.
+
+    answer: finds what the LOAD of all pairs moves.
+    """
     stiff, size = splat(work, 0.0), 0
     for i in range(places.n_pairs):
         mine = is_stiff(work, point_slot(places, places.pairs[i]))
@@ -267,7 +296,7 @@ def correct_for_pairs(work, model, places):
     if not any_lane(stiff > 0.0):
         return
     matrix, x = places.matrix, places.matrix + size * size
-    fill_system(work, model, places, matrix, size, x)
+    fill_system(answer, work, model, places, matrix, size, x)
     solve_positive(work, matrix, size, x)
     column = 0
     for i in range(places.n_pairs):
@@ -280,5 +309,4 @@ def correct_for_pairs(work, model, places):
             )  # fmt: skip
             column += 1
         store6(work, point_slot(places, p) + LOAD, push)
-    gather_pair_loads(work, model, places)
-    scatter_pair_answers(work, model, places, True)
+    answer(work, model, places, True)

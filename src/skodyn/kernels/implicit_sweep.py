@@ -114,6 +114,8 @@ class Places(NamedTuple):
     pairs: Any  # numbers of points between two bodies
     n_pairs: Any
     matrix: Any  # where lanes for them begin
+    impulses: Any  # rows that are free while Newton's method runs: one number for each velocity
+    changes: Any  # likewise
 
 
 @helper

@@ -231,6 +231,7 @@ def close_group_positions(change, work, model, group, q, v, step):
     open_by = select(settled, zero, select(before < 0.0, zero, gap))
     still = open_by <= CLOSED
     if all_lanes(still):
+        store(work, last, splat(work, -1.0))
         return STOOD
     _gaps_to_side(work, model, group)
     if not change(work, model, group):
@@ -238,9 +239,9 @@ def close_group_positions(change, work, model, group, q, v, step):
     move_members(work, model, group, q, still)
     if fresh:
         gap = select(_way_to_go(work, model, group) <= TINY, splat(work, -1.0), gap)
-    gap = select(before < 0.0, before, gap)
+    gap = select(still, splat(work, -1.0), gap)  # and so it stays, whatever its neighbours do
     store(work, last, gap)
-    return ARRIVED if all_lanes(select(still, splat(work, -1.0), gap) < 0.0) else MOVED
+    return ARRIVED if all_lanes(gap < 0.0) else MOVED
 
 
 @routine

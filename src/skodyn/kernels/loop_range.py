@@ -196,13 +196,14 @@ def _orthogonalise(work, model, group):
 
 
 @routine
-def _add_free_rates(work, model, group):
-    """e = γ + Wθ̈₀ into RATE, by a scatter over the group with c at rest."""
+def add_free_rates(work, model, group, bent):
+    """e = γ + Wθ̈₀ into RATE, by a scatter over the group with c at rest; bent: with γ."""
     stage = stage_at(model, group, 0)
     rank, e = model.tree[stage + RANK], loop_lane(model, group + RATE_LANE)
     rows, none = loop_lane(model, group + X_LANE), (zero3(work), zero3(work))
     for i in range(rank):
-        store(work, e + i, load(work, loop_lane(model, stage + SIDE_LANE) + i))
+        side = load(work, loop_lane(model, stage + SIDE_LANE) + i)
+        store(work, e + i, side if bent else splat(work, 0.0))
     for m in range(model.tree[group + MEMBERS]):
         k, first = member_body(model, group, m), member_dof(model, group, m)
         r, alpha = load_matrix(work, body_slot(k) + ROTATION), none
@@ -229,7 +230,7 @@ def close_range_group(work, model, group):
     for i in range(rank):
         store6(work, passed + 6 * i, _gather_row(work, model, group, i))
     sound = _orthogonalise(work, model, group)
-    _add_free_rates(work, model, group)
+    add_free_rates(work, model, group, True)
     solve_lower(work, factor, rank, e, 1)
     for j in range(6):
         solve_lower(work, factor, rank, passed + j, 6)

@@ -14,7 +14,9 @@ BRISTLE_INTEGRAL = 4  # which number behind the velocities is the first bristle
 TOUCHED_AT = 5  # a row of starts, one per body and one more, into the list behind it
 PAIRS, PAIRS_AT = 6, 7  # points between two bodies, and their numbers
 PUSHED = 8  # 1 if other elements push bodies
-IMPLICIT_HEADER = 9
+LANES_AT = 9  # the first lane of the workspace that nobody else needs
+OWN_SWEEP = 10  # 1 if Newton's steps are a part of their own: parts.py
+IMPLICIT_HEADER = 11
 
 # an entry of the list of touched bodies is 8·point + 4·second + 2·pair + side.
 # side: the body is b; pair: the other is no ground; second: the other comes first in the tree

@@ -5,8 +5,8 @@ The cost along a step is a scalar function of contacts and joints, so a line sea
 
 from __future__ import annotations
 
-from skodyn.jit import helper
-from skodyn.kernels.implicit_pairs import correct_for_pairs
+from skodyn.jit import call_part, helper
+from skodyn.kernels.implicit_pairs import answer_in_tree, correct_for_pairs
 from skodyn.kernels.implicit_sweep import (
     gather_impulses,
     kinetic_slope,
@@ -25,6 +25,7 @@ from skodyn.lanes import (
     select,
     splat,
 )
+from skodyn.model.implicit_layout import OWN_SWEEP
 from skodyn.simulation.implicit_joints import (
     advance_joints,
     are_resisted,
@@ -43,8 +44,13 @@ from skodyn.simulation.implicit_points import (
     renew_limits,
     retreat_points,
 )
+from skodyn.simulation.structures import MIDPOINT
 
-__all__ = ["ITERATIONS", "PASSES", "TOLERANCE", "iterate"]
+__all__ = ["BEGIN", "ITERATIONS", "PASSES", "SWEEP", "TOLERANCE", "iterate"]
+
+BEGIN, SWEEP = range(2)
+"""What is asked of Newton's steps where they are a part of their own: steppers/implicit_looped.py.
+"""
 
 # of `method`
 TOLERANCE, ITERATIONS, PASSES = range(3)
@@ -121,14 +127,23 @@ def slope_at(work, system, implicit, places, h, share, known):
 
 
 @helper
-def descend(work, system, implicit, places, h, done, weight):
-    """Newton's step, then as far as the cost falls; (status, whole, largest residual)."""
-    status = gather_impulses(work, system.model, places)
+def sweep(work, system, implicit, places, h, state):
+    """Where Newton's step leads, into NEXT_SPEED and NEXT of points."""
+    if implicit[OWN_SWEEP] > 0:
+        return call_part(system.parts[MIDPOINT], work, system, 0.0, h, state, SWEEP)
+    first = gather_impulses(work, system.model, places)
     second = scatter_changes(work, system.model, places)
-    if status != OK or second != OK:
-        return status if status != OK else second, done, weight
-    if places.n_pairs > 0:
-        correct_for_pairs(work, system.model, places)
+    if first == OK and second == OK and places.n_pairs > 0:
+        correct_for_pairs(answer_in_tree, work, system.model, places)
+    return first if first != OK else second
+
+
+@helper
+def descend(work, system, implicit, places, h, state, done, weight):
+    """Newton's step, then as far as the cost falls; (status, whole, largest residual)."""
+    status = sweep(work, system, implicit, places, h, state)
+    if status != OK:
+        return status, done, weight
     bound = advance_points(work, places, done) + advance_joints(work, system, places, done)
     respond_all(work, system, implicit, places, h)
     slope, along, worst = measure(work, system, implicit, places, h, weight)
@@ -153,7 +168,7 @@ def renew(work, system, implicit, places, h, found, weight):
 
 
 @helper
-def iterate(work, system, implicit, places, h):
+def iterate(work, system, implicit, places, h, state):
     """v⁺ of every degree of freedom, into SPEED."""
     tolerance, passes = system.method[TOLERANCE], system.method[PASSES]
     zero, one = splat(work, 0.0), splat(work, 1.0)
@@ -161,7 +176,7 @@ def iterate(work, system, implicit, places, h):
     done, passed, before = zero, zero, splat(work, float("inf"))
     for _ in range(2 * int(system.method[ITERATIONS])):
         still = done > 0.5
-        status, whole, worst = descend(work, system, implicit, places, h, still, weight)
+        status, whole, worst = descend(work, system, implicit, places, h, state, still, weight)
         if status != OK:
             return status
         stuck = (worst >= before) & (worst <= STAGNANT)

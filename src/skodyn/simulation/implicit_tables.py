@@ -17,6 +17,8 @@ from skodyn.model.implicit_layout import (
     CONTACTS_FROM_CODES,
     EXPLICIT,
     IMPLICIT_HEADER,
+    LANES_AT,
+    OWN_SWEEP,
     PAIR,
     PAIRS,
     PAIRS_AT,
@@ -60,8 +62,11 @@ PUSH_BODIES = (f.WRENCH_WORLD, f.WRENCH_BODY, f.POINT_SPRING, f.OWN_PART)
 """Elements that may push bodies."""
 
 
-def with_implicit_codes(tree: Any, codes: Any) -> NDArray[np.int64]:
-    """The codes of all forces with what an implicit step reads behind them."""
+def with_implicit_codes(tree: Any, codes: Any, lanes: int) -> NDArray[np.int64]:
+    """The codes of all forces with what an implicit step reads behind them.
+
+    lanes: how many of the workspace others need.
+    """
     records, at = _records(codes), contacts_at(codes)
     others = records[:-1] if at else records
     servos = others[others[:, f.CODE] == f.SERVO]
@@ -74,11 +79,17 @@ def with_implicit_codes(tree: Any, codes: Any) -> NDArray[np.int64]:
     own = np.zeros(IMPLICIT_HEADER, dtype=np.int64)
     own[SERVOS], own[CONTACTS_FROM_CODES], own[PAIRS] = len(servos), at, len(pairs)
     own[BRISTLE_INTEGRAL] = int(codes[f.INTEGRALS]) - int(codes[f.ACCOUNTS]) - n_bristles
+    own[LANES_AT], own[OWN_SWEEP] = lanes, int(has_own_sweep(tree))
     own[PUSHED] = int(np.isin(explicit[:, f.CODE], PUSH_BODIES).any())
     parts = [header, explicit.reshape(-1), servos.reshape(-1), touched, pairs]
     starts = IMPLICIT_HEADER + np.cumsum([0, *(len(part) for part in parts)])
     own[EXPLICIT], own[SERVOS_AT], own[TOUCHED_AT], own[PAIRS_AT] = starts[[0, 2, 3, 4]]
     return np.concatenate((codes, own, *parts)).astype(np.int64)
+
+
+def has_own_sweep(tree: Any) -> bool:
+    """Are Newton's steps a part of their own?"""
+    return bool(tree[LOOPS] > 0)
 
 
 def _touched(n_bodies: int, points: Any) -> tuple[Any, Any]:
@@ -116,7 +127,6 @@ def refuse_implicit(tree: Any, codes: Any, loops: Sequence[str] = ()) -> None:
     for found, what in (
         (tree[FULL] > 0 and not is_bent(tree), "mimic joints"),
         (is_bent(tree), "flexible bodies"),
-        (tree[LOOPS] > 0, f"closed loops, and {loops[0]!r} is one" if loops else "closed loops"),
         (codes[f.MOTIONS] > 0, "prescribed motions"),
     ):
         if found:

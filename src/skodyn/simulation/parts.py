@@ -44,6 +44,7 @@ from skodyn.simulation.methods import method_named
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.sprung_system import evaluate_sprung
 from skodyn.simulation.steppers.driven_midpoint import step_driven_looped
+from skodyn.simulation.steppers.implicit_looped import newton_looped
 from skodyn.simulation.steppers.looped_midpoint import step_looped
 from skodyn.simulation.structures import (
     CLOSING,
@@ -76,6 +77,9 @@ DRIVEN_LOOPED = {
     FOLLOWING: parts_of(follow_closed, SYSTEM, NUMBER, STATE),
 }
 """Those where joints of models with loops are driven."""
+
+IMPLICIT = {MIDPOINT: parts_of(newton_looped, SYSTEM, NUMBER, NUMBER, STATE, COUNT)}
+"""Newton's steps of implicit_contact with loops, where other methods have a whole step."""
 
 __all__ = ["CONTACTS", "AtAnyWidth", "addresses", "element_part"]
 
@@ -139,15 +143,16 @@ def addresses(
             "implicit_springs does not go with prescribed motions", "leave one of them out."
         )
     driven, looped = codes[f.MOTIONS] > 0, tree[LOOPS] > 0
-    variational = looped and method_named(settings.method).closes_loops
+    method = method_named(settings.method)
+    own_step = looped and (method.closes_loops or method.solves_contacts)
     needed = (
         tree[FULL] > 0,
         codes[f.ELEMENTS] > 0,
         codes[f.GRAVITY_COMPENSATED] > 0 and not is_bent(tree),
         codes[f.FIXMAN] > 0,
         looped and not driven,
-        looped and (variational or not driven),
-        variational,
+        looped and (own_step or not driven),
+        own_step,
         settings.implicit_springs and not looped,
         driven and not tree[FULL] > 0,
         driven,
@@ -158,6 +163,7 @@ def addresses(
         codes[f.CONTACTS_ALONE] > 0,
     )
     others = BENT if is_bent(tree) else DRIVEN_LOOPED if driven and looped else {}
+    others = {**others, **IMPLICIT} if method.solves_contacts else others
     own = [others.get(i, part) for i, part in enumerate(OWN)]
     asked = frozenset().union(*(one.law.asks for one in brought if isinstance(one, AtAnyWidth)))
     if asked and is_bent(tree):

@@ -94,8 +94,8 @@ def system_arrays(
 
     laws: of its controllers.
     """
-    codes, more = codes_and_lanes(model.kernel_tree, tables.codes, settings, model.loop_names)
     tree, driven = tables.tree_of(model), tables.flags is not None
+    codes, more = codes_and_lanes(tree, tables.codes, settings, model.loop_names)
     functions = [AtAnyWidth(function) for function in (*tables.functions, *laws)]
     brought: list[PartAtWidths | AtAnyWidth] = [*tables.parts, *functions]
     return SystemArrays(
@@ -147,7 +147,7 @@ def codes_and_lanes(
     if not method_named(settings.method).solves_contacts:
         return codes, 0
     refuse_implicit(tree, codes, loops)
-    return with_implicit_codes(tree, codes), implicit_lanes(tree, codes)
+    return with_implicit_codes(tree, codes, lanes_of(tree)), implicit_lanes(tree, codes)
 
 
 def constants_of_runs(

@@ -39,7 +39,6 @@ from skodyn.kernels.workspace import (
     body_count,
     body_slot,
     entry,
-    free_slot,
     load6,
     row3,
     row4,
@@ -62,6 +61,8 @@ from skodyn.model.implicit_layout import (
     BRISTLE_INTEGRAL,
     CONTACTS_FROM_CODES,
     EXPLICIT,
+    LANES_AT,
+    OWN_SWEEP,
     PAIRS,
     PAIRS_AT,
     PUSHED,
@@ -84,7 +85,7 @@ from skodyn.simulation.implicit_joints import (
     keep_pushes,
     prepare_servos,
 )
-from skodyn.simulation.implicit_newton import iterate
+from skodyn.simulation.implicit_newton import BEGIN, iterate
 from skodyn.simulation.implicit_points import (
     end_points,
     keep_responses,
@@ -94,8 +95,16 @@ from skodyn.simulation.lane_loop import lane_steps
 from skodyn.simulation.lie import move_coordinates
 from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.method import Method, Setting
-from skodyn.simulation.structures import GRAVITY_PART, Effects, System, table
-from skodyn.simulation.system import F_EXT, GRAVITY, SYSTEM_MEMORY, TAU, apply_forces, control
+from skodyn.simulation.structures import GRAVITY_PART, MIDPOINT, Effects, System, table
+from skodyn.simulation.system import (
+    F_EXT,
+    GRAVITY,
+    SYSTEM_MEMORY,
+    TAU,
+    apply_forces,
+    close,
+    control,
+)
 from skodyn.spatial.linear3 import add_scaled, cross, multiply_vector, multiply_vector_transposed
 from skodyn.spatial.motion import dot_spatial
 from skodyn.spatial.rotations import quaternion_matrix
@@ -133,7 +142,7 @@ def explicit_system(system, implicit):
 @helper
 def places_of(system, implicit):
     model = system.model
-    dofs = free_slot(model)
+    dofs = implicit[LANES_AT]
     loads = dofs + IMPLICIT_DOF_LANES * velocity_count(model)
     servos = loads + 6 * body_count(model)
     points = servos + implicit[SERVOS]
@@ -150,6 +159,8 @@ def places_of(system, implicit):
         shift_pointer(implicit, implicit[PAIRS_AT]),
         implicit[PAIRS],
         points + POINT_LANES * count,
+        table(system, TAU),
+        table(system, RATES),
     )
 
 
@@ -290,15 +301,18 @@ def step(work, system, t, dt, state, new):
     bristles = Rows(state.y.data, state.y.first + first, state.y.stride)
     prepare_points(work, model, places, bristles, dt)
     bear_loads(work, model, places, state.y, f_ext, dt)
+    if implicit[OWN_SWEEP] > 0:
+        status = call_part(system.parts[MIDPOINT], work, system, t, dt, state, BEGIN)
     keep_pushes(work, system, implicit, places, dt)
     keep_responses(work, places, dt)
-    status = iterate(work, system, implicit, places, dt)
+    if status == OK:
+        status = iterate(work, system, implicit, places, dt, state)
     if status != OK:
         return status
     finish(work, system, implicit, places, dt, state, new)
     move_coordinates(work, model, state.q, new.y, dt, new.q)
     slide_straight(work, model, dt, state, new)
-    return OK
+    return close(work, system, t + dt, new)
 
 
 METHOD = register(

@@ -1,0 +1,156 @@
+"""Contacts between two bodies in a Newton step of a model with loops: implicit_pairs.py.
+
+What a LOAD moves, by a gather and a scatter with the factors D, Y of groups and R, S of long loops
+that the sweep has left; h·x_p and Ġv₀, which no load changes, have no part in it.
+"""
+
+from __future__ import annotations
+
+from skodyn.jit import helper, routine
+from skodyn.kernels.dense import solve_lower
+from skodyn.kernels.embedded_group import moves_with_group
+from skodyn.kernels.implicit_loops import open_group_of
+from skodyn.kernels.implicit_pairs import answer_point, less_pair_loads, yield_to_load
+from skodyn.kernels.implicit_sweep import NEXT_SPEED, dof_place
+from skodyn.kernels.joint_motion import joint_column, zero3
+from skodyn.kernels.loop_range import add_free_rates, in_range_space
+from skodyn.kernels.loop_table import (
+    dof_place as place_in_v,
+)
+from skodyn.kernels.loop_table import (
+    dof_scale,
+    first_group_on,
+    group_at,
+    groups_on,
+    loop_lane,
+    stage_at,
+)
+from skodyn.kernels.residuals import (
+    add_scaled_spatial,
+    answer_acceleration,
+    pass_force_inward,
+    passed_force,
+)
+from skodyn.kernels.workspace import (
+    ARM,
+    FORCE,
+    MOTION,
+    RESIDUE,
+    ROTATION,
+    body_count,
+    body_slot,
+    dof_slot,
+    entry,
+    load3,
+    load6,
+    load_matrix,
+    store6,
+    sum_slot,
+)
+from skodyn.lanes import fma, load, splat, store
+from skodyn.model.layout import N_DOF, PARENT, V_START
+from skodyn.model.loop_layout import (
+    DOFS,
+    MASS_LANE,
+    MOBILITY,
+    PARENT_BODY,
+    PASSED_LANE,
+    RANK,
+    RATE_LANE,
+    X_LANE,
+)
+from skodyn.spatial.motion import dot_spatial, shift_motion
+
+__all__ = ["answer_with_loops"]
+
+
+@routine
+def _reduce_loads(work, model, group):
+    """X*ρ, into RATE."""
+    x, rates = loop_lane(model, group + X_LANE), loop_lane(model, group + RATE_LANE)
+    m, n = model.tree[group + MOBILITY], body_count(model)
+    for t in range(m):
+        total = splat(work, 0.0)
+        for i in range(model.tree[group + DOFS]):
+            rest = load(work, dof_slot(n, place_in_v(model, group, i)) + RESIDUE)
+            rest = rest * dof_scale(work, model, group, i)
+            total = fma(load(work, x + i * m + t), rest, total)
+        store(work, rates + t, total)
+
+
+@routine
+def _close_loaded_group(work, model, group):
+    """y of a group, or e of a long loop, and what of it arrives at the parent."""
+    rates, passed = loop_lane(model, group + RATE_LANE), loop_lane(model, group + PASSED_LANE)
+    if in_range_space(model, group):
+        count, sign = model.tree[stage_at(model, group, 0) + RANK], -1.0
+        add_free_rates(work, model, group, False)
+    else:
+        count, sign = model.tree[group + MOBILITY], 1.0
+        _reduce_loads(work, model, group)
+    solve_lower(work, loop_lane(model, group + MASS_LANE), count, rates, 1)
+    if model.tree[group + PARENT_BODY] >= 0:
+        at = sum_slot(model, -1) + FORCE
+        f = load6(work, at)
+        for t in range(count):
+            f = add_scaled_spatial(f, sign * load(work, rates + t), load6(work, passed + 6 * t))
+        store6(work, at, f)
+
+
+@helper
+def _close_loaded_groups_on(work, model, k):
+    for i in range(groups_on(model, k)):
+        _close_loaded_group(work, model, group_at(model, first_group_on(model, k) + i))
+
+
+@routine
+def _gather_loads(work, model, places):
+    """Tips to base: residuals of the LOAD of all pairs."""
+    n = body_count(model)
+    for back in range(n):
+        k = n - 1 - back
+        _close_loaded_groups_on(work, model, k)
+        f = less_pair_loads(work, model, places, k, passed_force(work, model, k))
+        if moves_with_group(model, k):
+            r = load_matrix(work, body_slot(k) + ROTATION)
+            for i in range(entry(model, k, N_DOF)):
+                record = dof_slot(n, entry(model, k, V_START) + i)
+                h = joint_column(work, model, k, i, r)
+                store(work, record + RESIDUE, -dot_spatial(h, f))
+        else:
+            f = yield_to_load(work, model, k, f)
+        pass_force_inward(work, model, k, f, False)
+    _close_loaded_groups_on(work, model, -1)
+
+
+@routine
+def _scatter_answers(work, model, places, keep):
+    """Base to tips: what it moves; `keep` adds it to Newton's step."""
+    n = body_count(model)
+    store6(work, MOTION, (zero3(work), zero3(work)))
+    for k in range(n):
+        open_group_of(work, model, k, places.changes)
+        slot = body_slot(k)
+        r = load_matrix(work, slot + ROTATION)
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
+        change = shift_motion(load3(work, slot + ARM), inner)
+        for i in range(entry(model, k, N_DOF)):
+            dof = entry(model, k, V_START) + i
+            if moves_with_group(model, k):
+                x = load(work, dof_slot(n, dof) + RESIDUE)
+            else:
+                x = answer_acceleration(work, model, k, i, change)
+            if keep:
+                own = dof_place(places, dof) + NEXT_SPEED
+                store(work, own, load(work, own) + x)
+            change = add_scaled_spatial(change, x, joint_column(work, model, k, i, r))
+        store6(work, slot + MOTION, change)
+        for i in range(places.touched[k], places.touched[k + 1]):
+            answer_point(work, places, places.touched[n + 1 + i], change, keep)
+
+
+@helper
+def answer_with_loops(work, model, places, keep):
+    """What the LOAD of all pairs moves."""
+    _gather_loads(work, model, places)
+    _scatter_answers(work, model, places, keep)
