@@ -91,7 +91,7 @@ class Scene:
         self.add_balls(made, range(n) if touching else (), pairs)
         self.finish(made)
 
-    gravity = np.array(GRAVITY)
+    gravity, motions = np.array(GRAVITY), ()
 
     @staticmethod
     def joint_name(k):
@@ -270,7 +270,7 @@ def run_of(scene, bristles, **settings):
     contacts = tuple(
         scene.contact(names, law) for names, law in zip(scene.names(), scene.laws, strict=True)
     )
-    forces = Forces(scene.properties, scene.servos, contacts=contacts)
+    forces = Forces(scene.properties, scene.servos, contacts=contacts, motions=scene.motions)
     q, v = scene.packed()
     run = engine(scene.model, q, v, forces, scene.h, **settings)
     at, places = len(v), {}
@@ -344,3 +344,107 @@ def test_without_contacts_it_is_implicit_euler_for_joints(seed):
         np.abs(found - at_the_end(scene, v)).max()
         < 1e-12 * np.abs(v).max() * np.linalg.cond(mass) + SMALL
     )
+
+
+# ---- prescribed motions -------------------------------------------------------------------------
+
+
+class DrivenScene(Scene):
+    """The same where some joints of one coordinate are shaken."""
+
+    def finish(self, made):
+        super().finish(made)
+        single = [k for k, s in enumerate(self.slices) if s.stop - s.start == 1]
+        self.driven = single[::2]
+        self.motions = tuple(self.motion(k) for k in self.driven)
+
+    def motion(self, k):
+        """A sine that begins with the state; its speed at the end is kept."""
+        rate, phase = 2 * np.pi * 3.0, 0.5
+        q, v = self.q[naive.offsets(self.bodies)[0][k]][0], self.v[self.slices[k]][0]
+        size = v / (rate * np.cos(phase))
+        return sk.SineMotion(self.joint_name(k), size, 3.0, phase, q - size * np.sin(phase))
+
+    def held(self):
+        """Rows of the driven velocities, and what makes them those of the end."""
+        dofs = [self.slices[k].start for k in self.driven]
+        end = [m.amplitude * 6 * np.pi * np.cos(6 * np.pi * self.h + 0.5) for m in self.motions]
+        return np.eye(len(self.v))[dofs], (self.v[dofs] - end) / self.h
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_driven_joints_are_those_of_the_twin(seed):
+    """Velocities and the work of all forces, the drives' among them."""
+    scene = DrivenScene(300 + seed, pairs=seed % 3)
+    assert scene.driven
+    bristles = random_bristles(scene)
+    points = scene.points(bristles)
+    v, limits, mass = solve(scene, points, scene.held())
+    run, places = run_of(scene, bristles, tolerance=1e-15)
+    assert run.advance(1).status == 0
+    found = adapters.from_packed_v(scene.model, scene.bodies, run.v)
+    scale = np.abs(v).max() * np.linalg.cond(mass)
+    assert np.abs(found - at_the_end(scene, v)).max() < 1e-12 * scale + 2e-9
+    compare_ends(run, places, twin.ends(points, limits, v, scene.h), scale)
+    vdot = of_axes_that_stay(scene)
+    bias = naive.inverse_dynamics(scene.bodies, scene.q, scene.v, vdot, scene.gravity)
+    bias -= naive.armatures(scene.bodies) * vdot  # which rotors of free joints count as a force
+    terms = v * (mass @ (v - scene.v) + scene.h * bias)
+    assert abs(run.y[-1] - terms.sum()) < 1e-9 * np.abs(terms).max() * max(scale, 1.0)
+
+
+# ---- joints that follow others ------------------------------------------------------------------
+
+
+class FollowingScene(Scene):
+    """The same where joints of one coordinate follow others, one of them a follower."""
+
+    def add_balls(self, made, touching, pairs):
+        q_slices, slices = naive.offsets(self.bodies)[:2]
+        single = [k for k, s in enumerate(slices) if s.stop - s.start == 1]
+        self.couples = [(k, single[0], r) for k, r in zip(single[1:3], (-1.5, 0.4), strict=False)]
+        if len(single) > 4:
+            self.couples.append((single[4], single[3], 2.0))
+        for k, source, r in self.couples:
+            self.v[slices[k]] = r * self.v[slices[source]]
+            offset = self.q[q_slices[k]] - r * self.q[q_slices[source]]
+            made.add_mimic(f"b{k}", f"b{source}", r, float(offset[0]))
+        super().add_balls(made, touching, pairs)
+
+    def packed(self):
+        every = self.model.uncoupled
+        full = (
+            adapters.to_packed_q(every, self.bodies, self.q),
+            adapters.to_packed_v(every, self.bodies, self.v),
+        )
+        q, v = np.empty(self.model.nq), np.empty(self.model.nv)
+        followers = {f"b{k}" for k, _, _ in self.couples}
+        for name in (f"b{k}" for k in range(len(self.bodies))):
+            if name not in followers:
+                q[self.model.q_slice(name)] = full[0][every.q_slice(name)]
+                v[self.model.v_slice(name)] = full[1][every.v_slice(name)]
+        return q, v
+
+    def held(self):
+        """Rows that are zero while joints follow."""
+        rows = np.zeros((len(self.couples), len(self.v)))
+        for row, (k, source, r) in zip(rows, self.couples, strict=True):
+            row[self.slices[k]], row[self.slices[source]] = 1.0, -r
+        return rows, np.zeros(len(rows))
+
+
+@pytest.mark.parametrize("seed", [0, *range(2, 13)])  # 401 has no two joints of one coordinate
+def test_joints_that_follow_are_those_of_the_twin(seed):
+    """Springs, stops, servos and contacts act on joints that follow as on others."""
+    scene = FollowingScene(400 + seed, pairs=seed % 3)
+    assert scene.couples
+    bristles = random_bristles(scene)
+    points = scene.points(bristles)
+    v, limits, mass = solve(scene, points, scene.held())
+    run, places = run_of(scene, bristles, tolerance=1e-15)
+    assert run.advance(1).status == 0
+    every = scene.model.expand_v(run.v)
+    found = adapters.from_packed_v(scene.model.uncoupled, scene.bodies, every)
+    scale = np.abs(v).max() * np.linalg.cond(mass)
+    assert np.abs(found - at_the_end(scene, v)).max() < 1e-12 * scale + 2e-9
+    compare_ends(run, places, twin.ends(points, limits, v, scene.h), scale)

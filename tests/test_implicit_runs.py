@@ -300,14 +300,25 @@ def refused(build, **more):
 
 def test_what_it_cannot_take_is_refused_by_name():
     b = sk.ModelBuilder()
-    for name in "ab":
+    for name in "abc":
         b.add_body(name, joint=sk.Revolute((0, 1, 0), name=name), mass=1.0, com=(0.1, 0, 0),
                    inertia=(1, 1, 1))  # fmt: skip
-    motion = sk.SteadyMotion("a", speed=1.0)
-    message = refused((b.build(), [np.nan, 0], [np.nan, 0]), motions=[motion])
-    assert "prescribed motions" in message
     b.add_mimic("b", "a")
-    assert "mimic joints" in refused((b.build(), [0.0], [0.0]))
+    motion = sk.SteadyMotion("c", speed=1.0)
+    start = [0.0, np.nan]
+    message = refused((b.build(), start, start), motions=[motion])
+    assert "prescribed motions beside mimic joints; choose rk4" in message
+    model, (q, v) = sk.examples.four_bar(), four_bar_state()
+    v[0], motion = 1.0, sk.SteadyMotion("crank", speed=1.0, start=float(q[0]))
+    v = sk.project_velocity(model, q, v, hold=["crank"])
+    message = refused((model, q, v), motions=[motion])
+    assert "prescribed motions beside closed loops, as 'pin'; choose rk4" in message
+
+
+def four_bar_state():
+    model = sk.examples.four_bar()
+    q = sk.assemble(model, [1.0, 0.0, 1.5], hold=["crank"]).q
+    return q, np.zeros(model.nv)
 
 
 # ---- crossings ----------------------------------------------------------------------------------

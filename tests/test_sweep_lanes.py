@@ -120,7 +120,7 @@ def alone(i: int, runs: PackedRuns, make=flier) -> Engine:
 
 
 CASES = [(method, flier) for method in METHODS]
-CASES += [(method, geared) for method in METHODS if method != "implicit_contact"]  # refuses mimics
+CASES += [(method, geared) for method in METHODS]
 
 
 @pytest.mark.parametrize(("method", "make"), CASES)

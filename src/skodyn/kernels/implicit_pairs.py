@@ -30,6 +30,7 @@ from skodyn.kernels.implicit_law import (
 )
 from skodyn.kernels.implicit_sweep import (
     NEXT_SPEED,
+    answer_freely,
     dof_place,
     is_pair,
     is_second,
@@ -41,7 +42,6 @@ from skodyn.kernels.implicit_sweep import (
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.residuals import (
     add_scaled_spatial,
-    answer_acceleration,
     pass_force_inward,
     passed_force,
 )
@@ -77,7 +77,9 @@ __all__ = [
     "answer_in_tree",
     "answer_point",
     "correct_for_pairs",
+    "gather_pair_loads",
     "less_pair_loads",
+    "scatter_pair_answers",
     "yield_to_load",
 ]
 
@@ -175,8 +177,11 @@ def answer_point(work, places, code, change, keep):
 
 
 @helper
-def scatter_pair_answers(work, model, places, keep):
-    """Base to tips: what the LOAD of all pairs moves; `keep` adds it to Newton's step."""
+def scatter_pair_answers(answers, work, model, places, keep):
+    """Base to tips: what the LOAD of all pairs moves; `keep` adds it to Newton's step.
+
+    answers: how a velocity changes, with the parent's change.
+    """
     n, zero = body_count(model), zero3(work)
     store6(work, MOTION, (zero, zero))
     for k in range(n):
@@ -185,7 +190,7 @@ def scatter_pair_answers(work, model, places, keep):
         inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
         change = shift_motion(load3(work, slot + ARM), inner)
         for i in range(entry(model, k, N_DOF)):
-            x = answer_acceleration(work, model, k, i, change)
+            x = answers(work, model, places, k, i, change)
             if keep:
                 own = dof_place(places, entry(model, k, V_START) + i) + NEXT_SPEED
                 store(work, own, load(work, own) + x)
@@ -199,7 +204,7 @@ def scatter_pair_answers(work, model, places, keep):
 def answer_in_tree(work, model, places, keep):
     """What the LOAD of all pairs moves, in a model without loops."""
     gather_pair_loads(work, model, places)
-    scatter_pair_answers(work, model, places, keep)
+    scatter_pair_answers(answer_freely, work, model, places, keep)
 
 
 @helper

@@ -115,7 +115,8 @@ class Places(NamedTuple):
     n_pairs: Any
     matrix: Any  # where lanes for them begin
     impulses: Any  # rows that are free while Newton's method runs: one number for each velocity
-    changes: Any  # likewise
+    changes: Any  # likewise; behind them, rates of integrals
+    outer: Any  # the model as the state has it, where joints follow others
 
 
 @helper
@@ -261,8 +262,17 @@ def yield_resisted(work, model, places, k, r, big_p, z):
 
 
 @helper
-def gather_impulses(work, model, places):
-    """Tips to base: P, z, and per degree of freedom u, 1/d and ε."""
+def answer_freely(work, model, places, k, i, change):
+    """The change of a velocity."""
+    return answer_acceleration(work, model, k, i, change)
+
+
+@helper
+def gather_impulses(yields, work, model, places):
+    """Tips to base: P, z, and per degree of freedom u, 1/d and ε.
+
+    yields: `yield_resisted`, or one that knows driven joints (implicit_drives.py).
+    """
     n, status = body_count(model), OK
     for back in range(n):
         k = n - 1 - back
@@ -272,7 +282,7 @@ def gather_impulses(work, model, places):
         for i in range(places.touched[k], places.touched[k + 1]):
             code = places.touched[n + 1 + i]
             big_p, f = bear_point(work, places, code, big_p, f)
-        p_plus, z_plus, sound = yield_resisted(work, model, places, k, r, big_p, f)
+        p_plus, z_plus, sound = yields(work, model, places, k, r, big_p, f)
         pass_inertia_inward(work, model, k, p_plus, False)
         pass_force_inward(work, model, k, z_plus, False)
         if status == OK and not sound:
@@ -281,8 +291,11 @@ def gather_impulses(work, model, places):
 
 
 @helper
-def scatter_changes(work, model, places):
-    """Base to tips: the next v of joints and points, and v − v₀ of bodies into MOTION."""
+def scatter_changes(answers, work, model, places):
+    """Base to tips: the next v of joints and points, and v − v₀ of bodies into MOTION.
+
+    answers: how a velocity changes, with the parent's change.
+    """
     status = OK
     store6(work, MOTION, _nothing(work))
     n = body_count(model)
@@ -292,7 +305,7 @@ def scatter_changes(work, model, places):
         inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
         change = shift_motion(load3(work, slot + ARM), inner)
         for i in range(entry(model, k, N_DOF)):
-            x = answer_acceleration(work, model, k, i, change)
+            x = answers(work, model, places, k, i, change)
             own = dof_place(places, entry(model, k, V_START) + i)
             store(work, own + NEXT_SPEED, load(work, own + START_SPEED) + x)
             if status == OK and not all_lanes(absolute(x) < _INFINITY):

@@ -16,7 +16,8 @@ PAIRS, PAIRS_AT = 6, 7  # points between two bodies, and their numbers
 PUSHED = 8  # 1 if other elements push bodies
 LANES_AT = 9  # the first lane of the workspace that nobody else needs
 OWN_SWEEP = 10  # 1 if Newton's steps are a part of their own: parts.py
-IMPLICIT_HEADER = 11
+FULL_AT = 11  # where the tree of every joint begins; 0 if none follows another
+IMPLICIT_HEADER = 12
 
 # an entry of the list of touched bodies is 8·point + 4·second + 2·pair + side.
 # side: the body is b; pair: the other is no ground; second: the other comes first in the tree

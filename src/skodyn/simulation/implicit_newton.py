@@ -8,9 +8,11 @@ from __future__ import annotations
 from skodyn.jit import call_part, helper
 from skodyn.kernels.implicit_pairs import answer_in_tree, correct_for_pairs
 from skodyn.kernels.implicit_sweep import (
+    answer_freely,
     gather_impulses,
     kinetic_slope,
     scatter_changes,
+    yield_resisted,
 )
 from skodyn.kernels.status import NOT_CONVERGED, OK
 from skodyn.kernels.workspace import (
@@ -44,13 +46,24 @@ from skodyn.simulation.implicit_points import (
     renew_limits,
     retreat_points,
 )
-from skodyn.simulation.structures import MIDPOINT
+from skodyn.simulation.structures import MIDPOINT, System
 
-__all__ = ["BEGIN", "ITERATIONS", "PASSES", "SWEEP", "TOLERANCE", "iterate"]
+__all__ = [
+    "ACT",
+    "BEGIN",
+    "END",
+    "EXPAND",
+    "ITERATIONS",
+    "PASSES",
+    "SWEEP",
+    "TOLERANCE",
+    "iterate",
+    "with_model",
+]
 
-BEGIN, SWEEP = range(2)
-"""What is asked of Newton's steps where they are a part of their own: steppers/implicit_looped.py.
-"""
+BEGIN, SWEEP, END, EXPAND, ACT = range(5)
+"""What is asked of Newton's steps where they are a part of their own: steppers/implicit_looped.py,
+implicit_driven.py, implicit_coupled.py."""
 
 # of `method`
 TOLERANCE, ITERATIONS, PASSES = range(3)
@@ -127,20 +140,43 @@ def slope_at(work, system, implicit, places, h, share, known):
 
 
 @helper
+def with_model(system, model):
+    """The system with another model."""
+    return System(
+        model,
+        system.codes,
+        system.numbers,
+        system.method,
+        system.parts,
+        system.memory,
+        system.places,
+        system.plain_parameters,
+        system.plain_numbers,
+        system.first_run,
+    )
+
+
+@helper
 def sweep(work, system, implicit, places, h, state):
     """Where Newton's step leads, into NEXT_SPEED and NEXT of points."""
     if implicit[OWN_SWEEP] > 0:
-        return call_part(system.parts[MIDPOINT], work, system, 0.0, h, state, SWEEP)
-    first = gather_impulses(work, system.model, places)
-    second = scatter_changes(work, system.model, places)
+        outer = with_model(system, places.outer)
+        return call_part(system.parts[MIDPOINT], work, outer, 0.0, h, state, SWEEP)
+    first = gather_impulses(yield_resisted, work, system.model, places)
+    second = scatter_changes(answer_freely, work, system.model, places)
     if first == OK and second == OK and places.n_pairs > 0:
         correct_for_pairs(answer_in_tree, work, system.model, places)
     return first if first != OK else second
 
 
 @helper
-def descend(work, system, implicit, places, h, state, done, weight):
-    """Newton's step, then as far as the cost falls; (status, whole, largest residual)."""
+def descend(work, system, implicit, places, h, state, known):
+    """Newton's step, then as far as the cost falls; (status, whole, largest residual).
+
+    known: which lanes are done, an impulse to compare with, and whether it is the first step. Where
+    loops or motions must hold, that one is taken whole: it leads among velocities that keep them.
+    """
+    done, weight, first = known
     status = sweep(work, system, implicit, places, h, state)
     if status != OK:
         return status, done, weight
@@ -149,7 +185,7 @@ def descend(work, system, implicit, places, h, state, done, weight):
     slope, along, worst = measure(work, system, implicit, places, h, weight)
     shorter = (slope > OVERSHOOT * bound) & (worst > system.method[TOLERANCE])
     whole = splat(work, 1.0)
-    if any_lane(shorter):
+    if any_lane(shorter) and not (first and implicit[OWN_SWEEP] > 0):
         share = line_search(work, system, implicit, places, h, slope, along, shorter)
         shorter = share < 1.0
         retreat_points(work, places, share, shorter)
@@ -174,9 +210,9 @@ def iterate(work, system, implicit, places, h, state):
     zero, one = splat(work, 0.0), splat(work, 1.0)
     weight = touched_weight(work, system.model, places)
     done, passed, before = zero, zero, splat(work, float("inf"))
-    for _ in range(2 * int(system.method[ITERATIONS])):
-        still = done > 0.5
-        status, whole, worst = descend(work, system, implicit, places, h, state, still, weight)
+    for number in range(2 * int(system.method[ITERATIONS])):
+        known = done > 0.5, weight, number == 0
+        status, whole, worst = descend(work, system, implicit, places, h, state, known)
         if status != OK:
             return status
         stuck = (worst >= before) & (worst <= STAGNANT)

@@ -16,6 +16,7 @@ from skodyn.model.implicit_layout import (
     BRISTLE_INTEGRAL,
     CONTACTS_FROM_CODES,
     EXPLICIT,
+    FULL_AT,
     IMPLICIT_HEADER,
     LANES_AT,
     OWN_SWEEP,
@@ -79,17 +80,14 @@ def with_implicit_codes(tree: Any, codes: Any, lanes: int) -> NDArray[np.int64]:
     own = np.zeros(IMPLICIT_HEADER, dtype=np.int64)
     own[SERVOS], own[CONTACTS_FROM_CODES], own[PAIRS] = len(servos), at, len(pairs)
     own[BRISTLE_INTEGRAL] = int(codes[f.INTEGRALS]) - int(codes[f.ACCOUNTS]) - n_bristles
-    own[LANES_AT], own[OWN_SWEEP] = lanes, int(has_own_sweep(tree))
+    own[LANES_AT] = lanes
+    own[FULL_AT] = tree[FULL]
+    own[OWN_SWEEP] = int(tree[LOOPS] > 0 or tree[FULL] > 0 or codes[f.MOTIONS] > 0)
     own[PUSHED] = int(np.isin(explicit[:, f.CODE], PUSH_BODIES).any())
     parts = [header, explicit.reshape(-1), servos.reshape(-1), touched, pairs]
     starts = IMPLICIT_HEADER + np.cumsum([0, *(len(part) for part in parts)])
     own[EXPLICIT], own[SERVOS_AT], own[TOUCHED_AT], own[PAIRS_AT] = starts[[0, 2, 3, 4]]
     return np.concatenate((codes, own, *parts)).astype(np.int64)
-
-
-def has_own_sweep(tree: Any) -> bool:
-    """Are Newton's steps a part of their own?"""
-    return bool(tree[LOOPS] > 0)
 
 
 def _touched(n_bodies: int, points: Any) -> tuple[Any, Any]:
@@ -118,16 +116,21 @@ def implicit_lanes(tree: Any, codes: Any) -> int:
     """Lanes of the workspace that an implicit step needs besides those of the recursions."""
     servos = int((_records(codes)[:, f.CODE] == f.SERVO).sum())
     columns = int((4 + 3 * _pairs(codes)[:, c.TURNS]).sum())
-    return lanes_of(int(tree[N_BODIES]), int(tree[NV]), servos, len(_points(codes)), columns)
+    every = int(tree[int(tree[FULL]) + NV])
+    return lanes_of(int(tree[N_BODIES]), every, servos, len(_points(codes)), columns)
+
+
+def _driven_loops(loops: Sequence[str]) -> str:
+    return "prescribed motions beside closed loops" + (f", as {loops[0]!r}" if loops else "")
 
 
 def refuse_implicit(tree: Any, codes: Any, loops: Sequence[str] = ()) -> None:
     """Say what implicit_contact does not take; loops: names of those that a model has."""
-    faults = []
+    faults, mimics = [], tree[FULL] > 0 and not is_bent(tree)
     for found, what in (
-        (tree[FULL] > 0 and not is_bent(tree), "mimic joints"),
         (is_bent(tree), "flexible bodies"),
-        (codes[f.MOTIONS] > 0, "prescribed motions"),
+        (mimics and codes[f.MOTIONS] > 0, "prescribed motions beside mimic joints"),
+        (tree[LOOPS] > 0 and codes[f.MOTIONS] > 0, _driven_loops(loops)),
     ):
         if found:
             problem = f"implicit_contact does not take models with {what}"

@@ -44,6 +44,8 @@ from skodyn.simulation.methods import method_named
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.sprung_system import evaluate_sprung
 from skodyn.simulation.steppers.driven_midpoint import step_driven_looped
+from skodyn.simulation.steppers.implicit_coupled import newton_coupled
+from skodyn.simulation.steppers.implicit_driven import newton_driven
 from skodyn.simulation.steppers.implicit_looped import newton_looped
 from skodyn.simulation.steppers.looped_midpoint import step_looped
 from skodyn.simulation.structures import (
@@ -78,8 +80,10 @@ DRIVEN_LOOPED = {
 }
 """Those where joints of models with loops are driven."""
 
-IMPLICIT = {MIDPOINT: parts_of(newton_looped, SYSTEM, NUMBER, NUMBER, STATE, COUNT)}
-"""Newton's steps of implicit_contact with loops, where other methods have a whole step."""
+IMPLICIT_LOOPED = {MIDPOINT: parts_of(newton_looped, SYSTEM, NUMBER, NUMBER, STATE, COUNT)}
+IMPLICIT_COUPLED = {MIDPOINT: parts_of(newton_coupled, SYSTEM, NUMBER, NUMBER, STATE, COUNT)}
+IMPLICIT_DRIVEN = {MIDPOINT: parts_of(newton_driven, SYSTEM, NUMBER, NUMBER, STATE, COUNT)}
+"""Newton's steps of implicit_contact, where another method has a whole step with loops."""
 
 __all__ = ["CONTACTS", "AtAnyWidth", "addresses", "element_part"]
 
@@ -144,7 +148,8 @@ def addresses(
         )
     driven, looped = codes[f.MOTIONS] > 0, tree[LOOPS] > 0
     method = method_named(settings.method)
-    own_step = looped and (method.closes_loops or method.solves_contacts)
+    implicit = method.solves_contacts
+    own_step = looped and method.closes_loops
     needed = (
         tree[FULL] > 0,
         codes[f.ELEMENTS] > 0,
@@ -152,7 +157,7 @@ def addresses(
         codes[f.FIXMAN] > 0,
         looped and not driven,
         looped and (own_step or not driven),
-        own_step,
+        own_step or (implicit and (looped or driven or tree[FULL] > 0)),
         settings.implicit_springs and not looped,
         driven and not tree[FULL] > 0,
         driven,
@@ -163,7 +168,9 @@ def addresses(
         codes[f.CONTACTS_ALONE] > 0,
     )
     others = BENT if is_bent(tree) else DRIVEN_LOOPED if driven and looped else {}
-    others = {**others, **IMPLICIT} if method.solves_contacts else others
+    if implicit:
+        steps = IMPLICIT_DRIVEN if driven else IMPLICIT_COUPLED
+        others = {**others, **(IMPLICIT_LOOPED if looped else steps)}
     own = [others.get(i, part) for i, part in enumerate(OWN)]
     asked = frozenset().union(*(one.law.asks for one in brought if isinstance(one, AtAnyWidth)))
     if asked and is_bent(tree):

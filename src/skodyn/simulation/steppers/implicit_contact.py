@@ -32,6 +32,7 @@ from skodyn.kernels.implicit_sweep import (
     dof_place,
 )
 from skodyn.kernels.joint_kinds import has_quaternion, is_free
+from skodyn.kernels.mimics import full_model, has_mimics
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import (
     MOTION,
@@ -61,6 +62,7 @@ from skodyn.model.implicit_layout import (
     BRISTLE_INTEGRAL,
     CONTACTS_FROM_CODES,
     EXPLICIT,
+    FULL_AT,
     LANES_AT,
     OWN_SWEEP,
     PAIRS,
@@ -80,12 +82,13 @@ from skodyn.simulation.forces import (
     CONTROLLERS_AT,
     ELEMENTS,
     GRAVITY_COMPENSATED,
+    MOTIONS,
 )
 from skodyn.simulation.implicit_joints import (
     keep_pushes,
     prepare_servos,
 )
-from skodyn.simulation.implicit_newton import BEGIN, iterate
+from skodyn.simulation.implicit_newton import ACT, BEGIN, END, EXPAND, iterate, with_model
 from skodyn.simulation.implicit_points import (
     end_points,
     keep_responses,
@@ -95,9 +98,13 @@ from skodyn.simulation.lane_loop import lane_steps
 from skodyn.simulation.lie import move_coordinates
 from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.method import Method, Setting
-from skodyn.simulation.structures import GRAVITY_PART, MIDPOINT, Effects, System, table
+from skodyn.simulation.structures import GRAVITY_PART, MIDPOINT, Effects, State, System, table
 from skodyn.simulation.system import (
     F_EXT,
+    FULL_Q,
+    FULL_RATES,
+    FULL_TAU,
+    FULL_Y,
     GRAVITY,
     SYSTEM_MEMORY,
     TAU,
@@ -109,8 +116,12 @@ from skodyn.spatial.linear3 import add_scaled, cross, multiply_vector, multiply_
 from skodyn.spatial.motion import dot_spatial
 from skodyn.spatial.rotations import quaternion_matrix
 
-MEMORY = Sections(SYSTEM_MEMORY, RATES=(1, "y", "rates of integrals"))
-(RATES,) = MEMORY.indices
+MEMORY = Sections(
+    SYSTEM_MEMORY,
+    RATES=(1, "y", "rates of integrals"),
+    FULL_END=(1, "mimic y", "velocities of every joint at the end, and integrals"),
+)
+RATES, FULL_END = MEMORY.indices
 
 # ---- where things are ---------------------------------------------------------------------------
 
@@ -140,8 +151,20 @@ def explicit_system(system, implicit):
 
 
 @helper
+def of_every_joint(work, system, t, h, state, new):
+    """(system, state, end) with a coordinate for every joint; without mimic joints those given."""
+    inner = with_model(system, full_model(system.model))
+    if not has_mimics(system.model):
+        return inner, state, new
+    call_part(system.parts[MIDPOINT], work, system, t, h, state, EXPAND)
+    every = State(table(system, FULL_Q), table(system, FULL_Y))
+    return inner, every, State(new.q, table(system, FULL_END))
+
+
+@helper
 def places_of(system, implicit):
-    model = system.model
+    """Records of every joint."""
+    model = full_model(system.model)
     dofs = implicit[LANES_AT]
     loads = dofs + IMPLICIT_DOF_LANES * velocity_count(model)
     servos = loads + 6 * body_count(model)
@@ -160,7 +183,8 @@ def places_of(system, implicit):
         implicit[PAIRS],
         points + POINT_LANES * count,
         table(system, TAU),
-        table(system, RATES),
+        table(system, FULL_RATES if implicit[FULL_AT] > 0 else RATES),
+        system.model,
     )
 
 
@@ -180,15 +204,18 @@ def lanes_of(n_bodies: int, nv: int, servos: int, points: int, columns: int) -> 
 
 
 @helper
-def act_explicitly(work, system, implicit, t, state, effects):
+def act_explicitly(work, system, implicit, t, state, every, effects):
     """Forces that are not solved for; bodies are placed."""
     if system.codes[GRAVITY_COMPENSATED] > 0:
-        call_part(system.parts[GRAVITY_PART], work, system, state.q, effects.gravity)
+        call_part(system.parts[GRAVITY_PART], work, system, every.q, effects.gravity)
     explicit = explicit_system(system, implicit)
-    placed = apply_forces(work, explicit, t, state, effects)
-    control(work, system, t, state, effects.rates, effects.tau)
+    placed = apply_forces(work, explicit, t, every, effects)
+    if not has_mimics(system.model):
+        control(work, system, t, state, effects.rates, effects.tau)
+    elif system.codes[CONTROLLERS] > 0:
+        call_part(system.parts[MIDPOINT], work, system, t, 0.0, state, ACT)
     if explicit.codes[ELEMENTS] == 0:
-        placed = place_bodies(work, system.model, state, effects.f_ext)
+        placed = place_bodies(work, full_model(system.model), every, effects.f_ext)
     return placed
 
 
@@ -250,7 +277,7 @@ def work_on_bodies(work, system, h, y, f_ext):
 @helper
 def finish(work, system, implicit, places, h, state, new):
     """Velocities, bristles and integrals of the end."""
-    nv, ny, rates = velocity_count(system.model), state.y.stride, table(system, RATES)
+    nv, ny, rates = velocity_count(system.model), state.y.stride, places.changes
     done = work_of_joints(work, system, places, new.y)
     if implicit[PUSHED] > 0:
         done = done + work_on_bodies(work, system, h, new.y, table(system, F_EXT))
@@ -286,30 +313,48 @@ def slide_straight(work, model, h, state, new):
 
 
 @helper
-def step(work, system, t, dt, state, new):
-    """The state at t + dt."""
-    model, implicit = system.model, implicit_codes(system)
-    places = places_of(system, implicit)
-    tau, f_ext = table(system, TAU), table(system, F_EXT)
-    effects = Effects(tau, table(system, RATES), table(system, GRAVITY), f_ext)
-    status = act_explicitly(work, system, implicit, t, state, effects)
-    if status != OK:
-        return status
-    prepare_joints(work, model, places, state, tau, dt)
+def find_end(work, system, implicit, places, dt, state, new):
+    """Velocities and integrals of the end, where all that does not change is prepared."""
+    keep_pushes(work, system, implicit, places, dt)
+    keep_responses(work, places, dt)
+    status = iterate(work, system, implicit, places, dt, state)
+    if status == OK:
+        finish(work, system, implicit, places, dt, state, new)
+    return status
+
+
+@helper
+def prepare(work, system, implicit, places, dt, state, effects):
+    """What does not change in a step, of joints, servos, points and bodies."""
+    model = system.model
+    prepare_joints(work, model, places, state, effects.tau, dt)
     prepare_servos(work, system, implicit, places, state, effects)
     first = velocity_count(model) + implicit[BRISTLE_INTEGRAL]
     bristles = Rows(state.y.data, state.y.first + first, state.y.stride)
     prepare_points(work, model, places, bristles, dt)
-    bear_loads(work, model, places, state.y, f_ext, dt)
-    if implicit[OWN_SWEEP] > 0:
-        status = call_part(system.parts[MIDPOINT], work, system, t, dt, state, BEGIN)
-    keep_pushes(work, system, implicit, places, dt)
-    keep_responses(work, places, dt)
-    if status == OK:
-        status = iterate(work, system, implicit, places, dt, state)
+    bear_loads(work, model, places, state.y, effects.f_ext, dt)
+
+
+@helper
+def step(work, system, t, dt, state, new):
+    """The state at t + dt."""
+    model, implicit = system.model, implicit_codes(system)
+    inner, every, end = of_every_joint(work, system, t, dt, state, new)
+    places = places_of(system, implicit)
+    tau = table(system, FULL_TAU if implicit[FULL_AT] > 0 else TAU)
+    effects = Effects(tau, places.changes, table(system, GRAVITY), table(system, F_EXT))
+    status = act_explicitly(work, system, implicit, t, state, every, effects)
     if status != OK:
         return status
-    finish(work, system, implicit, places, dt, state, new)
+    prepare(work, inner, implicit, places, dt, every, effects)
+    if implicit[OWN_SWEEP] > 0:
+        status = call_part(system.parts[MIDPOINT], work, system, t, dt, state, BEGIN)
+    if status == OK:
+        status = find_end(work, inner, implicit, places, dt, every, end)
+    if status != OK:
+        return status
+    if implicit[FULL_AT] > 0 or system.codes[MOTIONS] > 0:
+        call_part(system.parts[MIDPOINT], work, system, t, dt, new, END)
     move_coordinates(work, model, state.q, new.y, dt, new.q)
     slide_straight(work, model, dt, state, new)
     return close(work, system, t + dt, new)
