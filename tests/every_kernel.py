@@ -44,6 +44,8 @@ import test_contact_scenarios  # noqa: E402
 import test_driven_loops  # noqa: E402
 import test_fixman  # noqa: E402
 import test_flexible_sweep  # noqa: E402
+import test_implicit_contact  # noqa: E402
+import test_implicit_loops  # noqa: E402
 import test_mimic  # noqa: E402
 import test_motions_of_joints  # noqa: E402
 import test_sweep_lanes  # noqa: E402
@@ -59,6 +61,8 @@ from skodyn.model.contact_tables import pack_contacts  # noqa: E402
 from skodyn.model.prescription import find_prescription  # noqa: E402
 from skodyn.scenario import parse_scenario  # noqa: E402
 from skodyn.simulation.elements import FixmanForce, JointProperties, Servo  # noqa: E402
+from skodyn.simulation.engine import Engine  # noqa: E402
+from skodyn.simulation.settings import IntegratorSettings  # noqa: E402
 from skodyn.sweeps.lane_batch import LaneBatch  # noqa: E402
 from skodyn.view.drawing import Painter  # noqa: E402
 from skodyn.view.recording import still  # noqa: E402
@@ -298,6 +302,27 @@ def driven_joints():
         )  # fmt: skip
 
 
+def implicit_steps():
+    """implicit_contact with loops, with driven joints and with joints that follow others."""
+    for scene in (
+        test_implicit_loops.LoopScene(0, 3), test_implicit_loops.LoopScene(3, 3),
+        test_implicit_loops.long_ring(3), test_implicit_contact.DrivenScene(302, pairs=2),
+        test_implicit_contact.FollowingScene(402, pairs=2),
+    ):  # fmt: skip
+        bristles = test_implicit_contact.random_bristles(scene)
+        test_implicit_contact.run_of(scene, bristles)[0].advance(1)
+    model, motions = test_motions_of_joints.ship(), test_motions_of_joints.MOTIONS
+    q, v = test_motions_of_joints.start(model, motions)
+    sk.simulate(
+        model, q, v, duration=0.002, dt=1e-3, motions=motions, integrator="implicit_contact"
+    )
+    hand = test_mimic.gripper()
+    Engine(
+        hand, *test_mimic.start(hand), 1e-3, IntegratorSettings("implicit_contact", dt=1e-3),
+        test_mimic.FORCES,
+    ).advance(1)  # fmt: skip
+
+
 def chains():
     """Fixman's method, for bodies, for beads and for masses lumped at joints."""
     kinds = (
@@ -353,6 +378,7 @@ def missed() -> list[str]:
     contacts()
     forces_of_all_kinds()
     driven_joints()
+    implicit_steps()
     chains()
     algebra(small)
     picture(small)

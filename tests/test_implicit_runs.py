@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from skodyn.simulation.force_tables import pack_forces
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.sweeps.lane_batch import LaneBatch, PackedRuns
 from skodyn.sweeps.metrics import pack_metrics
+from test_motions_of_joints import MOTIONS, ship, start
 
 LEGS = {"fl": (0.2, 0.1), "fr": (0.2, -0.1), "hl": (-0.2, 0.1), "hr": (-0.2, -0.1)}
 POSTURE = {"hip": 0.0, "thigh": 0.6, "knee": -1.2}
@@ -278,6 +280,25 @@ def test_runs_side_by_side_have_the_bits_they_have_alone():
         assert alone.advance(steps).status == 0
         assert (alone.q == found[0][0][i]).all()
         assert (alone.v == found[0][1][i]).all()
+
+
+def test_it_converges_by_order_one_where_a_free_base_is_driven():
+    """Its axes turn while it slides; a gimbal, a ball and a plate on it are driven, too."""
+    model = ship()
+    q, v = start(model, MOTIONS)
+
+    def last(method, dt):
+        run = sk.simulate(model, q, v, duration=0.2, dt=dt, integrator=method, motions=MOTIONS,
+                          every=round(0.2 / dt))  # fmt: skip
+        assert run.status == "finished", run.message
+        return run
+
+    exact = last("rk4", 5e-4)
+    runs = [last("implicit_contact", dt) for dt in (2e-3, 1e-3, 5e-4)]
+    errors = [np.abs(model.difference(run.q[-1], exact.q[-1])).max() for run in runs]
+    assert all(1.7 < a / b < 2.3 for a, b in pairwise(errors)), errors
+    work = [abs(run.summary["work_of_forces"] - exact.summary["work_of_forces"]) for run in runs]
+    assert all(1.7 < a / b < 2.3 for a, b in pairwise(work)), work
 
 
 def test_more_than_eight_points_between_bodies_are_refused():
