@@ -163,10 +163,10 @@ def measure(make, runs, steps, turns):
         again = Engine(
             model, engine.q, engine.v, many * DT_OURS, settings, forces, every=many
         )  # fmt: skip
-        began = time.perf_counter()
+        began = time.process_time()
         while not again.finished:
             again.advance(10**6)
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     def stepped():
         for _ in range(20 * steps):
@@ -234,10 +234,10 @@ def measure_trot(runs, steps, turns):
     def one():
         many = 10 * steps
         again = Engine(model, engine.q, engine.v, many * DT_THEIRS, settings, forces, every=many)
-        began = time.perf_counter()
+        began = time.process_time()
         while not again.finished:
             assert again.advance(10**6).status == 0
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     def rolled():
         last["theirs"] = rollout.rollout(*theirs, starts, controls, nstep=steps)[0]
@@ -262,9 +262,9 @@ def best_of(calls, turns):
     best = dict.fromkeys(calls, np.inf)
     for _ in range(turns):
         for name, (call, count) in calls.items():
-            began = time.perf_counter()
+            began = time.process_time()
             own = call()
-            seconds = own if own is not None else time.perf_counter() - began
+            seconds = own if own is not None else time.process_time() - began
             best[name] = min(best[name], 1e6 * seconds / count)
     return best
 

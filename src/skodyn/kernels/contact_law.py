@@ -25,6 +25,7 @@ from skodyn.model.contact_layout import (
     DAMPING,
     DAMPING_TIME,
     DISSIPATION,
+    FLOOR,
     FRICTION,
     HERTZ,
     LAW_AT,
@@ -32,6 +33,7 @@ from skodyn.model.contact_layout import (
     SLIP_SPEED,
     STATIC,
     STIFFNESS,
+    SURFACE,
     TANGENTIAL,
     TORSIONAL,
     TURNS,
@@ -153,17 +155,21 @@ def bristle_law(work, contacts, at, touched, motion, bristles, force):
     size = sqrt(square)
     limit = friction_limit(work, contacts, law, slip, force)
     slips = size > limit
-    share = select(slips, limit / select(slips, size, splat(work, 1.0)), splat(work, 1.0))
+    share = splat(work, 1.0)
+    if any_lane(slips):
+        share = select(slips, limit / select(slips, size, share), share)
     f = scale(share, pull)
     own = scale(-fluid, add_scaled(f, kt, s))
     lost = fma(d, dot(own, own), share * (1.0 - share) * square * fluid)
-    rate = add_cross(own, touched.turn, s)
+    flat = contacts.codes[at + SURFACE] == FLOOR  # which does not turn
+    rate = own if flat else add_cross(own, touched.turn, s)
     if contacts.codes[at + TURNS] > 0:
         g = scale(share, twist)
         own = scale(-fluid, add_scaled(g, kt, zeta))
         lost = fma(d, dot(own, own), lost)
         moment = twisted(work, n, g, torsion, rolling)
-        return Bristle(f, moment, rate, add_cross(own, touched.turn, zeta), lost, share)
+        turn_rate = own if flat else add_cross(own, touched.turn, zeta)
+        return Bristle(f, moment, rate, turn_rate, lost, share)
     none = scale(splat(work, 0.0), f)
     return Bristle(f, none, rate, none, lost, share)
 

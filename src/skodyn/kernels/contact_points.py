@@ -79,7 +79,9 @@ def meet(work, model, contacts, at, bristles):
     none = (zero, zero, zero)
     a, b = contacts.codes[at + BODY_A], contacts.codes[at + BODY_B]
     x = touched.point
-    v = subtract(velocity_at(work, model, a, x), velocity_at(work, model, b, x))
+    v = velocity_at(work, model, a, x)
+    if b >= 0:
+        v = subtract(v, velocity_at(work, model, b, x))
     speed = dot(touched.normal, v)
     share = splat(work, 1.0)
     if not any_lane(closed):
@@ -90,7 +92,9 @@ def meet(work, model, contacts, at, bristles):
     force, moment = scale(pushed.force, touched.normal), none
     power, lost = pushed.force * speed, pushed.loss
     if contacts.codes[at + BRISTLE] >= 0:
-        omega = subtract(spin_of(work, a), spin_of(work, b))
+        omega = spin_of(work, a)
+        if b >= 0:
+            omega = subtract(omega, spin_of(work, b))
         held = bristle_law(work, contacts, at, touched, (v, omega), pair, pushed.force)
         force = add_scaled(held.force, pushed.force, touched.normal)
         rate = choose3(closed, held.rate, rate)

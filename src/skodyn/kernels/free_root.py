@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from skodyn.jit import helper
 from skodyn.kernels.articulated_inertia import SINGULAR_PIVOT
+from skodyn.kernels.entries import is_given
 from skodyn.kernels.joint_kinds import is_free
 from skodyn.kernels.joint_motion import is_unit
 from skodyn.kernels.kinematics import ground_acceleration
@@ -38,7 +39,14 @@ from skodyn.kernels.workspace import (
     store_row3,
 )
 from skodyn.lanes import all_lanes, fma, select, splat, store
-from skodyn.model.layout import PARENT, PLACE_ROTATION, PLACE_TRANSLATION, Q_START, V_START
+from skodyn.model.layout import (
+    PARENT,
+    PLACE_ROTATION,
+    PLACE_TRANSLATION,
+    Q_START,
+    SUBTREE_END,
+    V_START,
+)
 from skodyn.spatial.articulated import add_applied_articulated
 from skodyn.spatial.linear3 import (
     add_multiplied_vector,
@@ -46,6 +54,8 @@ from skodyn.spatial.linear3 import (
     multiply,
     multiply_vector,
     multiply_vector_transposed,
+    negate,
+    scale,
     subtract,
 )
 from skodyn.spatial.motion import add_spatial
@@ -114,30 +124,52 @@ def with_rotor(work, model, dof, s):
 
 
 @helper
-def solve_root(p, rotated, b):
-    """(x of P·x = b, factors of both diagonal blocks): C first, then A − B·C⁻¹·Bᵀ."""
-    m = p[1]
-    linear = factor3(rotated[1])
+def divide3(over, b):
+    """The same where the matrix is one number: that of a body alone, whose linear block is m·1."""
+    return scale(over, b)
+
+
+@helper
+def solve_root(solve, linear, blocks, b):
+    """(x of P·x = b, factor of its angular block): C first, then A − B·C⁻¹·Bᵀ.
+
+    solve(linear, y) is C⁻¹·y; blocks: A and B.
+    """
+    a, m = blocks
     rows = (m[0], m[1], m[2]), (m[3], m[4], m[5]), (m[6], m[7], m[8])
-    w = solve3(linear, rows[0]), solve3(linear, rows[1]), solve3(linear, rows[2])
-    a = rotated[0]
-    left = (
-        a[0] - dot(rows[0], w[0]),
-        a[1] - dot(rows[0], w[1]),
-        a[2] - dot(rows[0], w[2]),
-        a[3] - dot(rows[1], w[1]),
-        a[4] - dot(rows[1], w[2]),
-        a[5] - dot(rows[2], w[2]),
+    w = solve(linear, rows[0]), solve(linear, rows[1]), solve(linear, rows[2])
+    angular = factor3(
+        (
+            a[0] - dot(rows[0], w[0]),
+            a[1] - dot(rows[0], w[1]),
+            a[2] - dot(rows[0], w[2]),
+            a[3] - dot(rows[1], w[1]),
+            a[4] - dot(rows[1], w[2]),
+            a[5] - dot(rows[2], w[2]),
+        )
     )
-    angular = factor3(left)
-    slide = solve3(linear, b[1])
+    slide = solve(linear, b[1])
     turn = solve3(angular, subtract(b[0], multiply_vector(m, slide)))
     back = (
         fma(w[0][0], turn[0], fma(w[1][0], turn[1], w[2][0] * turn[2])),
         fma(w[0][1], turn[0], fma(w[1][1], turn[1], w[2][1] * turn[2])),
         fma(w[0][2], turn[0], fma(w[1][2], turn[1], w[2][2] * turn[2])),
     )
-    return (turn, subtract(slide, back)), angular, linear
+    return (turn, subtract(slide, back)), angular
+
+
+@helper
+def solved(work, model, k, blocks, b):
+    """(x, pivots of the angular block and of the linear one, sound) with blocks A, B and C."""
+    a, m, c = blocks
+    if entry(model, k, SUBTREE_END) == k + 1:
+        over = 1.0 / c[0]
+        x, angular = solve_root(divide3, over, (a, m), b)
+        sound = large_enough(angular, a) and all_lanes(c[0] > 0.0)
+        return x, angular[0], (over, over, over), sound
+    linear = factor3(c)
+    x, angular = solve_root(solve3, linear, (a, m), b)
+    return x, angular[0], linear[0], large_enough(angular, a) and large_enough(linear, c)
 
 
 @helper
@@ -146,24 +178,26 @@ def answer_free_root(work, model, k, r, p, f, tau, rates):
     slot, first = body_slot(k), entry(model, k, V_START)
     carried = add_spatial(load6(work, slot + CORIOLIS), ground_acceleration(work, model))
     pull = add_applied_articulated(f, p, carried)
-    pushed = (
-        subtract(multiply_vector(r, row3(work, tau, first)), pull[0]),
-        subtract(multiply_vector(r, row3(work, tau, first + 3)), pull[1]),
-    )
+    pushed = negate(pull[0]), negate(pull[1])
+    if is_given(tau):
+        pushed = (
+            add_multiplied_vector(pushed[0], r, row3(work, tau, first)),
+            add_multiplied_vector(pushed[1], r, row3(work, tau, first + 3)),
+        )
     blocks = (
         with_rotor(work, model, first, p[0]),
+        p[1],
         with_rotor(work, model, first + 3, p[2]),
     )
-    x, angular, linear = solve_root(p, blocks, pushed)
+    x, angular, linear, sound = solved(work, model, k, blocks, pushed)
     store6(work, slot + MOTION, add_spatial(x, carried))
     store_row3(work, rates, first, multiply_vector_transposed(r, x[0]))
     store_row3(work, rates, first + 3, multiply_vector_transposed(r, x[1]))
-    sound = large_enough(angular, blocks[0]) and large_enough(linear, blocks[1])
     if not sound:
         for i in range(3):
             at = dof_slot(body_count(model), first + i) + PIVOT
-            store(work, at, one_of(angular[0], i))
-            store(work, at + DOF_LANES * 3, one_of(linear[0], i))
+            store(work, at, one_of(angular, i))
+            store(work, at + DOF_LANES * 3, one_of(linear, i))
     return sound, finite_spatial(x)
 
 

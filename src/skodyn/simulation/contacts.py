@@ -13,8 +13,8 @@ from skodyn.kernels.contact_geometry import choose3, origin_of
 from skodyn.kernels.contact_points import meet
 from skodyn.kernels.mimics import full_model
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import load6, row3, store3, store_row3, velocity_count
-from skodyn.lanes import Rows, any_lane, shift_pointer, splat, store_rows
+from skodyn.kernels.workspace import load6, row3, store3, store6, store_row3, velocity_count
+from skodyn.lanes import Rows, all_lanes, any_lane, shift_pointer, splat, store_rows
 from skodyn.model.contact_layout import (
     BODY_A,
     BODY_B,
@@ -42,10 +42,13 @@ def push_rows(work, f_ext, k, closed, torque, force):
 
 @helper
 def push_lanes(work, forces, k, closed, torque, force):
-    """The same to lanes."""
+    """The same to lanes. Where all touch, by a branch: masked stores are slow on some machines."""
     turned, pulled = load6(forces, 6 * k)
-    store3(forces, 6 * k, choose3(closed, add(turned, torque), turned))
-    store3(forces, 6 * k + 3, choose3(closed, add(pulled, force), pulled))
+    if all_lanes(closed):
+        store6(forces, 6 * k, (add(turned, torque), add(pulled, force)))
+    else:
+        store3(forces, 6 * k, choose3(closed, add(turned, torque), turned))
+        store3(forces, 6 * k + 3, choose3(closed, add(pulled, force), pulled))
 
 
 @helper

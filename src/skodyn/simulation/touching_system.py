@@ -9,15 +9,17 @@ others.
 from __future__ import annotations
 
 from skodyn.jit import call_part, helper
+from skodyn.kernels.entries import is_given
 from skodyn.kernels.pushed_dynamics import gather_pushed, scatter_answers, scatter_motion
 from skodyn.kernels.status import first_trouble
 from skodyn.kernels.workspace import velocity_count
-from skodyn.lanes import Work, fma, load_rows, splat, store_rows
+from skodyn.lanes import Rows, Work, fma, load_rows, splat, store_rows
 from skodyn.simulation.contacts import contact_tables, push_lanes, sum_contacts
 from skodyn.simulation.element_forces import each_element
 from skodyn.simulation.forces import (
     CODES_HEADER,
     CODES_RECORD,
+    CONTROLLERS,
     ELEMENTS,
     FIXMAN,
     GRAVITY_COMPENSATED,
@@ -53,10 +55,19 @@ def act_on_joints(work, system, t, state, effects):
 
 
 @helper
+def joints_are_driven(system):
+    """Is there any generalised force? Contacts are the last element."""
+    codes = system.codes
+    passive = codes[PASSIVE] > 0 or codes[FIXMAN] > 0
+    return passive or codes[ELEMENTS] > 1 or codes[CONTROLLERS] > 0
+
+
+@helper
 def power_on_joints(work, model, y, tau):
     total = splat(work, 0.0)
-    for i in range(velocity_count(model)):
-        total = fma(load_rows(work, y, i), load_rows(work, tau, i), total)
+    if is_given(tau):
+        for i in range(velocity_count(model)):
+            total = fma(load_rows(work, y, i), load_rows(work, tau, i), total)
     return total
 
 
@@ -64,8 +75,11 @@ def power_on_joints(work, model, y, tau):
 def evaluate_touching(work, system, t, state, rates):
     """rates = ẏ at time t."""
     model, tau, pushed = system.model, table(system, TAU), table(system, F_EXT)
-    act_on_joints(work, system, t, state, Effects(tau, rates, table(system, GRAVITY), pushed))
-    control(work, system, t, state, rates, tau)
+    if joints_are_driven(system):
+        act_on_joints(work, system, t, state, Effects(tau, rates, table(system, GRAVITY), pushed))
+        control(work, system, t, state, rates, tau)
+    else:  # as they always were
+        tau = Rows(tau.data, tau.first, 0)
     clear(size_of(work, pushed), start_of(pushed))
     forces = Work(work.width, start_of(pushed))
     placed = scatter_motion(work, model, state.q, state.y)
@@ -73,7 +87,6 @@ def evaluate_touching(work, system, t, state, rates):
     contacts, tables = contact_tables(system, at, state, rates)
     done = sum_contacts(push_lanes, work, model, contacts, tables, forces)
     work_done = rates.stride - 1
-    total = power_on_joints(work, model, state.y, tau) + done
-    store_rows(work, rates, work_done, total)
+    store_rows(work, rates, work_done, done + power_on_joints(work, model, state.y, tau))
     second = gather_pushed(work, model, tau, forces, rates)
     return first_trouble(placed, second, scatter_answers(work, model, rates))

@@ -57,18 +57,36 @@ def add_scaled_table(count, out, a, s, b):
 
 
 @helper
+def add_two_scaled_tables(count, out, a, scales, tables):
+    """out = (a + s·b) + t·c, rounded as by add_scaled_table twice."""
+    s, t = scales
+    to, first = Work(WIDE, out), Work(WIDE, a)
+    second, third = Work(WIDE, tables[0]), Work(WIDE, tables[1])
+    whole = count // AT_ONCE
+    for i in range(whole):
+        store(to, i, fma(t, load(third, i), fma(s, load(second, i), load(first, i))))
+    for i in range(AT_ONCE * whole, count):
+        out[i] = fma(t, tables[1][i], fma(s, tables[0][i], a[i]))
+
+
+@helper
 def combine(count, out, start, stages, weights, dt, tables):
-    """out = start + dt Σ weightsⱼ·tableⱼ over the first `stages` tables."""
+    """out = start + dt Σ weightsⱼ·tableⱼ over the first `stages` tables, two in a pass."""
+    source, waiting = start, -1
     begun = False
     for j in range(stages):
         if weights[j] != 0.0:
-            added = shift_pointer(tables, j * count)
-            if begun:
-                add_scaled_table(count, out, out, dt * weights[j], added)
+            if waiting < 0:
+                waiting = j
             else:
-                add_scaled_table(count, out, start, dt * weights[j], added)
-            begun = True
-    if not begun:
+                scales = dt * weights[waiting], dt * weights[j]
+                both = shift_pointer(tables, waiting * count), shift_pointer(tables, j * count)
+                add_two_scaled_tables(count, out, source, scales, both)
+                source, waiting, begun = out, -1, True
+    if waiting >= 0:
+        scale = dt * weights[waiting]
+        add_scaled_table(count, out, source, scale, shift_pointer(tables, waiting * count))
+    elif not begun:
         copy(count, out, start)
 
 
