@@ -68,6 +68,8 @@ def with_implicit_codes(tree: Any, codes: Any, lanes: int) -> NDArray[np.int64]:
 
     lanes: how many of the workspace others need.
     """
+    codes = codes.copy()
+    codes[f.CONTACTS_ALONE] = 0  # rows of logs are evaluated with contacts as an element
     records, at = _records(codes), contacts_at(codes)
     others = records[:-1] if at else records
     servos = others[others[:, f.CODE] == f.SERVO]

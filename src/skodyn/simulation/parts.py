@@ -150,9 +150,11 @@ def addresses(
     method = method_named(settings.method)
     implicit = method.solves_contacts
     own_step = looped and method.closes_loops
+    # then all elements are inside of TOUCHING, but for the iteration with implicit springs
+    touching = codes[f.CONTACTS_ALONE] > 0 and not settings.implicit_springs
     needed = (
         tree[FULL] > 0,
-        codes[f.ELEMENTS] > 0,
+        codes[f.ELEMENTS] > 0 and not touching,
         codes[f.GRAVITY_COMPENSATED] > 0 and not is_bent(tree),
         codes[f.FIXMAN] > 0,
         looped and not driven,
@@ -178,8 +180,7 @@ def addresses(
             "A control law asks for dynamics, which models with flexible bodies do not tell it",
             "take dynamics out of its parameters.",
         )
-    # what contacts do alone is inside of TOUCHING, but for the iteration with implicit springs
-    idle = () if settings.implicit_springs or not codes[f.CONTACTS_ALONE] > 0 else (CONTACTS,)
+    idle = (CONTACTS,) if touching else ()
     found = [
         *(part.address(width) if used else 0 for part, used in zip(own, needed, strict=True)),
         *(part.address(WIDTH_1) if i in asked else 0 for i, part in enumerate(DYNAMICS_PARTS)),

@@ -104,7 +104,7 @@ def system_arrays(
         codes,
         tables.numbers,
         method_numbers(settings, model.parameters.size, width),
-        addresses(tree, tables.codes, brought, width, settings),
+        addresses(tree, codes, brought, width, settings),
         *memory_of(
             settings, tree_sizes(tree, tables.n_integrals, driven, tables.control.size), width
         ),
@@ -132,7 +132,7 @@ def lane_arrays(
         codes,
         tables.numbers,
         method_numbers(settings, sizes["parameters"], width),
-        addresses(tree, tables.codes, [*tables.parts, *map(AtAnyWidth, laws)], width, settings),
+        addresses(tree, codes, [*tables.parts, *map(AtAnyWidth, laws)], width, settings),
         *memory_of(settings, sizes, width),
         line_zeros(_states(width) * (lanes_of(tree) + more), poison=True),
         NOTHING,
