@@ -256,6 +256,18 @@ def test_notes_fold_and_axes_and_scale_are_drawn(chromium, tmp_path):
         )
 
 
+@needs_browser
+def test_the_floor_ends_at_a_horizon_that_is_level_with_the_eye(chromium, tmp_path):
+    with opened(chromium, tmp_path, still(arm())) as page:
+        page.evaluate("document.getElementById('hint').hidden = true")
+        for elevation in (0.2, 0.1):
+            page.evaluate(f"skodyn.view.elevation = {elevation}; skodyn.stale = true")
+            column = picture(page)[:, 2:8].mean(axis=(1, 2))
+            sky_ends = int(np.argmax(column[:-6] - column[6:] > 3)) + 3
+            wanted = len(column) / 2 * (1 - np.tan(elevation) / np.tan(FIELD_OF_VIEW / 2))
+            assert abs(sky_ends - wanted) < 8, elevation
+
+
 def shares_of_the_picture(recording, points):
     """Where points are in the first view: 1 is the edge of a square picture."""
     view = first_view(recording, recording.scene.extent)
