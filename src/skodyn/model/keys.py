@@ -89,6 +89,8 @@ def numbers(value: Any) -> tuple[float, ...] | None:
 
 def _number(fits: Callable[[float], bool] = lambda x: True) -> Callable[[Any], float | None]:
     def read(value: Any) -> float | None:
+        if type(value) is float:  # most are, and need no array
+            return value if abs(value) <= LARGEST and fits(value) else None
         found = numbers([value])
         return found[0] if found and fits(found[0]) else None
 

@@ -8,19 +8,31 @@ from skodyn.model.model import Model
 from skodyn.registry import register
 
 
-def coordinate_names(model: Model) -> Labels:
+def _names(model: Model, size: str, parts: str) -> tuple[str, ...]:
     """Names: "shoulder" for a joint with one coordinate, "ball.w" … for several.
 
     A mimic joint has no columns: they would repeat those of its source. Modes of a flexible body
     follow its joint: "boom.y1".
     """
-    labels: dict[str, list[str]] = {"q_name": [], "v_name": []}
+    names: list[str] = []
     for name in model.independent_joints:
         joint = model.joints[model.joint_index(name)]
-        for dim, parts in (("q_name", joint.q_parts), ("v_name", joint.v_parts)):
-            labels[dim] += [name] if len(parts) == 1 else [f"{name}.{part}" for part in parts]
-            labels[dim] += model.mode_names(name)
-    return {dim: tuple(names) for dim, names in labels.items()}
+        if getattr(joint, size) == 1:
+            names.append(name)
+        else:
+            names += [f"{name}.{part}" for part in getattr(joint, parts)]
+        names += model.mode_names(name)
+    return tuple(names)
+
+
+def coordinate_names(model: Model) -> Labels:
+    """What the columns of q are called."""
+    return {"q_name": _names(model, "nq", "q_parts")}
+
+
+def velocity_names(model: Model) -> Labels:
+    """What the columns of v are called."""
+    return {"v_name": _names(model, "nv", "v_parts")}
 
 
 TIME = register(
@@ -54,7 +66,7 @@ V = register(
         "v",
         {"v": DataSet(("t", "v_name"), "velocities [rad/s, m/s]")},
         lambda rows: {"v": rows.v},
-        coordinate_names,
+        velocity_names,
         draw=joint_families,
         always=True,
         order=3,
