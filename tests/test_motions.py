@@ -134,7 +134,8 @@ def test_forces_are_those_of_inverse_dynamics_and_work_is_accounted_for(method):
     upper = model.v_slice("upper")
     passive = -5.0 * run.q[:, model.q_slice("upper")] - 0.3 * run.v[:, upper]
     assert np.abs(rows["tau"][:, upper] - rows["drive"][:, upper] - passive).max() < 1e-12
-    bound = {"semi_implicit_euler": 1e-2, "implicit_contact": 1e-2, "implicit_midpoint": 1e-4}
+    # implicit Euler takes 3.3, 1.7 and 0.84 % at 2, 1 and 0.5 ms
+    bound = {"semi_implicit_euler": 1e-2, "implicit_contact": 2e-2, "implicit_midpoint": 1e-4}
     assert abs(run.summary["energy_imbalance"]) < bound.get(method, 1e-6)
     assert abs(run.summary["work_of_forces"]) > 1.0
 
@@ -382,7 +383,9 @@ def test_a_driven_table_throws_a_ball_that_lies_on_it():
     assert np.abs(other.q[:, place] - run.q[:, place]).max() < 1e-15
     assert np.abs(other.q - run.q).max() < 0.01
     assert np.abs(run.q[:, model.q_slice("flight")][:, 6] - 0.2).max() > 0.04  # it flies
-    assert abs(other.summary["energy_imbalance"]) < 0.02
+    assert (
+        -0.05 < other.summary["energy_imbalance"] < 1e-5
+    )  # implicit Euler takes, and adds nothing
 
 
 # ---- what is refused ----------------------------------------------------------------------------
