@@ -351,6 +351,9 @@ def test_no_energy_comes_from_nowhere_without_a_warning():
         assert run.v[-1, 2] <= (e + 0.005) * v
         assert run.summary["contact_loss"] >= 0.0
         assert abs(run.summary["contact_imbalance"]) < 1e-2
+        finer = impact(k, c, v, 0.25 * dt, rng.uniform())
+        assert finer.v[-1, 2] <= (e + 0.0005) * v
+        assert abs(finer.summary["contact_imbalance"]) < 1e-3
     assert warned > 5
     assert silent > 12
 
