@@ -66,6 +66,22 @@ def seconds(model: sk.Model, calls: int, tries: int = 15) -> float:
     return float(best)
 
 
+def batch_seconds(model: sk.Model, states: int = 20_480, tries: int = 7) -> tuple[float, float]:
+    """Of one state alone and in a batch on one core, by turns."""
+    rng = np.random.default_rng(0)
+    q, v = (np.stack(x) for x in zip(*(model.random_state(rng) for _ in range(64)), strict=True))
+    q, v = np.tile(q, (states // 64, 1)), np.tile(v, (states // 64, 1))
+    tau, out = np.zeros_like(v), np.empty_like(v)
+    sk.forward_dynamics(model, q, v, tau, out=out, threads=1)  # compiles
+    one, many = np.inf, np.inf
+    for _ in range(tries):
+        one = min(one, seconds(model, 200, 3))
+        start = time.process_time()
+        sk.forward_dynamics(model, q, v, tau, out=out, threads=1)
+        many = min(many, (time.process_time() - start) / states)
+    return one, many
+
+
 # ---- beside Exudyn ------------------------------------------------------------------------------
 
 REFERENCES = Path(__file__).parent.parent / "tests" / "data" / "flexible"
@@ -289,6 +305,8 @@ def chains() -> None:
     for name, (modes, stiffening) in KINDS.items():
         found = seconds(chain(100, modes, stiffening), 100)
         print(f"{name:16} {found * 1e7:7.0f} ns a body, {found / rigid:.1f} rigid ones")
+    one, many = batch_seconds(chain(10, {"y": 2, "z": 2}))
+    print(f"4 modes, 10 bodies: one state {one * 1e6:.2f} µs, in a batch {many * 1e6:.2f} µs")
     for bodies in (10, 100, 1000):
         found = seconds(chain(bodies, {"y": 2, "z": 2}), max(5, 2000 // bodies))
         print(f"4 modes, {bodies:4} bodies: {found / bodies * 1e9:5.0f} ns a body")

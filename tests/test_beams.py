@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 import skodyn as sk
 from skodyn.model.beam_bodies import beam_body
+from skodyn.model.beam_elements import gauss_rule
 
 REFERENCE = Path(__file__).parent / "data" / "flexible"
 FREQUENCIES = json.loads((REFERENCE / "beam_frequencies.json").read_text())
@@ -155,6 +156,27 @@ def test_strain_energy_of_fourth_order_is_that_of_the_exact_curvature():
     exact = 0.5 * np.trapezoid(bend**2 / (1.0 - slope**2), x)  # of an inextensible curve, w(s)
     assert abs(quadratic + fourth - exact) < 0.03 * fourth
     assert fourth > 1e-3 * quadratic
+
+
+@pytest.mark.parametrize(
+    ("modes", "carried", "points"), [(2, ("tip",), 4), (2, (), 8), (3, ("tip",), 10)]
+)
+def test_static_shapes_need_four_points(modes, carried, points):
+    """Cubics: the fourth-order energy has the sixth degree, and four points are exact to the
+    seventh. Other shapes take more."""
+    beam = sk.Beam(1.0, **UNIT, modes={"y": modes}, nodes={"middle": 0.5})
+    shapes = beam_body(beam, carried).curvature
+    assert len(shapes.weights) == points
+    if points == 4:
+        eta, coarse = np.array([0.1, -0.03]), np.linspace(0.0, 1.0, 4)
+        x = gauss_rule(4)[0]
+        # what the four points say of v′ and v″, a polynomial of degree 2 and one of degree 1
+        slope = np.polynomial.Polynomial.fit(x, shapes.slope_y @ eta, 2)
+        bend = np.polynomial.Polynomial.fit(x, shapes.curvature_y @ eta, 1)
+        assert np.allclose(slope.deriv()(coarse), bend(coarse), rtol=1e-8, atol=1e-10)
+        whole = ((slope * bend) ** 2).integ()
+        found = shapes.weights @ ((shapes.slope_y @ eta) * (shapes.curvature_y @ eta)) ** 2
+        assert found == pytest.approx(whole(1.0) - whole(0.0), rel=1e-10)
 
 
 def test_beams_are_equal_if_they_say_the_same():

@@ -146,15 +146,35 @@ def test_runs_that_choose_their_steps_have_the_same_metrics(tmp_path, counted):
         check_run(study, i)
 
 
-def test_forces_at_nodes_take_their_runs_one_by_one(tmp_path, counted):
-    push = """
+FORCES = """
 [forces.push]
 type = "wrench"
 body = "boom"
 node = "tip"
-force = [0, 1, 0]
+force = [0, 1, 0.5]
+moment = [0.01, 0, 0.02]
+frame = "FRAME"
+[forces.tie]
+type = "point_spring"
+body_a = "boom"
+node_a = "tip"
+body_b = "world"
+point_b = [1, 1, 0.2]
+stiffness = 20.0
+damping = 0.1
 """
-    study = swept(tmp_path, {"bodies.boom.flexible.damping": [0.0, 0.1]}, more=push)
-    assert counted == []
-    for i in range(2):
-        check_run(study, i)
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="lanes need the compiler")
+@pytest.mark.parametrize(("frame", "method"), [("world", "rk4"), ("body", "implicit_midpoint")])
+def test_forces_at_nodes_go_side_by_side(tmp_path, counted, frame, method):
+    varied = {
+        "bodies.boom.flexible.damping": [0.0, 0.1],
+        "forces.tie.stiffness": [10.0, 20.0],
+        "forces.push.force.y": [1.0, 3.0],
+    }
+    study = swept(tmp_path, varied, method, more=FORCES.replace("FRAME", frame))
+    assert counted == [8]
+    assert len(np.unique(study.metric("bent"))) == 8  # each value has its effect
+    for i in range(8):
+        assert_array_equal(study.q[i], check_run(study, i)[1].q[-1])

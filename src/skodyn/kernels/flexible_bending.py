@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import factorial
 from typing import Any, NamedTuple
 
-from skodyn.jit import helper, routine
+from skodyn.jit import helper
 from skodyn.kernels.flexible_table import (
     add_product,
     clear_columns,
@@ -68,7 +68,7 @@ SMALL_TURN = 2.25
 """Squares of angles below this take the series."""
 
 
-@routine
+@helper
 def bend(work, model, record, q):
     """η, ξ and G."""
     m, b, pitch = shape_counts(model, record)
@@ -85,7 +85,7 @@ def bend(work, model, record, q):
         store(work, eta + m + s, 0.5 * total)
 
 
-@routine
+@helper
 def bend_rates(work, model, record, v):
     """η̇, ξ̇ = G·η̇, and what ξ̈ is at η̈ = 0: η̇ᵀAη̇."""
     m, b, pitch = shape_counts(model, record)
@@ -213,8 +213,8 @@ def zero_like(a):
 
 @helper
 def hung_lanes(model, record, node):
-    """Where what else is known of a node begins, behind Π and P⁺Π."""
-    return node_lanes(model, node) + 12 * field(model, record, MODE_PITCH)
+    """Where what else is known of a node begins, behind Π."""
+    return node_lanes(model, node) + 6 * field(model, record, MODE_PITCH)
 
 
 @helper
@@ -225,7 +225,7 @@ def node_sum(work, model, product, x, out):
     return load6(work, out)
 
 
-@routine
+@helper
 def node_pose(work, model, record, node):
     """(r, turn) of a node, in axes of its body; kept for `known_pose`."""
     at = hung_lanes(model, record, node)
@@ -249,7 +249,7 @@ def known_pose(work, model, record, node):
     return add(parameter3(work, model, field(model, node, NODE_NUMBERS)), moved), turn
 
 
-@routine
+@helper
 def carry_modes(work, model, record, node, turn, parent_rotation, d):
     """Store Π of every master, world axes; d from the node to the origin of what hangs there."""
     m, b, pitch = shape_counts(model, record)
@@ -292,7 +292,7 @@ class NodeRates(NamedTuple):
     acceleration: Any
 
 
-@routine
+@helper
 def node_rates(work, model, record, node, turn):
     """How a node moves in its body."""
     at, shapes = hung_lanes(model, record, node), field(model, node, NODE_SHAPES)

@@ -15,7 +15,7 @@ curvature behind it.
 
 from __future__ import annotations
 
-from skodyn.jit import helper, routine
+from skodyn.jit import helper
 from skodyn.kernels.flexible_bending import shape_counts
 from skodyn.kernels.flexible_table import (
     add_product,
@@ -129,16 +129,14 @@ def mode_slot(model, record, i):
     return dof_slot(body_count(model), field(model, record, MODE_V) + i)
 
 
-@routine
+@helper
 def couple_shapes(work, model, record, moving):
     """D(Qₑ) and cₑ of every shape, and ċₑ if the body moves."""
-    n, pitch = field(model, record, SHAPES), field(model, record, PITCH)
+    pitch, arms = field(model, record, PITCH), field(model, record, ARMS)
     at, eta = lanes_of(model, record, COUPLING), lanes_of(model, record, ETA)
-    constants, arms = field(model, record, COUPLINGS), field(model, record, ARMS)
-    for c in range(COUPLING_NUMBERS):
-        for e in range(0, n, columns_at_once(work)):
-            here = c * pitch + e
-            store_columns(work, at + here, parameter_columns(work, model, constants + here))
+    constants = field(model, record, COUPLINGS)
+    for here in range(0, COUPLING_NUMBERS * pitch, columns_at_once(work)):
+        store_columns(work, at + here, parameter_columns(work, model, constants + here))
     add_product(work, model, field(model, record, TURNING), eta, at)
     add_product(work, model, arms, eta, at + 6 * pitch)
     if moving:
@@ -154,7 +152,7 @@ def turning_of(work, at, pitch):
     return (a[0], a[1], a[2], b[0], b[1], b[2])
 
 
-@routine
+@helper
 def deformed_inertia(work, model, k, record):
     """(m, mc, J) of body k in its own axes."""
     i, eta = body_parameters(k), lanes_of(model, record, ETA)
@@ -177,7 +175,7 @@ def deformed_inertia(work, model, k, record):
     return one * parameter(work, model.parameters, i + MASS), h, j
 
 
-@routine
+@helper
 def couple_masters(work, model, record, r):
     """P_rη of the body alone, one column a master, world axes, into GAINS."""
     m, b, masters = shape_counts(model, record)
@@ -195,7 +193,7 @@ def couple_masters(work, model, record, r):
         store_columns6(work, gains + i, masters, u)
 
 
-@routine
+@helper
 def pair_masters(work, model, record):
     """P_ηη = WᵀMeW of the body alone."""
     m, b, masters = shape_counts(model, record)
@@ -295,7 +293,7 @@ def shape_biases(work, model, record, w):
         store_columns(work, out + e, total)
 
 
-@routine
+@helper
 def load_body(work, model, k, record, r, inertia):
     """b: six numbers into OWN, one for each master into LOADS."""
     m, b, masters = shape_counts(model, record)
@@ -330,7 +328,7 @@ def load_body(work, model, k, record, r, inertia):
         store_columns(work, loads + i, total)
 
 
-@routine
+@helper
 def strain_body(work, model, record, moving):
     """Add Kη + Cη̇, and for beams the force of their curvature's next order, to LOADS."""
     m, eta = field(model, record, MODES), lanes_of(model, record, ETA)
@@ -371,7 +369,7 @@ def pull_points(work, model, record):
         store_columns(work, pulls + 3 * pitch + g, pull * w)
 
 
-@routine
+@helper
 def strain_energy(work, model, record):
     """½ηᵀKη, and what the next order of a beam's curvature adds."""
     m, eta, p = field(model, record, MODES), lanes_of(model, record, ETA), model.parameters

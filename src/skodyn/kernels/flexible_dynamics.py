@@ -11,7 +11,7 @@ with u = P_rη and e = P_ηη of the mode. What hangs on a node adds ΠᵀP⁺Π
 
 from __future__ import annotations
 
-from skodyn.jit import helper, routine
+from skodyn.jit import helper
 from skodyn.kernels.articulated_inertia import (
     SINGULAR_PIVOT,
     gathered_inertia,
@@ -76,6 +76,7 @@ from skodyn.lanes import (
     store_rows,
 )
 from skodyn.model.flexible_layout import (
+    FELT,
     GAINS,
     LOADS,
     MODAL_MASS,
@@ -147,7 +148,7 @@ def load_mode(work, model, record, i, z, tau):
     return add_scaled_spatial(z, ratio, load6(work, slot + GAIN))
 
 
-@routine
+@helper
 def yield_modes(work, model, record, p):
     """(P, sound) behind the modes of a body."""
     sound, m = True, field(model, record, MODES)
@@ -157,7 +158,7 @@ def yield_modes(work, model, record, p):
     return p, sound
 
 
-@routine
+@helper
 def load_modes(work, model, record, z, tau):
     """z behind the modes, which have yielded, under the forces tau."""
     m = field(model, record, MODES)
@@ -166,7 +167,7 @@ def load_modes(work, model, record, z, tau):
     return z
 
 
-@routine
+@helper
 def yield_loaded_modes(work, model, record, p, z, tau):
     """(P, z, sound): both at once."""
     sound, m = True, field(model, record, MODES)
@@ -178,28 +179,55 @@ def yield_loaded_modes(work, model, record, p, z, tau):
     return p, z, sound
 
 
-@routine
+@helper
+def pair_felt(work, model, record, at):
+    """P_ηη += Πᵀ·P⁺Π, the former at `at`, the latter in FELT."""
+    pairs, masters = lanes_of(model, record, PAIRS), field(model, record, MODE_PITCH)
+    felt = lanes_of(model, record, FELT)
+    for i in range(field(model, record, MODES)):
+        f, row = load6_apart(work, felt + i, masters), pairs + i * masters
+        for j in range(0, i + 1, columns_at_once(work)):
+            more = dot_spatial(f, columns6(work, at + j, masters))
+            store_columns(work, row + j, load_columns(work, row + j) + more)
+
+
+@helper
 def hang_inertia(work, model, k, p_plus):
     """Add what body k passes inward to the modes that move its node."""
     node = node_record(model, k)
     if node > 0:
         record, at = flexible_record(model, entry(model, k, PARENT)), node_lanes(model, node)
-        pairs, l = lanes_of(model, record, PAIRS), load3(work, body_slot(k) + ARM)
-        m, masters = field(model, record, MODES), field(model, record, MODE_PITCH)
-        gains, felt, step = lanes_of(model, record, GAINS), at + 6 * masters, columns_at_once(work)
-        for i in range(0, m, step):
+        l, gains = load3(work, body_slot(k) + ARM), lanes_of(model, record, GAINS)
+        felt, masters = lanes_of(model, record, FELT), field(model, record, MODE_PITCH)
+        for i in range(0, field(model, record, MODES), columns_at_once(work)):
             f = apply_articulated(p_plus, columns6(work, at + i, masters))
             store_columns6(work, felt + i, masters, f)
             u = add_spatial(columns6(work, gains + i, masters), shift_force(l, f))
             store_columns6(work, gains + i, masters, u)
-        for i in range(m):
-            f, row = load6_apart(work, felt + i, masters), pairs + i * masters
-            for j in range(0, i + 1, step):
-                more = dot_spatial(f, columns6(work, at + j, masters))
-                store_columns(work, row + j, load_columns(work, row + j) + more)
+        pair_felt(work, model, record, at)
 
 
-@routine
+@helper
+def hang(work, model, k, p_plus, z_plus):
+    """Both: inertia and force."""
+    node = node_record(model, k)
+    if node > 0:
+        record, at = flexible_record(model, entry(model, k, PARENT)), node_lanes(model, node)
+        l, gains = load3(work, body_slot(k) + ARM), lanes_of(model, record, GAINS)
+        loads, masters = lanes_of(model, record, LOADS), field(model, record, MODE_PITCH)
+        felt = lanes_of(model, record, FELT)
+        for i in range(0, field(model, record, MODES), columns_at_once(work)):
+            column = columns6(work, at + i, masters)
+            f = apply_articulated(p_plus, column)
+            store_columns6(work, felt + i, masters, f)
+            u = add_spatial(columns6(work, gains + i, masters), shift_force(l, f))
+            store_columns6(work, gains + i, masters, u)
+            more = dot_spatial(z_plus, column)
+            store_columns(work, loads + i, load_columns(work, loads + i) + more)
+        pair_felt(work, model, record, at)
+
+
+@helper
 def hang_force(work, model, k, z_plus):
     """The same for a force: z_η += Πᵀz⁺."""
     node = node_record(model, k)
@@ -211,7 +239,7 @@ def hang_force(work, model, k, z_plus):
             store_columns(work, loads + i, load_columns(work, loads + i) + more)
 
 
-@routine
+@helper
 def mode_trouble(work, model, k, record):
     """The status for a body whose modes, or whose joint, are not sound."""
     for i in range(field(model, record, MODES)):
@@ -245,8 +273,7 @@ def gather_bent_residuals(work, model, tau, f_ext):
             f = add_outer_force(work, k, f, inertia, f_ext)
         z = add_applied_articulated(f, p, load6(work, body_slot(k) + CORIOLIS))
         p_plus, z_plus, free = yield_loaded_joint(work, model, k, r, p, z, tau)
-        hang_inertia(work, model, k, p_plus)
-        hang_force(work, model, k, z_plus)
+        hang(work, model, k, p_plus, z_plus)
         pass_inertia_inward(work, model, k, p_plus, False)
         pass_force_inward(work, model, k, z_plus, False)
         if status == OK and not (sound and free):
@@ -284,7 +311,7 @@ def gather_bent_inertias(work, model):
     return status
 
 
-@routine
+@helper
 def answer_modes(work, model, k, record, alpha, vdot):
     """η̈ of body k, which accelerates with α; are they finite?"""
     start, first, sound = field(model, record, MODE_V), mode_slot(model, record, 0), True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skodyn.jit import helper, routine
+from skodyn.jit import helper
 from skodyn.kernels.workspace import body_count, free_slot
 from skodyn.lanes import (
     Work,
@@ -133,7 +133,7 @@ def clear_columns(work, at, count):
 # ---- products ------------------------------------------------------------------------------------
 
 
-@routine
+@helper
 def add_product(work, model, product, x, out):
     """out += matrix·x; x and out are lanes."""
     if columns_at_once(work) > 1:

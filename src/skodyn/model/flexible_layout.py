@@ -34,7 +34,11 @@ OWN = 29  # (h, J) and b of the body itself, world axes
 PAIRS = 30  # P_ηη, a row for each master of which the first part, to the diagonal, counts
 GAINS, LOADS = range(31, 33)  # P_rη and z_η of the masters that have not yielded
 BIASES, BENT, PULLS = range(33, 36)  # b of shapes; at Gauss points v′, v″, w′, w″ and their pulls
-FLEXIBLE_RECORD = 36
+FELT = 36  # P⁺Π of what hangs on a node
+FLEXIBLE_RECORD = 37
+SCRATCH = (COUPLING, ARM_RATE, SLOPE_RATE, CARRIED, BIASES, BENT, PULLS, FELT)
+"""Lanes that are read no more once a body is done: all bodies share them, so that less of the
+processor's cache is walked through."""
 
 COUPLING_NUMBERS = 9
 FIRST, SECOND, BIAS = 0, 3, 9  # in OWN
@@ -45,7 +49,7 @@ NODE_NUMBERS, NODE_LANES = range(2)  # s, then φ and ψ of each shape; lanes, b
 NODE_SHAPES, NODE_SLAVES = range(2, 4)  # products: Σ φη and Σ ψη of all shapes, of slaves alone
 NODE_RECORD = 4
 
-# its lanes, behind Π and P⁺Π of every master
+# its lanes, behind Π of every master
 MOVED, MOVED_RATE, MOVED_PRODUCT, TURN = 0, 8, 16, 24
 HUNG_LANES = 32
 

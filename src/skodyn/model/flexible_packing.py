@@ -202,12 +202,12 @@ class _Numbers:
         n = model.n_bodies
         front = np.zeros(at.RECORDS + 2 * n, dtype=np.int64)
         behind: list[int] = []
-        lanes = 0
+        lanes = max(_place_lanes(record, 0, at.SCRATCH) for record in self.records.values())
         for name, record in self.records.items():
             k = model.body_index(name)
             record[at.MODE_Q] = int(model.indices[k, layout.Q_START]) + model.joints[k].nq
             record[at.MODE_V] = int(model.indices[k, layout.V_START]) + model.joints[k].nv
-            lanes = _place_lanes(record, lanes)
+            lanes = _place_lanes(record, lanes, _KEPT)
             here = place + front.size + len(behind)
             front[at.RECORDS + k] = here
             tables = self.products[name]
@@ -229,11 +229,14 @@ class _Numbers:
         return np.concatenate((front, np.array(behind, dtype=np.int64)))
 
     def _node_lanes(self, name: str) -> int:
-        return 12 * at.whole_fours(self.flexible[name].modes) + at.HUNG_LANES
+        return 6 * at.whole_fours(self.flexible[name].modes) + at.HUNG_LANES
 
 
-def _place_lanes(record: list[int], lanes: int) -> int:
-    """Give a body its part of the workspace; where the next one's begins."""
+_KEPT = (at.ETA, at.ETA_RATE, at.SLAVE_PRODUCT, at.SLOPE, at.OWN, at.PAIRS, at.GAINS, at.LOADS)
+
+
+def _place_lanes(record: list[int], lanes: int, fields: tuple[int, ...]) -> int:
+    """Give these tables of a body their part of the workspace; where it ends."""
     m, b = record[at.MODES], record[at.SLAVES]
     n, masters, points = record[at.PITCH], record[at.MODE_PITCH], record[at.POINT_PITCH]
     sizes = {
@@ -241,11 +244,11 @@ def _place_lanes(record: list[int], lanes: int) -> int:
         at.ARM_RATE: 3 * n, at.SLOPE: b * masters, at.SLOPE_RATE: b * masters,
         at.CARRIED: b * masters, at.OWN: at.OWN_LANES, at.PAIRS: m * masters,
         at.GAINS: 6 * masters, at.LOADS: masters, at.BIASES: n, at.BENT: 4 * points,
-        at.PULLS: 4 * points,
+        at.PULLS: 4 * points, at.FELT: 6 * masters,
     }  # fmt: skip
-    for field, size in sizes.items():
+    for field in fields:
         record[field] = lanes
-        lanes += at.whole_fours(size)
+        lanes += at.whole_fours(sizes[field])
     return lanes
 
 

@@ -33,7 +33,7 @@ from skodyn.kernels.workspace import (
     load_matrix,
     sum_slot,
 )
-from skodyn.lanes import fma, parameter, parts_of, select, sqrt
+from skodyn.lanes import fma, lane_at, parameter, parts_of, select, sqrt
 from skodyn.model.flexible_layout import MODE_V, MODES
 from skodyn.simulation.element_tools import add_force, add_torque, numbers3, point_motion
 from skodyn.simulation.forces import COUNT, FIRST, OFFSET
@@ -53,6 +53,12 @@ from skodyn.spatial.motion import dot_spatial
 from skodyn.topology.wording import Spelling
 
 __all__ = ["BENT_SPRING", "BENT_WRENCH", "node_of", "refuse_points"]
+
+
+@helper
+def whole_number(work, numbers, i):
+    """A body, node or choice among the numbers: the same in all runs that go side by side."""
+    return int(lane_at(parameter(work, numbers, i), 0))
 
 
 @helper
@@ -86,7 +92,7 @@ def bent_wrench(work, system, at, t, state, effects):
     model, codes, numbers = full_model(system.model), system.codes, system.numbers
     k, node, i = codes[at + FIRST], codes[at + COUNT], codes[at + OFFSET]
     force, moment = numbers3(work, numbers, i), numbers3(work, numbers, i + 3)
-    if numbers[i + 6] > 0.0:
+    if whole_number(work, numbers, i + 6) > 0:
         _, turn = node_pose(work, model, flexible_record(model, k), node)
         axes = multiply(load_matrix(work, body_slot(k) + ROTATION), turn_matrix(turn))
         force, moment = multiply_vector(axes, force), multiply_vector(axes, moment)
@@ -98,8 +104,8 @@ def bent_wrench(work, system, at, t, state, effects):
 def bent_spring(work, system, at, t, state, effects):
     """Numbers: points, stiffness, damping, length; body and node, or 0, of both ends."""
     model, numbers, i = full_model(system.model), system.numbers, system.codes[at + OFFSET]
-    a, node_a = int(numbers[i + 9]), int(numbers[i + 10])
-    b, node_b = int(numbers[i + 11]), int(numbers[i + 12])
+    a, node_a = whole_number(work, numbers, i + 9), whole_number(work, numbers, i + 10)
+    b, node_b = whole_number(work, numbers, i + 11), whole_number(work, numbers, i + 12)
     arm_a, place_a, speed_a = point_motion(work, model, a, numbers3(work, numbers, i))
     arm_b, place_b, speed_b = point_motion(work, model, b, numbers3(work, numbers, i + 3))
     if node_a > 0:
@@ -126,8 +132,8 @@ def bent_spring(work, system, at, t, state, effects):
     return OK
 
 
-BENT_WRENCH = parts_of(bent_wrench, SYSTEM, WHOLE, NUMBER, STATE, EFFECTS, in_lanes=False)
-BENT_SPRING = parts_of(bent_spring, SYSTEM, WHOLE, NUMBER, STATE, EFFECTS, in_lanes=False)
+BENT_WRENCH = parts_of(bent_wrench, SYSTEM, WHOLE, NUMBER, STATE, EFFECTS)
+BENT_SPRING = parts_of(bent_spring, SYSTEM, WHOLE, NUMBER, STATE, EFFECTS)
 
 
 def node_of(model: Any, body: str, node: str) -> int:

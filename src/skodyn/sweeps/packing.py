@@ -56,14 +56,10 @@ _BODY_KEYS = ("mass", "com", "inertia", "translation")
 
 def goes_alone(scenario: Scenario) -> bool:
     """Must even runs with fixed steps go one at a time? A thermostat comes between steps, and
-    functions of motions are called for one state; so are forces at nodes of flexible bodies.
+    functions of motions are called for one state.
     """
     said = any(isinstance(motion, MotionFunction) for motion in scenario.forces.motions)
-    return scenario.thermostat is not None or said or any(map(_at_node, scenario.forces.elements))
-
-
-def _at_node(element: Any) -> bool:
-    return any(getattr(element, name, "") for name in ("node", "node_a", "node_b"))
+    return scenario.thermostat is not None or said
 
 
 class Variant:
