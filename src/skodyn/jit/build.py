@@ -10,6 +10,7 @@ build both end here.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import importlib
 import json
@@ -140,12 +141,21 @@ FAILED = "failed"  # a worker's word to the others, which would wait for what it
 def _work(share: list[str], count: int, level: int, work: str) -> dict[str, dict[str, Any]]:
     """In a worker: lower its share, then take from the pile until nothing is left."""
     try:
-        made = {name: _lower_one(name, Path(work)) for name in share}
+        made = _lower_share(share, Path(work))
         _emit_pile(count, level, Path(work))
     except BaseException:
         (Path(work) / FAILED).touch()
         raise
     return made
+
+
+def _lower_share(share: list[str], work: Path) -> dict[str, dict[str, Any]]:
+    """Put kernels on the pile."""
+    gc.disable()  # nearly all that numba makes stays; looking through it takes a twentieth of this
+    try:
+        return {name: _lower_one(name, work) for name in share}
+    finally:
+        gc.enable()
 
 
 def _claim(path: Path) -> bool:
