@@ -50,6 +50,7 @@ class Rows:
         self.model, self.t, self.step, self.q, self.v = model, t, step, q, v
         self._find_rates, self._find_contacts = find_rates, find_contacts
         self._find_energy = find_energy
+        self.integrals = np.zeros((len(t), 0))  # of controllers, where they are logged
 
     def __len__(self) -> int:
         return len(self.t)

@@ -6,6 +6,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from skodyn.channels.entries.contacts import CONTACTS
+from skodyn.channels.entries.integrals import INTEGRALS
 from skodyn.errors import ScenarioError
 from skodyn.faults import in_file
 from skodyn.io.toml_source import TomlSource
@@ -18,6 +20,7 @@ from skodyn.scenario.start import read_start
 from skodyn.scenario.tables import Tables
 from skodyn.scenario.timing import check_channels, read_timing
 from skodyn.scenario.touching import read_contacts, read_shapes
+from skodyn.simulation.integral_rows import has_integrals
 
 __all__ = ["SECTIONS", "TOP_KEYS", "parse_scenario", "read_scenario"]
 
@@ -99,8 +102,10 @@ def _scenario(
     integrator, output = read_timing(tables, top, duration)
     if model is not None:
         integrator = integrator.suited(model, tables.table(top, "integrator"))
-    touching = bool(top.get("contacts"))
-    check_channels(tables, output.channels, model, folder, touching)
+    there = [CONTACTS.name] if top.get("contacts") else []
+    if model is not None and has_integrals(model, forces):
+        there.append(INTEGRALS.name)
+    check_channels(tables, output.channels, model, folder, there)
     check_sampling(tables, top, integrator)
     thermostat = read_thermostat(tables, top, seed, integrator)
     if tables.faults:

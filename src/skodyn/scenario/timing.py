@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from skodyn.channels.entries.contacts import CONTACTS
 from skodyn.channels.entry import CHANNELS
 from skodyn.channels.files import names_function, problem_of
 from skodyn.model.model import Model
@@ -45,16 +45,16 @@ def check_channels(
     channels: tuple[str, ...],
     model: Model | None,
     folder: Path,
-    touching: bool,
+    there: Collection[str],
 ) -> None:
     """Functions of files that are not there, and channels that the model cannot have; files are
-    looked at, not run. touching: the scenario has contacts."""
+    looked at, not run. there: channels of what the scenario has."""
     at = ("output", "channels")
     for name in channels:
         if names_function(name):
             if wrong := problem_of(name, folder):
                 tables.fault(at, f"output.channels has {wrong[0]}", wrong[1], name)
-        elif name == CONTACTS.name and touching:
+        elif name in there:
             continue
         elif model and (fault := CHANNELS[name].fault(model)):
             tables.add([replace(fault, path=at)])

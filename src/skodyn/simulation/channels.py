@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from skodyn.channels.entries.integrals import INTEGRALS
 from skodyn.channels.entry import CHANNELS, Channel
 from skodyn.channels.rows import Rows
 from skodyn.dynamics import algorithms
 from skodyn.dynamics.driver import FEW
 from skodyn.simulation.engine import Block, Engine
 from skodyn.simulation.force_energy import force_energy
+from skodyn.simulation.integral_rows import named_integrals
 
 __all__ = ["channel_rows", "prepare_channels"]
 
@@ -39,6 +41,10 @@ def channel_rows(engine: Engine, block: Block, channels: Sequence[Channel]) -> d
         None if watch is None else lambda: watch.forces(found),
         partial(force_energy, model, engine.forces),
     )  # fmt: skip
+    if any(channel.name == INTEGRALS.name for channel in channels):
+        rows.integrals = block.y[
+            :, [*named_integrals(model, engine.forces, engine.tables).values()]
+        ]
     always = [channel for channel in CHANNELS.built_in.values() if channel.always]
     data: dict[str, Any] = {}
     for channel in (*always, *channels):

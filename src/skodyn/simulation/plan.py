@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skodyn.channels.entries.contacts import CONTACTS, labelled
+from skodyn.channels.entries.integrals import INTEGRALS, labelled_integrals
 from skodyn.channels.entry import CHANNELS, Channel
 from skodyn.channels.own import chosen
 from skodyn.errors import ModelError, StateError
@@ -23,7 +24,9 @@ from skodyn.simulation.duration import division_fault, every_fault
 from skodyn.simulation.elements import Controller, Forces
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.fingerprint import fingerprint
+from skodyn.simulation.force_tables import pack_forces
 from skodyn.simulation.identity import channel_identity, code_identity, own_code, run_code
+from skodyn.simulation.integral_rows import has_integrals, named_integrals
 from skodyn.simulation.loop_start import drive_fault, start_fault
 from skodyn.simulation.methods import METHODS, fixed_step_methods
 from skodyn.simulation.motion_tables import pack_motions, starts
@@ -54,7 +57,7 @@ class Plan:
     def __post_init__(self) -> None:
         faults = self._timing_faults()
         entries, wrong = chosen(self.channels, Path(self.scenario_folder))
-        entries = tuple(one if one is not CONTACTS else self._contacts_channel() for one in entries)
+        entries = tuple(self._of_this_run(one) for one in entries)
         faults += wrong + [fault for one in entries if (fault := one.fault(self.model))]
         object.__setattr__(self, "entries", entries)
         if self.thermostat is not None and self.settings.adaptive:
@@ -77,11 +80,14 @@ class Plan:
         if faults:
             raise StateError(faults)
 
-    def _contacts_channel(self) -> Channel:
-        """The channel of contacts, whose labels are this run's."""
-        if not self.forces.contacts:
-            return CONTACTS
-        return labelled(pack_contacts(self.model, self.forces.contacts).labels)
+    def _of_this_run(self, entry: Channel) -> Channel:
+        """The channels of contacts and of integrals have labels of the run."""
+        if entry is CONTACTS and self.forces.contacts:
+            return labelled(pack_contacts(self.model, self.forces.contacts).labels)
+        if entry is INTEGRALS and has_integrals(self.model, self.forces):
+            tables = pack_forces(self.model, self.forces, self.settings)
+            return labelled_integrals([*named_integrals(self.model, self.forces, tables)])
+        return entry
 
     def _timing_faults(self) -> list[Fault]:
         seconds = POSITIVE.read(self.duration)
