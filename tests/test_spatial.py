@@ -237,7 +237,20 @@ def articulated_kernel(w, x, out, n):
         row = put_spatial(w, out, row, n, i, articulated.apply_articulated(p, (a, b)))
         row = put_spatial(w, out, row, n, i, articulated.add_applied_articulated((h, c), p, (a, b)))
         row = put_articulated(w, out, row, n, i, articulated.subtract_rank_one(p, (a, b), k))
-        put_articulated(w, out, row, n, i, articulated.shift_articulated(p, c))
+        row = put_articulated(w, out, row, n, i, articulated.shift_articulated(p, c))
+        put_articulated(w, out, row, n, i, articulated.shift_remainder(p, (a, b), k, c))
+
+
+@helper
+def two_ways_kernel(w, x, out, n):
+    """What is left of P, seen from elsewhere: in one go, and in two."""
+    for i in range(n):
+        a, b, c = three(w, x, A, n, i), three(w, x, B, n, i), three(w, x, C, n, i)
+        p = six(w, x, S, n, i), nine(w, x, M, n, i), six(w, x, T, n, i)
+        k = load(Work(w, x), K * n + i)
+        row = put_articulated(w, out, 0, n, i, articulated.shift_remainder(p, (a, b), k, c))
+        left = articulated.subtract_rank_one(p, (a, b), k)
+        put_articulated(w, out, row, n, i, articulated.shift_articulated(left, c))
 
 
 # ---- what they must give, from 3×3 and 6×6 matrices -------------------------------------------
@@ -402,6 +415,11 @@ ARTICULATED = {
     "shift_articulated": lambda x: articulated_numbers(
         naive.shift(x.c) @ blocks(x.s, x.m, x.t) @ naive.shift(x.c).T
     ),
+    "shift_remainder": lambda x: articulated_numbers(
+        naive.shift(x.c)
+        @ (blocks(x.s, x.m, x.t) - x.k * np.outer(pair(x.a, x.b), pair(x.a, x.b)))
+        @ naive.shift(x.c).T
+    ),
 }
 GROUPS = {
     linear3: (linear3_kernel, LINEAR3),
@@ -455,6 +473,13 @@ def test_each_lane_has_the_bits_of_width_1(module):
     _, together = evaluated(module, WIDTH_N)
     assert np.isfinite(alone).all()
     assert (alone.view(np.uint64) == together.view(np.uint64)).all()
+
+
+def test_shift_remainder_has_the_bits_of_its_two_halves():
+    out = np.full((42, COUNT), np.nan)
+    at_width(two_ways_kernel, WIDTH_1)(samples().reshape(-1), out.reshape(-1), COUNT)
+    assert np.isfinite(out).all()
+    assert out[:21].tobytes() == out[21:].tobytes()
 
 
 @pytest.mark.parametrize("module", GROUPS, ids=module_name)

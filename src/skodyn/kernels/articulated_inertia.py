@@ -67,17 +67,17 @@ def yield_column(p, h):
 
 
 @helper
-def yield_turn(work, model, k, z, p):
-    """(P⁺, u, 1/d, sound) for a joint that turns about the unit vector z; stores u and 1/d."""
+def turn_gain(work, model, k, z, p):
+    """(u, 1/d, sound) of a joint that turns about the unit vector z; stores u and 1/d."""
     n, dof = body_count(model), entry(model, k, V_START)
     u = multiply_sym_vector(p[0], z), multiply_vector_transposed(p[1], z)
     d = dot(z, u[0]) + armature(work, model, dof)
+    sound = all_lanes(d > SINGULAR_PIVOT * (p[0][0] + p[0][3] + p[0][5]))
     pivot = 1.0 / d
     slot = dof_slot(n, dof)
     store6(work, slot + GAIN, u)
     store(work, slot + PIVOT, pivot)
-    size = p[0][0] + p[0][3] + p[0][5]
-    return subtract_rank_one(p, u, pivot), u, pivot, all_lanes(d > SINGULAR_PIVOT * size)
+    return u, pivot, sound
 
 
 @helper
@@ -86,8 +86,8 @@ def yield_joint(work, model, k, r, p):
     n = body_count(model)
     sound = True
     if entry(model, k, KIND) == REVOLUTE:
-        p_plus, _, _, sound = yield_turn(work, model, k, column(r, 2), p)
-        return p_plus, sound
+        u, pivot, sound = turn_gain(work, model, k, column(r, 2), p)
+        return subtract_rank_one(p, u, pivot), sound
     for d_back in range(entry(model, k, N_DOF)):
         i = entry(model, k, N_DOF) - 1 - d_back
         h = joint_column(work, model, k, i, r)

@@ -11,8 +11,8 @@ from skodyn.kernels.articulated_inertia import (
     gathered_inertia,
     joint_trouble,
     pass_inertia_inward,
+    turn_gain,
     yield_joint,
-    yield_turn,
 )
 from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
@@ -33,7 +33,9 @@ from skodyn.kernels.status import (
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
+    FORCE,
     GAIN,
+    INERTIA,
     MOTION,
     OMEGA,
     PIVOT,
@@ -41,6 +43,7 @@ from skodyn.kernels.workspace import (
     ROTATION,
     body_count,
     body_slot,
+    carried_slot,
     dof_slot,
     entry,
     load3,
@@ -48,6 +51,7 @@ from skodyn.kernels.workspace import (
     load_matrix,
     row6,
     store6,
+    store_articulated,
 )
 from skodyn.lanes import (
     absolute,
@@ -57,12 +61,13 @@ from skodyn.lanes import (
     store,
     store_rows,
 )
-from skodyn.model.layout import KIND, N_DOF, PARENT, V_START
-from skodyn.spatial.articulated import add_applied_articulated
+from skodyn.model.layout import KIND, N_DOF, PARENT, SUBTREE_END, V_START
+from skodyn.spatial.articulated import add_applied_articulated, shift_remainder, subtract_rank_one
 from skodyn.spatial.inertia import add_gyroscopic_force
 from skodyn.spatial.linear3 import add, add_scaled, column, dot, scale
 from skodyn.spatial.motion import (
     add_spatial,
+    shift_force,
     shift_motion,
     subtract_spatial,
 )
@@ -85,12 +90,37 @@ def yield_loaded_joint(work, model, k, r, big_p, z, tau):
     if entry(model, k, KIND) == REVOLUTE:
         dof = entry(model, k, V_START)
         axis = column(r, 2)
-        p_plus, u, pivot, sound = yield_turn(work, model, k, axis, big_p)
+        u, pivot, sound = turn_gain(work, model, k, axis, big_p)
         epsilon = load_rows(work, tau, dof) - dot(axis, z[0])
         store(work, dof_slot(body_count(model), dof) + RESIDUE, epsilon)
-        return p_plus, add_scaled_spatial(z, epsilon * pivot, u), sound
+        z_plus = add_scaled_spatial(z, epsilon * pivot, u)
+        return subtract_rank_one(big_p, u, pivot), z_plus, sound
     p_plus, sound = yield_joint(work, model, k, r, big_p)
     return p_plus, take_residue(work, model, k, r, z, tau), sound
+
+
+@helper
+def begins_sum(model, k):
+    """Is joint k a hinge to a parent that has no child behind it? Most joints are."""
+    hinge, parent = entry(model, k, KIND) == REVOLUTE, entry(model, k, PARENT)
+    last = hinge and parent >= 0
+    return last and entry(model, k, SUBTREE_END) == entry(model, parent, SUBTREE_END)
+
+
+@helper
+def pass_turn_inward(work, model, k, big_p, z, tau):
+    """yield_loaded_joint and both passes inward, for a joint that begins a sum; sound?"""
+    sums = carried_slot(model, k, entry(model, k, PARENT))
+    dof, turned = entry(model, k, V_START), body_slot(k) + ROTATION
+    axis = load(work, turned + 2), load(work, turned + 5), load(work, turned + 8)
+    u, pivot, sound = turn_gain(work, model, k, axis, big_p)
+    epsilon = load_rows(work, tau, dof) - dot(axis, z[0])
+    store(work, dof_slot(body_count(model), dof) + RESIDUE, epsilon)
+    arm = load3(work, body_slot(k) + ARM)
+    z_plus = add_scaled_spatial(z, epsilon * pivot, u)
+    store6(work, sums + FORCE, shift_force(arm, z_plus))
+    store_articulated(work, sums + INERTIA, shift_remainder(big_p, u, pivot, arm))
+    return sound
 
 
 @helper
@@ -106,6 +136,11 @@ def gather_residuals(work, model, tau, f_ext, keep):
         f = passed_force(work, model, k)
         f = add_outer_force(work, k, f, inertia, f_ext)
         z = add_applied_articulated(f, big_p, load6(work, body_slot(k) + CORIOLIS))
+        if begins_sum(model, k) and not keep:
+            sound = pass_turn_inward(work, model, k, big_p, z, tau)
+            if status == OK and not sound:
+                status = joint_trouble(work, model, k)
+            continue
         p_plus, z_plus, sound = yield_loaded_joint(work, model, k, r, big_p, z, tau)
         pass_inertia_inward(work, model, k, p_plus, keep)
         pass_force_inward(work, model, k, z_plus, keep)
