@@ -147,8 +147,13 @@ def test_a_step_is_that_of_the_twin(seed):
 
 
 def long_ring(pairs):
-    """A loop so long that its rows hold after the tree has yielded (kernels/loop_range.py)."""
+    """A loop so long that its rows hold after the tree has yielded (kernels/loop_range.py), on a
+    cart that feels it."""
     given = ring(40)
+    slide = {"kind": "prismatic", "axis": np.array([1.0, 0, 0])}
+    given.bodies.append({**given.bodies[0], "joint": slide, "mass": 0.3})
+    given.bodies[0]["parent"] = given.loops[0]["b"] = 40
+    given.q, given.v = np.append(given.q, 0.1), np.append(given.v, 0.3)
     for k, body in enumerate(given.bodies):
         body["name"], body["joint_name"] = f"b{k}", f"j{k}"
     return LoopScene(pairs, pairs, given)
