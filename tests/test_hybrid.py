@@ -52,8 +52,9 @@ class Chosen:
         moved = np.abs(mass[:, ~f]) @ np.abs(self.vdot_listed[~f])
         terms = np.abs(case.x_listed) + case.forces_at_play + moved
         free = np.linalg.norm(vdot[~self.known])
-        lost = np.linalg.norm(terms[f]) / max(np.linalg.norm(mass[np.ix_(f, f)], 2), 1e-300)
-        of_vdot = 10 * kappa * EPS * max(free, lost if f.any() else 0.0)
+        largest = np.linalg.norm(mass[np.ix_(f, f)], 2) if f.any() else 1.0
+        lost = np.linalg.norm(terms[f]) / max(largest, 1e-300)
+        of_vdot = 10 * kappa * EPS * max(free, lost)
         sums = np.linalg.norm(
             np.abs(mass) @ np.abs(vdot[np.argsort(case.to_v(np.arange(len(vdot))))])
         )

@@ -106,7 +106,7 @@ def _sentence(path: str | os.PathLike[str], doing: str, error: Exception) -> str
             f"{path}: the disk is full; rows flushed so far are safe. Free some space and resume, "
             "or log fewer rows or channels."
         )
-    if code == errno.EFBIG:
+    if code == errno.EFBIG or "File too large" in said:
         return f"{path}: the file may not grow further (file size limit); raise it with ulimit -f."
     if code == errno.EWOULDBLOCK or "unable to lock" in said or "already open" in said:
         return f"{path} is in use by a run or an open reader; end that first or choose a new name."
