@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skodyn.jit import routine
+from skodyn.jit import helper, routine
 from skodyn.lanes import all_lanes, fma, load, sqrt, store
 
 
@@ -31,6 +31,18 @@ def solve_lower(work, at, n, x, step):
         for c in range(i):
             value = fma(-load(work, at + i * n + c), load(work, x + c * step), value)
         store(work, x + i * step, value * load(work, at + i * n + i))
+
+
+@helper
+def solve_lower_rows(work, at, n, x, width):
+    """X ← L⁻¹X in place, of a matrix whose rows have `width` numbers."""
+    for i in range(n):
+        pivot = load(work, at + i * n + i)
+        for j in range(width):
+            value = load(work, x + i * width + j)
+            for c in range(i):
+                value = fma(-load(work, at + i * n + c), load(work, x + c * width + j), value)
+            store(work, x + i * width + j, value * pivot)
 
 
 @routine

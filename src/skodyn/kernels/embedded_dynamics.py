@@ -48,9 +48,9 @@ from skodyn.kernels.loop_rows import ACCELERATIONS, GAMMAS
 from skodyn.kernels.loop_table import (
     first_group_on,
     group_at,
-    group_of,
     groups_on,
     member_body,
+    places_of,
 )
 from skodyn.kernels.residuals import (
     add_scaled_spatial,
@@ -105,11 +105,11 @@ _INFINITY = float("inf")
 
 
 @helper
-def close_groups_on(work, model, k):
+def close_groups_on(work, model, places, k):
     """All groups that body k carries."""
     status = OK
-    for i in range(groups_on(model, k)):
-        group = group_at(model, first_group_on(model, k) + i)
+    for i in range(groups_on(model, places, k)):
+        group = group_at(model, first_group_on(model, places, k) + i)
         if in_range_space(model, group):
             answer = close_range_group(work, model, group)
         else:
@@ -121,18 +121,18 @@ def close_groups_on(work, model, k):
 @routine
 def gather_embedded(work, model, tau, f_ext):
     """Tips to base: P, z, u, 1/d and ε of single bodies, D, Y and y of groups."""
-    n = body_count(model)
+    n, places = body_count(model), places_of(model)
     status = OK
     for back in range(n):
         k = n - 1 - back
-        answer = close_groups_on(work, model, k)
+        answer = close_groups_on(work, model, places, k)
         status = status if status != OK else answer
         r = load_matrix(work, body_slot(k) + ROTATION)
         inertia = body_inertia(work, model, k, r)
         p = gathered_inertia(work, model, k, inertia)
         f = add_outer_force(work, k, passed_force(work, model, k), inertia, f_ext)
         z = add_applied_articulated(f, p, load6(work, body_slot(k) + CORIOLIS))
-        if moves_with_group(model, k):
+        if moves_with_group(model, places, k):
             carry_rigidly(work, model, k, r, p, z, tau)
         else:
             p, z, sound = yield_loaded_joint(work, model, k, r, p, z, tau)
@@ -140,7 +140,7 @@ def gather_embedded(work, model, tau, f_ext):
                 status = joint_trouble(work, model, k)
         pass_inertia_inward(work, model, k, p, False)
         pass_force_inward(work, model, k, z, False)
-    answer = close_groups_on(work, model, -1)
+    answer = close_groups_on(work, model, places, -1)
     return status if status != OK else answer
 
 
@@ -150,13 +150,14 @@ def gather_embedded(work, model, tau, f_ext):
 @routine
 def scatter_embedded(work, model, ground, out):
     """Base to tips: θ̈ and α, given the acceleration of the ground."""
-    n = body_count(model)
+    n, places = body_count(model), places_of(model)
     status = OK
     store6(work, MOTION, ground)
     for k in range(n):
-        slot, member = body_slot(k), moves_with_group(model, k)
-        if group_of(model, k) >= 0:
-            group = group_at(model, group_of(model, k))
+        slot, member = body_slot(k), moves_with_group(model, places, k)
+        g = model.tree[places.membership + k]
+        if g >= 0:
+            group = group_at(model, g)
             if member_body(model, group, 0) == k:
                 if member:
                     answer = open_group(work, model, group, out)

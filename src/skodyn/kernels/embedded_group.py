@@ -14,9 +14,9 @@ bodies do, and the group yields as a whole where its parent c is reached. With F
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
-from skodyn.kernels.dense import cholesky, solve_lower, solve_upper
+from skodyn.kernels.dense import cholesky, solve_lower, solve_lower_rows, solve_upper
 from skodyn.kernels.group_mass import apply_mass, inner_motion
-from skodyn.kernels.joint_motion import joint_column, zero3
+from skodyn.kernels.joint_motion import REVOLUTE, joint_column, zero3
 from skodyn.kernels.loop_range import in_range_space
 from skodyn.kernels.loop_table import (
     dof_place,
@@ -51,10 +51,11 @@ from skodyn.kernels.workspace import (
     sum_slot,
 )
 from skodyn.lanes import absolute, all_lanes, fma, load, load_rows, splat, store, store_rows
-from skodyn.model.layout import N_DOF, PARENT, V_START
+from skodyn.model.layout import KIND, N_DOF, PARENT, V_START
 from skodyn.model.loop_layout import (
     DOFS,
     FIRST_CONSTRAINT,
+    GROUP_RECORD,
     MASS_LANE,
     MEMBERS,
     MOBILITY,
@@ -66,6 +67,12 @@ from skodyn.model.loop_layout import (
     X_LANE,
 )
 from skodyn.spatial.articulated import apply_articulated, subtract_rank_one
+from skodyn.spatial.linear3 import (
+    column,
+    dot,
+    multiply_sym_vector,
+    multiply_vector_transposed,
+)
 from skodyn.spatial.motion import add_spatial, dot_spatial
 
 SINGULAR_PIVOT = 1e-14
@@ -74,10 +81,10 @@ _INFINITY = float("inf")
 
 
 @helper
-def moves_with_group(model, k):
+def moves_with_group(model, places, k):
     """Is body k a member of a group that yields as a whole?"""
-    g = group_of(model, k)
-    return g >= 0 and not in_range_space(model, group_at(model, g))
+    g = model.tree[places.membership + k]
+    return g >= 0 and not in_range_space(model, places.groups + g * GROUP_RECORD)
 
 
 @routine
@@ -113,6 +120,13 @@ def carry_rigidly(work, model, k, r, big_r, zeta, tau):
     n, group = body_count(model), group_at(model, group_of(model, k))
     inside = entry(model, k, PARENT) != model.tree[group + PARENT_BODY]
     alpha = inner_motion(work, model, k) if inside else (zero3(work), zero3(work))
+    if entry(model, k, KIND) == REVOLUTE:  # the commonest joint has a half of h only
+        dof, z = entry(model, k, V_START), column(r, 2)
+        gain = multiply_sym_vector(big_r[0], z), multiply_vector_transposed(big_r[1], z)
+        store6(work, dof_slot(n, dof) + GAIN, gain)
+        rest = load_rows(work, tau, dof) - dot(z, zeta[0])
+        store(work, dof_slot(n, dof) + RESIDUE, rest - dot_spatial(gain, alpha))
+        return
     for i in range(entry(model, k, N_DOF)):
         dof = entry(model, k, V_START) + i
         h = joint_column(work, model, k, i, r)
@@ -122,7 +136,7 @@ def carry_rigidly(work, model, k, r, big_r, zeta, tau):
         store(work, dof_slot(n, dof) + RESIDUE, rest - dot_spatial(gain, alpha))
 
 
-@routine
+@helper
 def _reduce_mass(work, model, group):
     """D = LL* of 𝓜X in PRODUCT; is it positive definite, beyond rounding?"""
     x, mass = loop_lane(model, group + X_LANE), loop_lane(model, group + MASS_LANE)
@@ -143,16 +157,17 @@ def _reduce_mass(work, model, group):
     return sound
 
 
-@routine
+@helper
 def _reduce_residues(work, model, group):
     """X*ρ, into RATE."""
     x, rates = loop_lane(model, group + X_LANE), loop_lane(model, group + RATE_LANE)
     m, n = model.tree[group + MOBILITY], body_count(model)
+    values = loop_lane(model, group + VALUE_LANE)
     for t in range(m):
         store(work, rates + t, splat(work, 0.0))
     for i in range(model.tree[group + DOFS]):
         dof, scale = dof_place(model, group, i), dof_scale(work, model, group, i)
-        given = load(work, loop_lane(model, group + VALUE_LANE) + i) * scale
+        given = load(work, values + i) * scale
         rest = load(work, dof_slot(n, dof) + RESIDUE)
         rest = fma(-armature(work, model, dof), given, rest) * scale  # rotors feel x_p, too
         for t in range(m):
@@ -175,8 +190,7 @@ def yield_whole_group(work, model, group):
     sound = _reduce_mass(work, model, group)
     _reduce_residues(work, model, group)
     solve_lower(work, mass, m, rates, 1)
-    for j in range(6):
-        solve_lower(work, mass, m, passed + j, 6)
+    solve_lower_rows(work, mass, m, passed, 6)
     if model.tree[group + PARENT_BODY] >= 0:
         at = sum_slot(model, -1)
         p, f = load_articulated(work, at + INERTIA), load6(work, at + FORCE)
@@ -198,6 +212,7 @@ def open_group(work, model, group, out):
     x, mass = loop_lane(model, group + X_LANE), loop_lane(model, group + MASS_LANE)
     rates, passed = loop_lane(model, group + RATE_LANE), loop_lane(model, group + PASSED_LANE)
     m, n = model.tree[group + MOBILITY], body_count(model)
+    values = loop_lane(model, group + VALUE_LANE)
     alpha = load6(work, body_slot(model.tree[group + PARENT_BODY]) + MOTION)
     for t in range(m):
         y = load6(work, passed + 6 * t)
@@ -211,7 +226,7 @@ def open_group(work, model, group, out):
         scale, dof = dof_scale(work, model, group, i), dof_place(model, group, i)
         total = total * scale
         store(work, dof_slot(n, dof) + RESIDUE, total)
-        whole = fma(load(work, loop_lane(model, group + VALUE_LANE) + i), scale, total)
+        whole = fma(load(work, values + i), scale, total)
         sound = sound and all_lanes(absolute(whole) < _INFINITY)
         store_rows(work, out, dof, whole)
     return OK if sound else failure(NOT_FINITE, member_body(model, group, 0))

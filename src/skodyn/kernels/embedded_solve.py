@@ -58,12 +58,19 @@ def prepare_solve(work, model, q):
 
 
 @routine
-def stand_still(work, model):
-    """Let nothing move and no particular solution be left; poses and factors stay."""
+def stop_bodies(work, model):
+    """Let nothing move; poses and factors stay."""
     zero = zero3(work)
     for k in range(body_count(model)):
         store3(work, body_slot(k) + OMEGA, zero)
         store6(work, body_slot(k) + CORIOLIS, (zero, zero))
+
+
+@routine
+def stand_still(work, model):
+    """Let nothing move and no particular solution be left; poses and factors stay."""
+    zero = zero3(work)
+    stop_bodies(work, model)
     for g in range(group_count(model)):
         group = group_at(model, g)
         for i in range(model.tree[group + DOFS]):

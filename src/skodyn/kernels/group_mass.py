@@ -31,6 +31,7 @@ from skodyn.kernels.workspace import (
     body_slot,
     dof_slot,
     entry,
+    free_slot,
     load3,
     load6,
     load_matrix,
@@ -59,7 +60,7 @@ def inner_motion(work, model, k):
     return shift_motion(load3(work, body_slot(k) + ARM), inner)
 
 
-@routine
+@helper
 def apply_mass(work, model, group):
     """𝓜X into PRODUCT, X*Φ* into PASSED; F of the members' joints is not there any more then."""
     if model.tree[group + BY_PAIRS] > 0:
@@ -78,8 +79,8 @@ def apply_mass(work, model, group):
 @routine
 def _meet(work, model, group, i, j, mass):
     """Let 𝓜_ij, and 𝓜_ji, do their part in 𝓜X; i and j count within the group."""
-    m, x = model.tree[group + MOBILITY], loop_lane(model, group + X_LANE)
-    product = loop_lane(model, group + PRODUCT_LANE)
+    m, free = model.tree[group + MOBILITY], free_slot(model)
+    x, product = free + model.tree[group + X_LANE], free + model.tree[group + PRODUCT_LANE]
     mass = mass * dof_scale(work, model, group, i) * dof_scale(work, model, group, j)
     for u in range(m):
         at = product + i * m + u
@@ -105,7 +106,7 @@ def _carry_inward(work, model, group, member, j, f):
     return f
 
 
-@routine
+@helper
 def _multiply_by_pairs(work, model, group):
     n, product = body_count(model), loop_lane(model, group + PRODUCT_LANE)
     for i in range(model.tree[group + DOFS] * model.tree[group + MOBILITY]):
@@ -125,7 +126,7 @@ def _multiply_by_pairs(work, model, group):
             store6(work, dof_slot(n, dof) + GAIN, f)
 
 
-@routine
+@helper
 def _add_up_arrivals(work, model, group):
     """X*Φ*, with Φ in GAIN."""
     x, passed = loop_lane(model, group + X_LANE), loop_lane(model, group + PASSED_LANE)

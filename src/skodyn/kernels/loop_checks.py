@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skodyn.jit import helper, routine
+from skodyn.jit import helper
 from skodyn.kernels.loop_rows import ACCELERATIONS
 from skodyn.kernels.loop_table import loop_lane, scaled_rate, touched_variable
 from skodyn.kernels.status import LOOP_OPEN, LOOP_RATE, OK, failure
@@ -22,7 +22,7 @@ PARTING = 1e-6
 """Likewise velocities that part them faster than this, beside the fastest joint of the stage."""
 
 
-@routine
+@helper
 def stage_trouble(work, model, filling):
     """OK, or the status of a stage whose ends are apart, or part."""
     stage = filling.stage
@@ -40,20 +40,17 @@ def stage_trouble(work, model, filling):
 def _stays_closed(work, model, filling):
     """Is Gv rounding, beside the fastest joint that has a part in it?"""
     group, stage = filling.group, filling.stage
-    touched, sound = model.tree[stage + TOUCHED], True
-    fastest = splat(work, 1.0)
-    for i in range(touched):
-        variable = touched_variable(model, stage, i)
-        if variable < model.tree[group + DOFS]:
-            rate = absolute(scaled_rate(work, model, group, filling.v, variable))
-            fastest = select(rate > fastest, rate, fastest)
-    for row in range(model.tree[stage + STAGE_ROWS]):
-        at = loop_lane(model, stage + MATRIX_LANE) + row * touched
+    touched, rows = model.tree[stage + TOUCHED], model.tree[stage + STAGE_ROWS]
+    dofs, at = model.tree[group + DOFS], loop_lane(model, stage + MATRIX_LANE)
+    fastest, sound = splat(work, 1.0), True
+    for row in range(rows):
         total = splat(work, 0.0)
         for i in range(touched):
             variable = touched_variable(model, stage, i)
-            if variable < model.tree[group + DOFS]:
+            if variable < dofs:
                 rate = scaled_rate(work, model, group, filling.v, variable)
-                total = fma(load(work, at + i), rate, total)
+                total = fma(load(work, at + row * touched + i), rate, total)
+                if row == 0:  # all of them come by
+                    fastest = select(absolute(rate) > fastest, absolute(rate), fastest)
         sound = sound and all_lanes(absolute(total) <= PARTING * fastest)
     return sound

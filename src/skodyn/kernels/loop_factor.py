@@ -16,8 +16,11 @@ to change back. Where a mask holds in no lane, nothing has to be exchanged.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from skodyn.jit import helper, routine
 from skodyn.kernels.loop_table import group_length, loop_lane
+from skodyn.kernels.workspace import free_slot
 from skodyn.lanes import any_lane, fma, load, select, splat, sqrt, store
 from skodyn.model.loop_layout import (
     BASIS_LANE,
@@ -50,6 +53,38 @@ LARGE_PIVOT = 0.01
 """From this part on, what is divided by a pivot loses no more than two digits."""
 
 
+class Shape(NamedTuple):
+    """A stage's numbers, read once: between stores into lanes a compiler would read them again."""
+
+    rows: int
+    touched: int
+    kept: int
+    pivots: int  # how many columns may be brought forward
+    rank: int
+    new: int
+    at: int  # the lane where the kept columns begin
+    masks: int
+    inverse: int  # lanes of 1/r_jj
+    tau: int
+
+
+@helper
+def shape_of(model, stage):
+    tree, free = model.tree, free_slot(model)
+    return Shape(
+        tree[stage + STAGE_ROWS],
+        tree[stage + TOUCHED],
+        tree[stage + KEPT],
+        tree[stage + PIVOTS],
+        tree[stage + RANK],
+        tree[stage + NEW],
+        free + tree[stage + MATRIX_LANE] + tree[stage + CONSUMED],
+        free + tree[stage + MASK_LANE],
+        free + tree[stage + PIVOT_LANE],
+        free + tree[stage + TAU_LANE],
+    )
+
+
 @helper
 def swap_where(work, mask, i, j):
     """Exchange lanes i and j where the mask holds."""
@@ -80,7 +115,7 @@ def go_through(work, model, stage):
         cursor += PASS_HEADER + 2 * pairs
 
 
-@routine
+@helper
 def rows_size(work, model, stage):
     """The sum of squares of all entries."""
     at, total = loop_lane(model, stage + MATRIX_LANE), splat(work, 0.0)
@@ -90,14 +125,12 @@ def rows_size(work, model, stage):
     return total
 
 
-@routine
-def bring_largest_forward(work, model, stage, j):
+@helper
+def bring_largest_forward(work, shape, j):
     """Exchange columns until the largest of those from j on, below row j, is the first of them."""
-    rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
-    pivots = model.tree[stage + PIVOTS]
-    at = loop_lane(model, stage + MATRIX_LANE) + model.tree[stage + CONSUMED]
-    masks = loop_lane(model, stage + MASK_LANE)
-    norms = masks + model.tree[stage + RANK] * pivots
+    rows, touched, pivots = shape.rows, shape.touched, shape.pivots
+    at, masks = shape.at, shape.masks
+    norms = masks + shape.rank * pivots
     for k in range(j, pivots):
         total = splat(work, 0.0)
         for row in range(j, rows):
@@ -115,18 +148,17 @@ def bring_largest_forward(work, model, stage, j):
     return load(work, norms + j)
 
 
-@routine
-def reflect(work, model, stage, j, norm, smallest):
+@helper
+def reflect(work, shape, j, norm, smallest):
     """One Householder reflection; a column smaller than `smallest` is left as it is."""
-    rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
-    at = loop_lane(model, stage + MATRIX_LANE) + model.tree[stage + CONSUMED]
+    rows, touched, at = shape.rows, shape.touched, shape.at
     one, zero = splat(work, 1.0), splat(work, 0.0)
     alive = norm > smallest
     head = load(work, at + j * touched + j)
     if j + 1 == rows:  # nothing below
-        store(work, loop_lane(model, stage + TAU_LANE) + j, zero)
+        store(work, shape.tau + j, zero)
         reciprocal = select(alive, one / select(alive, head, one), zero)
-        store(work, loop_lane(model, stage + PIVOT_LANE) + j, reciprocal)
+        store(work, shape.inverse + j, reciprocal)
         return
     size = sqrt(norm)
     pivot = select(head > 0.0, -size, size)
@@ -136,7 +168,7 @@ def reflect(work, model, stage, j, norm, smallest):
     for row in range(j + 1, rows):
         place = at + row * touched + j
         store(work, place, load(work, place) * inverse)
-    for k in range(j + 1, model.tree[stage + KEPT]):
+    for k in range(j + 1, shape.kept):
         total = load(work, at + j * touched + k)
         for row in range(j + 1, rows):
             v = load(work, at + row * touched + j)
@@ -147,30 +179,27 @@ def reflect(work, model, stage, j, norm, smallest):
             v = load(work, at + row * touched + j)
             place = at + row * touched + k
             store(work, place, fma(-v, total, load(work, place)))
-    store(work, loop_lane(model, stage + TAU_LANE) + j, tau)
+    store(work, shape.tau + j, tau)
     reciprocal = select(alive, one / select(alive, pivot, one), zero)
-    store(work, loop_lane(model, stage + PIVOT_LANE) + j, reciprocal)
+    store(work, shape.inverse + j, reciprocal)
 
 
 @helper
-def solve_triangle(work, model, stage, x, step):
+def solve_triangle(work, shape, x, step):
     """x ← R₁₁⁻¹x in place, elements `step` lanes apart; vanished pivots give zero."""
-    touched, rank = model.tree[stage + TOUCHED], model.tree[stage + RANK]
-    at = loop_lane(model, stage + MATRIX_LANE) + model.tree[stage + CONSUMED]
+    touched, rank, at = shape.touched, shape.rank, shape.at
     for back in range(rank):
         i = rank - 1 - back
         total = load(work, x + i * step)
         for k in range(i + 1, rank):
             total = fma(-load(work, at + i * touched + k), load(work, x + k * step), total)
-        pivot = load(work, loop_lane(model, stage + PIVOT_LANE) + i)
-        store(work, x + i * step, total * pivot)
+        store(work, x + i * step, total * load(work, shape.inverse + i))
 
 
-@routine
-def change_back(work, model, stage, x, width):
+@helper
+def change_back(work, shape, x, width):
     """Undo the exchanges on the rows, `width` lanes long, of what belongs to the columns."""
-    pivots, rank = model.tree[stage + PIVOTS], model.tree[stage + RANK]
-    masks = loop_lane(model, stage + MASK_LANE)
+    pivots, rank, masks = shape.pivots, shape.rank, shape.masks
     for j_back in range(rank):
         j = rank - 1 - j_back
         for k_back in range(pivots - j - 1):
@@ -182,20 +211,18 @@ def change_back(work, model, stage, x, width):
                 swap_where(work, mask, x + j * width + t, x + k * width + t)
 
 
-@routine
-def make_basis(work, model, stage):
+@helper
+def make_basis(work, shape, basis):
     """N, a row for each variable that may come to depend on others."""
-    rank, new = model.tree[stage + RANK], model.tree[stage + NEW]
-    touched, basis = model.tree[stage + TOUCHED], loop_lane(model, stage + BASIS_LANE)
-    at = loop_lane(model, stage + MATRIX_LANE) + model.tree[stage + CONSUMED]
+    rank, new, touched, at = shape.rank, shape.new, shape.touched, shape.at
     for t in range(new):
         for i in range(rank):
             store(work, basis + i * new + t, -load(work, at + i * touched + rank + t))
-        solve_triangle(work, model, stage, basis + t, new)
-        for i in range(rank, model.tree[stage + PIVOTS]):
+        solve_triangle(work, shape, basis + t, new)
+        for i in range(rank, shape.pivots):
             unit = splat(work, 1.0) if i - rank == t else splat(work, 0.0)
             store(work, basis + i * new + t, unit)
-    change_back(work, model, stage, basis, new)
+    change_back(work, shape, basis, new)
 
 
 @routine
@@ -205,11 +232,12 @@ def factor_stage(work, model, group, stage):
     size = select(size > least * least, size, least * least)
     large = splat(work, 1.0)
     go_through(work, model, stage)
-    for j in range(model.tree[stage + RANK]):
-        norm = bring_largest_forward(work, model, stage, j)
+    shape = shape_of(model, stage)
+    for j in range(shape.rank):
+        norm = bring_largest_forward(work, shape, j)
         large = select(norm > LARGE_PIVOT * LARGE_PIVOT * size, large, splat(work, 0.0))
-        reflect(work, model, stage, j, norm, VANISHED * VANISHED * size)
-    make_basis(work, model, stage)
+        reflect(work, shape, j, norm, VANISHED * VANISHED * size)
+    make_basis(work, shape, loop_lane(model, stage + BASIS_LANE))
     return large
 
 
@@ -229,25 +257,28 @@ def solve_stage(work, model, stage):
                 x = fma(load(work, whole + row * touched + slot), value, load(work, side + row))
                 store(work, side + row, x)
         cursor += PASS_HEADER + 2 * pairs
-    reflect_side(work, model, stage)
-    rank = model.tree[stage + RANK]
-    for i in range(model.tree[stage + PIVOTS]):
-        store(work, part + i, -load(work, side + i) if i < rank else splat(work, 0.0))
-    solve_triangle(work, model, stage, part, 1)
-    change_back(work, model, stage, part, 1)
+    shape = shape_of(model, stage)
+    _reflect_side(work, shape, side)
+    for i in range(shape.pivots):
+        store(work, part + i, -load(work, side + i) if i < shape.rank else splat(work, 0.0))
+    solve_triangle(work, shape, part, 1)
+    change_back(work, shape, part, 1)
 
 
 @routine
 def reflect_side(work, model, stage):
     """Q*·SIDE in place."""
-    rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
-    side = loop_lane(model, stage + SIDE_LANE)
-    at = loop_lane(model, stage + MATRIX_LANE) + model.tree[stage + CONSUMED]
-    for j in range(model.tree[stage + RANK]):
+    _reflect_side(work, shape_of(model, stage), loop_lane(model, stage + SIDE_LANE))
+
+
+@helper
+def _reflect_side(work, shape, side):
+    rows, touched, at = shape.rows, shape.touched, shape.at
+    for j in range(shape.rank):
         total = load(work, side + j)
         for row in range(j + 1, rows):
             total = fma(load(work, at + row * touched + j), load(work, side + row), total)
-        total = total * load(work, loop_lane(model, stage + TAU_LANE) + j)
+        total = total * load(work, shape.tau + j)
         store(work, side + j, load(work, side + j) - total)
         for row in range(j + 1, rows):
             v = load(work, at + row * touched + j)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skodyn.jit import helper, routine
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.kinematics import scatter_poses
-from skodyn.kernels.loop_factor import change_back, solve_triangle
+from skodyn.kernels.loop_factor import change_back, shape_of, solve_triangle
 from skodyn.kernels.loop_groups import factor_groups
 from skodyn.kernels.loop_range import in_range_space
 from skodyn.kernels.loop_rows import COLUMNS, GAPS, Filling, fill_stage, stage_rates
@@ -151,13 +151,14 @@ def _write_long_basis(work, model, group, wide, first, out):
     stage, values = stage_at(model, group, 0), loop_lane(model, group + VALUE_LANE)
     rank, touched = model.tree[stage + RANK], model.tree[stage + TOUCHED]
     at, n = loop_lane(model, stage + MATRIX_LANE), model.tree[group + DOFS]
+    shape = shape_of(model, stage)
     for t in range(n - rank):
         for i in range(n):
             unit = splat(work, 1.0) if i == rank + t else splat(work, 0.0)
             x = -load(work, at + i * touched + rank + t) if i < rank else unit
             store(work, values + i, x)
-        solve_triangle(work, model, stage, values, 1)
-        change_back(work, model, stage, values, 1)
+        solve_triangle(work, shape, values, 1)
+        change_back(work, shape, values, 1)
         for i in range(n):
             x = load(work, values + i) * dof_scale(work, model, group, i)
             store_rows(work, out, dof_place(model, group, i) * wide + first + t, x)

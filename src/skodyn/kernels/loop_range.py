@@ -17,7 +17,7 @@ from __future__ import annotations
 from skodyn.jit import helper, routine
 from skodyn.kernels.dense import cholesky, solve_lower, solve_upper
 from skodyn.kernels.joint_motion import joint_column, zero3
-from skodyn.kernels.loop_factor import change_back
+from skodyn.kernels.loop_factor import change_back, shape_of
 from skodyn.kernels.loop_table import (
     dof_place,
     dof_scale,
@@ -110,7 +110,7 @@ def make_rows(work, model, group):
                 total = fma(load(work, rows + k * rank + i), load(work, rows + k * rank + j), total)
             store(work, gram + i * rank + j, select(total == 0.0, one if i == j else zero, total))
     cholesky(work, gram, rank)
-    change_back(work, model, stage, rows, rank)
+    change_back(work, shape_of(model, stage), rows, rank)
 
 
 @routine

@@ -135,7 +135,8 @@ class End(NamedTuple):
     that does not accelerate."""
 
     arm: Any  # from the body's origin
-    place: Any  # from the origin of the closest common ancestor
+    place: Any  # from the origin of the last body before the closest common ancestor
+    foot: Any  # of that body, from the origin of the ancestor
     spin: Any  # ω of the body
     turning: Any  # angular acceleration
     acceleration: Any  # of the point
@@ -147,7 +148,7 @@ def _path_cell(model, path, cell):
     return model.tree[path.at + cell]
 
 
-@routine
+@helper
 def _end(work, model, body, origin, path, v, moving):
     """Walk from an end inward; moving: 1 for accelerations, 2 for velocities too."""
     r = load_matrix(work, body_slot(body) + ROTATION)
@@ -155,8 +156,9 @@ def _end(work, model, body, origin, path, v, moving):
     spin, zero = load3(work, body_slot(body) + OMEGA), zero3(work)
     place, turning, velocity = arm, zero, zero
     acceleration = cross(spin, cross(spin, arm)) if moving > 0 else zero
-    top = body
+    top, foot = body, zero
     for i in range(path.length):
+        place = add(place, foot)
         k = _path_cell(model, path, i * PATH_CELLS + PATH_BODY)
         if moving > 0:
             a = load6(work, body_slot(k) + CORIOLIS)
@@ -164,11 +166,17 @@ def _end(work, model, body, origin, path, v, moving):
             acceleration = add(acceleration, shift_motion(place, a)[1])
         if moving > 1:
             velocity = add(velocity, _joint_velocity(work, model, k, place, v))
-        place = add(place, load3(work, body_slot(k) + ARM))
+        foot = load3(work, body_slot(k) + ARM)
         top = entry(model, k, PARENT)
     if moving > 1:
-        velocity = add(velocity, cross(load3(work, body_slot(top) + OMEGA), place))
-    return End(arm, place, spin, turning, acceleration, velocity)
+        velocity = add(velocity, cross(load3(work, body_slot(top) + OMEGA), add(place, foot)))
+    return End(arm, place, foot, spin, turning, acceleration, velocity)
+
+
+@helper
+def _from_a_to_b(a, b):
+    """d. What both ends have in common, however far away, cancels before it can round."""
+    return add(subtract(b.place, a.place), subtract(b.foot, a.foot))
 
 
 @helper
@@ -286,35 +294,52 @@ def _store_row(work, model, filling, c, row, scale, ends, found):
     _store_path(work, model, path_b, at, scales, ends[1].arm, found.force_b)
 
 
+class Axes(NamedTuple):
+    """Along which a vector becomes rows: those of the world or, where `two`, the first two of a
+    body whose third is normal to the plane of a loop."""
+
+    two: bool
+    first: Any
+    second: Any
+
+
 @helper
-def _store_vector(work, model, at, step, x, body):
-    """A vector as rows, `step` lanes apart: along the axes of the world or, with a body whose third
-    axis is normal to the plane of a loop, along its other two."""
+def _axes(work, body):
+    """The axes of a body; −1: of the world."""
     if body < 0:
-        store(work, at, x[0])
-        store(work, at + step, x[1])
-        store(work, at + 2 * step, x[2])
-        return
+        return Axes(False, zero3(work), zero3(work))
     r = load_matrix(work, body_slot(body) + ROTATION)
-    store(work, at, dot(column(r, 0), x))
-    store(work, at + step, dot(column(r, 1), x))
+    return Axes(True, column(r, 0), column(r, 1))
 
 
-@routine
-def _store_point_path(work, model, filling, path, at, arm, sign, body):
+@helper
+def _store_vector(work, at, step, x, axes):
+    """A vector as rows, `step` lanes apart."""
+    if axes.two:
+        store(work, at, dot(axes.first, x))
+        store(work, at + step, dot(axes.second, x))
+        return
+    store(work, at, x[0])
+    store(work, at + step, x[1])
+    store(work, at + 2 * step, x[2])
+
+
+@helper
+def _store_point_path(work, model, filling, path, at, arm, sign, axes):
     """Columns of a point's rows along a path: the velocities that its joints make at their end."""
     touched = model.tree[filling.stage + TOUCHED]
     for i in range(path.length):
-        k = _path_cell(model, path, i * PATH_CELLS + PATH_BODY)
-        r, slot = (
-            load_matrix(work, body_slot(k) + ROTATION),
-            _path_cell(model, path, i * PATH_CELLS + PATH_SLOT),
+        cells = i * PATH_CELLS
+        k, slot = (
+            _path_cell(model, path, cells + PATH_BODY),
+            _path_cell(model, path, cells + PATH_SLOT),
         )
+        r = load_matrix(work, body_slot(k) + ROTATION)
         for j in range(entry(model, k, N_DOF)):
             x = scale(sign, shift_motion(arm, joint_column(work, model, k, j, r))[1])
-            if (_path_cell(model, path, i * PATH_CELLS + PATH_LINEAR) >> j) & 1 > 0:
+            if (_path_cell(model, path, cells + PATH_LINEAR) >> j) & 1 > 0:
                 x = scale(group_length(work, model, filling.group), x)
-            _store_vector(work, model, at + slot + j, touched, x, body)
+            _store_vector(work, at + slot + j, touched, x, axes)
         arm = add(arm, load3(work, body_slot(k) + ARM))
 
 
@@ -322,16 +347,15 @@ def _store_point_path(work, model, filling, path, at, arm, sign, body):
 def _fill_point(work, model, filling, c, row, ends, body):
     """d = 0, along the axes of the world or in a plane, whatever these do meanwhile."""
     a, b = ends
-    stage = filling.stage
+    stage, axes = filling.stage, _axes(work, body)
     side = loop_lane(model, stage + SIDE_LANE) + row
-    gap = subtract(b.place, a.place)
-    _store_vector(work, model, loop_lane(model, stage + GAP_LANE) + row, 1, gap, body)
+    _store_vector(work, loop_lane(model, stage + GAP_LANE) + row, 1, _from_a_to_b(a, b), axes)
     if accelerates(filling):
-        _store_vector(work, model, side, 1, subtract(b.acceleration, a.acceleration), body)
+        _store_vector(work, side, 1, subtract(b.acceleration, a.acceleration), axes)
     if fills_columns(filling):
         at, (path_a, path_b) = _row_at(model, stage, row), _paths(model.tree, c)
-        _store_point_path(work, model, filling, path_a, at, a.arm, -1.0, body)
-        _store_point_path(work, model, filling, path_b, at, b.arm, 1.0, body)
+        _store_point_path(work, model, filling, path_a, at, a.arm, -1.0, axes)
+        _store_point_path(work, model, filling, path_b, at, b.arm, 1.0, axes)
 
 
 @helper
@@ -339,7 +363,7 @@ def _paths(tree, c):
     return Path(tree[c + PATH_A_AT], tree[c + PATH_A]), Path(tree[c + PATH_B_AT], tree[c + PATH_B])
 
 
-@routine
+@helper
 def _fill_loop(work, model, filling, c, row):
     """The rows of a loop, from `row` on."""
     tree, numbers = model.tree, model.tree[c + PARAMETERS_AT]
@@ -347,7 +371,7 @@ def _fill_loop(work, model, filling, c, row):
     path_a, path_b = _paths(tree, c)
     a = _end(work, model, tree[c + BODY_A], numbers + ORIGIN_A, path_a, filling.v, moving)
     b = _end(work, model, tree[c + BODY_B], numbers + ORIGIN_B, path_b, filling.v, moving)
-    d, ends = subtract(b.place, a.place), (a, b)
+    d, ends = _from_a_to_b(a, b), (a, b)
     length, one = group_length(work, model, filling.group), splat(work, 1.0)
     first = tree[c + PRIMITIVES_AT] if filling.every else tree[c + ESSENTIALS_AT]
     for i in range(tree[c + PRIMITIVES] if filling.every else tree[c + ESSENTIALS]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from skodyn.jit import helper
 from skodyn.kernels.workspace import free_slot
 from skodyn.lanes import load_rows, parameter, splat
@@ -75,15 +77,30 @@ def constraint_at(model, c):
 
 
 @helper
-def first_group_on(model, k):
+def first_group_on(model, places, k):
     """The first group that body k carries; −1 is the ground."""
-    return model.tree[_header(model, HOOKS_AT) + 2 * (k + 1)]
+    return model.tree[places.hooks + 2 * (k + 1)]
 
 
 @helper
-def groups_on(model, k):
+def groups_on(model, places, k):
     """How many groups body k carries."""
-    return model.tree[_header(model, HOOKS_AT) + 2 * (k + 1) + 1]
+    return model.tree[places.hooks + 2 * (k + 1) + 1]
+
+
+class Places(NamedTuple):
+    """Where hooks, memberships and groups begin: read once for a walk over all bodies."""
+
+    hooks: int
+    membership: int
+    groups: int
+
+
+@helper
+def places_of(model):
+    return Places(
+        _header(model, HOOKS_AT), _header(model, MEMBERSHIP_AT), _header(model, GROUPS_AT)
+    )
 
 
 @helper

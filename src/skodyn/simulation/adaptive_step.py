@@ -121,7 +121,7 @@ def adaptive_steps(
                 return tried, row, OK
             if time + 1e-3 * dt == time or dt < 1e-18 * schedule.end:  # the second is for time 0
                 return tried, row, STEP_TOO_SMALL if trouble == OK else trouble
-            status = explicit.step(work, system, time, dt, state, new)
+            status = explicit.step_as_last_stage(work, system, time, dt, state, new)
             if status != OK and code_of(status) not in (NOT_FINITE, LOOP_OPEN):
                 return tried, row, status
             trouble = status if code_of(status) == LOOP_OPEN else OK

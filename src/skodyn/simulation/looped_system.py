@@ -12,6 +12,7 @@ from skodyn.jit import RESULT, Group, helper, kernel
 from skodyn.kernels.embedded_dynamics import accelerate_embedded
 from skodyn.kernels.entries import Given
 from skodyn.kernels.loop_groups import least_change
+from skodyn.kernels.loop_impulses import settle_state
 from skodyn.kernels.loop_projection import (
     close_state,
     newton_changes,
@@ -23,6 +24,7 @@ from skodyn.kernels.status import OK
 from skodyn.lanes import WIDTH_1, Rows, pointer
 from skodyn.model.layout import NQ
 from skodyn.simulation.fixed_step import extended_size
+from skodyn.simulation.settling import SETTLE
 from skodyn.simulation.structures import (
     SYSTEM_ARRAYS,
     State,
@@ -64,14 +66,26 @@ def close_by(change, work, system, state, changes, what):
     if what == NEWTON:
         return newton_changes(change, work, system.model, state.q, state.y, changes.q)
     status = close_state(change, work, system.model, state.q, state.y)
-    remember_factored(work, system.model, state.q)
-    ready[0] = 1.0 if status == OK else 0.0
+    remember_ready(work, system, state, status)
     return status
 
 
 @helper
+def remember_ready(work, system, state, status):
+    """Note whose poses and factors are in the workspace."""
+    remember_factored(work, system.model, state.q)
+    start_of(table(system, LOOPS_READY))[0] = 1.0 if status == OK else 0.0
+
+
+@helper
 def close_loops(work, system, state, changes, what):
-    """The same, with all joints free to be moved."""
+    """The same, with all joints free to be moved; or SETTLE the end of a step."""
+    if what == SETTLE:
+        start_of(table(system, LOOPS_READY))[0] = 0.0
+        impulse = table(system, TAU)  # the next evaluation fills it anew
+        status = settle_state(least_change, work, system.model, state.q, state.y, impulse)
+        remember_ready(work, system, state, status)
+        return status
     return close_by(least_change, work, system, state, changes, what)
 
 

@@ -25,6 +25,7 @@ from skodyn.simulation.fixed_step import fixed_steps
 from skodyn.simulation.lane_loop import lane_steps
 from skodyn.simulation.lie import coordinate_rates, copy_velocities, move_coordinates
 from skodyn.simulation.memory import Sections
+from skodyn.simulation.settling import settle
 from skodyn.simulation.steppers.tables import clear, combine
 from skodyn.simulation.structures import State, numbered_table, size_of, start_of, table
 from skodyn.simulation.system import SYSTEM_MEMORY, close, evaluate
@@ -98,8 +99,8 @@ def explicit_stages(work, system, t, dt, state):
 
 
 @helper
-def finish_explicit(work, system, t, dt, state, new):
-    """The end of the step from m and k."""
+def finish_explicit(land, work, system, t, dt, state, new):
+    """The end of the step from m and k; `land` moves it onto the manifold of closed loops."""
     stages = stage_count(system.method)
     b = shift_pointer(system.method, TABLEAU + stages * stages)
     way = table(system, STAGE_U)
@@ -109,14 +110,22 @@ def finish_explicit(work, system, t, dt, state, new):
     combine(count, start_of(way), start_of(way), stages, b, dt, m)
     combine(count, start_of(new.y), start_of(state.y), stages, b, dt, k)
     move_coordinates(work, system.model, state.q, way, 1.0, new.q)
-    return close(work, system, t + dt, new)
+    return land(work, system, t + dt, new)
 
 
 @helper
 def step(work, system, t, dt, state, new):
     """The state at t + dt."""
     status = explicit_stages(work, system, t, dt, state)
-    closed = finish_explicit(work, system, t, dt, state, new)
+    closed = finish_explicit(settle, work, system, t, dt, state, new)
+    return status if status != OK else closed
+
+
+@helper
+def step_as_last_stage(work, system, t, dt, state, new):
+    """The same for methods whose last stage is the end of the step: it is closed as stages are."""
+    status = explicit_stages(work, system, t, dt, state)
+    closed = finish_explicit(close, work, system, t, dt, state, new)
     return status if status != OK else closed
 
 

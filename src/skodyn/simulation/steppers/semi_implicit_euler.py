@@ -12,10 +12,11 @@ from skodyn.simulation.fixed_step import fixed_steps
 from skodyn.simulation.lane_loop import lane_steps
 from skodyn.simulation.lie import move_coordinates
 from skodyn.simulation.memory import Sections
+from skodyn.simulation.settling import settle
 from skodyn.simulation.steppers.method import Method
 from skodyn.simulation.steppers.tables import add_scaled_table
 from skodyn.simulation.structures import size_of, start_of, table
-from skodyn.simulation.system import SYSTEM_MEMORY, close, evaluate
+from skodyn.simulation.system import SYSTEM_MEMORY, evaluate
 
 MEMORY = Sections(SYSTEM_MEMORY, RATES=(1, "y", "rates of y"))
 (RATES,) = MEMORY.indices
@@ -29,7 +30,7 @@ def step(work, system, t, dt, state, new):
     count = size_of(work, rates)
     add_scaled_table(count, start_of(new.y), start_of(state.y), dt, start_of(rates))
     move_coordinates(work, system.model, state.q, new.y, dt, new.q)
-    closed = close(work, system, t + dt, new)
+    closed = settle(work, system, t + dt, new)
     return status if status != OK else closed
 
 
