@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import skodyn as sk
 
@@ -57,3 +58,34 @@ def test_a_law_beside_a_thermostat():
     )  # fmt: skip
     assert np.abs(np.diff(run.v, axis=0)).max() > 0.05  # it did draw
     assert np.allclose(run.q, twin.q, rtol=1e-11, atol=1e-12)
+
+
+def carry(t, q, v, params, tau, dynamics):
+    dynamics.gravity_force(q, tau)
+
+
+METHODS = ["rk4", "semi_implicit_euler", "implicit_midpoint", "dormand_prince", "implicit_contact"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_law_that_asks_the_dynamics_in_every_integrator(method):
+    model = sk.examples.pendulum(2)
+    span = {"duration": 0.05, "dt": 1e-3, "integrator": method}
+    run = sk.simulate(model, [0.7, -0.4], [0.0, 0.0], **span, elements=[sk.Controller(carry)])
+    fallen = sk.simulate(model, [0.7, -0.4], [0.0, 0.0], **span)
+    assert run.status == "finished"
+    assert np.abs(run.q - [0.7, -0.4]).max() < 1e-12
+    assert np.abs(fallen.q - [0.7, -0.4]).max() > 1e-3
+
+
+def test_a_law_that_asks_the_dynamics_beside_contacts():
+    b = sk.ModelBuilder()
+    b.add_body("ball", joint=sk.Prismatic(axis=(0, 0, 1)), mass=1.0, inertia=(1, 1, 1))
+    b.add_collision("ball", sk.Sphere(0.1))
+    law = {"stiffness": 1e4, "dissipation": 0.0}
+    run = sk.simulate(
+        b.build(), [0.12], [-0.5], duration=0.2, dt=2e-4, elements=[sk.Controller(carry)],
+        ground=[sk.HalfSpace()], contacts=[sk.Contact("ball", "floor", **law)],
+    )  # fmt: skip
+    assert run.q.min() < 0.1  # it touched
+    assert abs(run.v[-1, 0] - 0.5) < 1e-3  # and, without weight or loss, came back as fast
