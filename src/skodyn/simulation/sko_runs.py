@@ -174,8 +174,12 @@ class SKOPlan(Plan):
     """A run of a stand-in: it has no energy, and few channels mean anything."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        faults = [_channel_fault(entry) for entry in self.entries]
+        own = CHANNELS.built_in
+        known = [own[n] for n in self.channels if isinstance(n, str) and n in own]
+        faults = [_channel_fault(entry) for entry in known]
+        if not any(faults):
+            super().__post_init__()
+            faults = [_channel_fault(entry) for entry in self.entries]
         if any(faults):
             raise StateError([fault for fault in faults if fault])
 
