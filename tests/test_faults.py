@@ -329,7 +329,7 @@ def test_faults_of_a_sweep_have_lines_too(tmp_path):
 
 def test_close_names_are_looked_for_in_one_place():
     users = [p for p in SOURCES.rglob("*.py") if "get_close_matches" in p.read_text()]
-    assert [p.relative_to(SOURCES).as_posix() for p in users] == ["topology/wording.py"]
+    assert [p.relative_to(SOURCES).as_posix() for p in users] == ["wording.py"]
 
 
 # ---- misspelt keywords --------------------------------------------------------------------------

@@ -17,10 +17,10 @@ from skodyn.conventions import GROUND
 from skodyn.cores import core_count
 from skodyn.jit import JIT_DISABLED, package_version
 from skodyn.lanes import LANES
-from skodyn.model.columns import Floats
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import Free, Joint, Revolute
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = ["run_benchmarks"]
 

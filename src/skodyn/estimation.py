@@ -34,7 +34,7 @@ from skodyn.sko.blocks import Floats, stacked_columns
 from skodyn.sko.compliances import node_compliances
 from skodyn.sko.riccati_equation import solution_of
 from skodyn.sko.sweeps import gather, pass_inward, pass_outward, scatter
-from skodyn.topology.wording import listed
+from skodyn.wording import listed
 
 __all__ = ["Estimate", "covariance", "output_covariance", "sample", "smooth", "state_covariances"]
 

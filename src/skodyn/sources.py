@@ -23,7 +23,7 @@ _IMPORT = re.compile(
     rf"|^before_compiling\(\"({PACKAGE}[\w.]+)\"\)",  # imported by name when it is needed
     re.MULTILINE,
 )
-_ONLY_WORDS = frozenset(f"{PACKAGE}.{name}" for name in ("errors", "faults", "topology.wording"))
+_ONLY_WORDS = frozenset(f"{PACKAGE}.{name}" for name in ("errors", "faults", "wording"))
 """What Python raises and how it is phrased: no code of a kernel is made of it."""
 
 

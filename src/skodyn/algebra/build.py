@@ -17,7 +17,7 @@ from skodyn.model.model import Model
 from skodyn.sko import SKOModel
 from skodyn.sko.blocks import Floats, Ints
 from skodyn.sko.partition import positions, submodel
-from skodyn.topology.wording import listed
+from skodyn.wording import listed
 
 __all__ = ["operators"]
 

@@ -22,7 +22,7 @@ from skodyn.errors import StateError
 from skodyn.sko import SKOModel
 from skodyn.sko.blocks import Blocks, Floats, Ints
 from skodyn.topology import Tree
-from skodyn.topology.wording import listed
+from skodyn.wording import listed
 
 __all__ = [
     "LARGE",

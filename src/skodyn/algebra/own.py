@@ -15,7 +15,7 @@ from skodyn.algebra.workbench import Workbench
 from skodyn.errors import StateError
 from skodyn.faults import Fault
 from skodyn.sko.blocks import Blocks, Floats
-from skodyn.topology.wording import listed
+from skodyn.wording import listed
 
 __all__ = ["OwnDiagonal", "OwnEdges", "block_diagonal", "kernel", "propagator", "read_blocks"]
 

@@ -31,7 +31,7 @@ from skodyn.forks import cached_property
 from skodyn.sko.blocks import Blocks, Ints
 from skodyn.sko.partition import submodel
 from skodyn.topology import Tree, partition, serial_segments
-from skodyn.topology.wording import listed
+from skodyn.wording import listed
 
 __all__ = ["PartBlocks", "Parts", "partition_of", "segments_of"]
 

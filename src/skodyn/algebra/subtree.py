@@ -10,7 +10,7 @@ from skodyn.errors import StateError
 from skodyn.sko.blocks import Ints
 from skodyn.topology import Tree
 from skodyn.topology.subgraph import members
-from skodyn.topology.wording import listed
+from skodyn.wording import listed
 
 __all__ = ["connected"]
 

@@ -13,8 +13,9 @@ import numpy as np
 from skodyn.channels.entry import Labels, known_labels
 from skodyn.channels.rows import Rows
 from skodyn.errors import SkodynError
+from skodyn.faults import shown
 from skodyn.jit import JIT_DISABLED
-from skodyn.model.columns import Floats, shown
+from skodyn.typing import Floats
 
 __all__ = ["Batches", "ChannelError", "SlowChannelWarning", "parameter_count"]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from skodyn.errors import ScenarioError
-from skodyn.model.columns import shown
+from skodyn.faults import shown
 
 __all__ = ["absolute", "load_function", "names_function", "problem_of"]
 

@@ -14,7 +14,7 @@ from skodyn.errors import LogError
 from skodyn.model.closing import ALONG, DOT, HELIX, LENGTH, POINT
 from skodyn.model.loops import Loop, closing_rows
 from skodyn.model.model import Model
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 __all__ = ["error_families", "force_families"]
 

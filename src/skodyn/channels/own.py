@@ -30,8 +30,7 @@ from skodyn.channels.entry import (
 )
 from skodyn.channels.files import load_function, names_function
 from skodyn.errors import ScenarioError, StateError
-from skodyn.faults import Fault
-from skodyn.model.columns import shown
+from skodyn.faults import Fault, shown
 from skodyn.model.model import Model
 
 __all__ = ["FunctionChannel", "channel", "chosen"]

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from skodyn.errors import DynamicsError, StateError
 from skodyn.forks import cached_property
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.dynamics.contact_functions import ContactForces

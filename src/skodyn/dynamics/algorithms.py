@@ -29,8 +29,8 @@ from skodyn.kernels import mass_matrix_logdet as _logdet
 from skodyn.kernels import mass_matrix_solve as _solve
 from skodyn.kernels.matrices import matrix_lanes
 from skodyn.kernels.mimics import mimic_lanes
-from skodyn.model.columns import Floats
 from skodyn.model.loop_tables import loop_workspace
+from skodyn.typing import Floats
 
 __all__ = [
     "BIAS",
@@ -41,10 +41,10 @@ __all__ = [
     "COUPLED_SOLVE",
     "ENERGY",
     "FORWARD",
-    "FORWARD_PUSHED",
+    "FORWARD_WITH_F_EXT",
     "GRAVITY",
     "INVERSE",
-    "INVERSE_PUSHED",
+    "INVERSE_WITH_F_EXT",
     "JACOBIAN",
     "JACOBIAN_DOT_V",
     "JOINT_FORCES",
@@ -117,14 +117,14 @@ FORWARD = Algorithm(
     looped=looped_forward,
     flexible=_flexible.BENT_FORWARD,
 )
-FORWARD_PUSHED = Algorithm(
-    _forward_dynamics.forward_dynamics_pushed,
+FORWARD_WITH_F_EXT = Algorithm(
+    _forward_dynamics.forward_dynamics_with_f_ext,
     _forward_dynamics.forward_dynamics_batch,
     "vxf",
     "tau",
     coupled=_coupled.by_kernel(COUPLED_FORWARD),
     looped=looped_forward,
-    flexible=_flexible.BENT_PUSHED,
+    flexible=_flexible.BENT_WITH_F_EXT,
 )
 INVERSE = Algorithm(
     _inverse_dynamics.inverse_dynamics,
@@ -134,13 +134,13 @@ INVERSE = Algorithm(
     coupled=_coupled.projected,
     flexible=_flexible.BENT_INVERSE,
 )
-INVERSE_PUSHED = Algorithm(
-    _inverse_dynamics.inverse_dynamics_pushed,
+INVERSE_WITH_F_EXT = Algorithm(
+    _inverse_dynamics.inverse_dynamics_with_f_ext,
     _inverse_dynamics.inverse_dynamics_batch,
     "vxf",
     "vdot",
     coupled=_coupled.projected,
-    flexible=_flexible.BENT_INVERSE_PUSHED,
+    flexible=_flexible.BENT_INVERSE_WITH_F_EXT,
 )
 MASS_MATRIX = Algorithm(
     _mass_matrix.mass_matrix,

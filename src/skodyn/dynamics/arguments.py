@@ -12,8 +12,8 @@ from skodyn.errors import StateError
 from skodyn.faults import Fault
 from skodyn.kernels.entries import Tables
 from skodyn.lanes import LANES
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.dynamics.driver import Algorithm

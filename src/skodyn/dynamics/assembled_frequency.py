@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from skodyn.dynamics.mass_matrices import mass_matrix, mass_matrix_solve
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = ["highest_frequency", "largest_rk4_step"]
 

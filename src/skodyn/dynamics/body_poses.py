@@ -11,11 +11,11 @@ from skodyn.dynamics.algorithms import KINEMATICS
 from skodyn.dynamics.coupled import deliver
 from skodyn.dynamics.driver import COMPILED, NOTHING, first_block, run
 from skodyn.errors import StateError
+from skodyn.faults import shown
 from skodyn.kernels import body_poses as _body_poses
 from skodyn.kernels.forward_kinematics import ROW
-from skodyn.model.columns import Floats, shown
 from skodyn.model.model import Model
-from skodyn.typing import Coordinates, Positions, Rotations
+from skodyn.typing import Coordinates, Floats, Positions, Rotations
 
 __all__ = ["forward_kinematics"]
 

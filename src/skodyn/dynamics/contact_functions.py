@@ -13,20 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 from skodyn.conventions import GROUND
 from skodyn.dynamics.driver import FEW
 from skodyn.errors import DynamicsError, ModelError, StateError
-from skodyn.faults import Fault
+from skodyn.faults import Fault, shown
 from skodyn.jit import JIT_DISABLED
 from skodyn.kernels import contact_states as rows
 from skodyn.kernels.workspace import PackedModel, workspace_lanes
 from skodyn.lanes import LANES
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.collision_checks import check_collisions
-from skodyn.model.columns import Floats, shown
 from skodyn.model.contact_layout import PackedContacts
 from skodyn.model.contact_tables import ContactTables, pack_contacts
 from skodyn.model.contacts import Contact
 from skodyn.model.description import CollisionDescription
 from skodyn.model.model import Model
 from skodyn.model.shapes import Collision, HalfSpace
+from skodyn.typing import Floats
 
 __all__ = [
     "ContactForces",

@@ -23,8 +23,8 @@ from skodyn.dynamics.driver import (
     run_slowly,
 )
 from skodyn.errors import StateError
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = [
     "by_kernel",

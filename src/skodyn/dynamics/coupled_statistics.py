@@ -24,8 +24,8 @@ from skodyn.dynamics.derivatives import inverse_dynamics_derivatives
 from skodyn.dynamics.driver import NOTHING, Algorithm, run
 from skodyn.dynamics.functions import gravity_force, inverse_dynamics
 from skodyn.dynamics.mass_matrices import mass_matrix_solve
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = ["coupled_gradient", "coupled_velocity"]
 

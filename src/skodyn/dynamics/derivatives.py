@@ -22,12 +22,12 @@ from skodyn.errors import DynamicsError, StateError
 from skodyn.kernels import coriolis_matrix as _coriolis
 from skodyn.kernels import forward_dynamics_derivatives as _forward
 from skodyn.kernels import inverse_dynamics_derivatives as _inverse
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.typing import (
     Accelerations,
     Coordinates,
     DofMatrix,
+    Floats,
     GeneralizedForces,
     Velocities,
     Wrenches,

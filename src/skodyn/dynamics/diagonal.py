@@ -15,8 +15,8 @@ from skodyn.dynamics.functions import forward_dynamics
 from skodyn.kernels import diagonal_factor as _factor
 from skodyn.kernels import diagonal_rate as _rate
 from skodyn.kernels import velocity_sample as _sample
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = [
     "diagonal_bias",

@@ -29,9 +29,9 @@ from skodyn.kernels.workspace import PackedModel, pack_block, workspace_lanes
 from skodyn.lanes import LANES
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model import layout
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.progress import tell_of_compiling
+from skodyn.typing import Floats
 
 tell_of_compiling()  # who calls a function may have to wait for its kernel
 

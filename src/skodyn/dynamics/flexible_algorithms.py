@@ -21,13 +21,13 @@ __all__ = [
     "BENT_FORWARD",
     "BENT_GRAVITY",
     "BENT_INVERSE",
-    "BENT_INVERSE_PUSHED",
+    "BENT_INVERSE_WITH_F_EXT",
     "BENT_JACOBIAN",
     "BENT_KINEMATICS",
     "BENT_MASS",
-    "BENT_PUSHED",
     "BENT_SOLVE",
     "BENT_VELOCITIES",
+    "BENT_WITH_F_EXT",
 ]
 
 
@@ -43,10 +43,12 @@ def _bent(
 
 
 BENT_FORWARD = _bent(_forward.flexible_forward, _forward.flexible_forward_batch, "vx", "tau")
-BENT_PUSHED = _bent(_forward.flexible_forward_pushed, _forward.flexible_forward_batch, "vxf", "tau")
+BENT_WITH_F_EXT = _bent(
+    _forward.flexible_forward_with_f_ext, _forward.flexible_forward_batch, "vxf", "tau"
+)
 BENT_INVERSE = _bent(_inverse.flexible_inverse, _inverse.flexible_inverse_batch, "vx", "vdot")
-BENT_INVERSE_PUSHED = _bent(
-    _inverse.flexible_inverse_pushed, _inverse.flexible_inverse_batch, "vxf", "vdot"
+BENT_INVERSE_WITH_F_EXT = _bent(
+    _inverse.flexible_inverse_with_f_ext, _inverse.flexible_inverse_batch, "vxf", "vdot"
 )
 BENT_BIAS = _bent(_inverse.flexible_bias, _inverse.flexible_inverse_batch, "vf")
 BENT_GRAVITY = _bent(_inverse.flexible_gravity, _inverse.flexible_inverse_batch, "")

@@ -12,9 +12,9 @@ from skodyn.dynamics.driver import run
 from skodyn.dynamics.flexible_algorithms import BENT_JACOBIAN
 from skodyn.dynamics.kinematics import one_node
 from skodyn.errors import ModelError
-from skodyn.model.columns import Floats
 from skodyn.model.flexible import ROOT, FlexibleBody, FlexibleNode
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = ["deflections", "node_jacobian", "node_poses"]
 

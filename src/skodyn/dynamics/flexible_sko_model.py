@@ -14,10 +14,10 @@ from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.driver import run
 from skodyn.dynamics.flexible_algorithms import BENT_JACOBIAN
 from skodyn.dynamics.kinematics import velocities
-from skodyn.model.columns import Floats
 from skodyn.model.flexible import FlexibleBody
 from skodyn.model.model import Model
 from skodyn.sko import SKOModel
+from skodyn.typing import Floats
 
 __all__ = ["flexible_sko_model"]
 

@@ -14,9 +14,9 @@ from skodyn.dynamics import looped as _looped
 from skodyn.dynamics.driver import COMPILED, NOTHING, Algorithm, first_block, run
 from skodyn.errors import Fault, ModelError, StateError
 from skodyn.kernels import frame_motion as _frame_motion
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.model.products import applied, product
+from skodyn.typing import Floats
 
 __all__ = ["frame_poses", "frame_velocities"]
 

@@ -22,10 +22,10 @@ from skodyn.dynamics import flexible_algorithms as _flexible
 from skodyn.dynamics.algorithms import (
     BIAS,
     FORWARD,
-    FORWARD_PUSHED,
+    FORWARD_WITH_F_EXT,
     GRAVITY,
     INVERSE,
-    INVERSE_PUSHED,
+    INVERSE_WITH_F_EXT,
     LOOPED_FORWARD,
     looped_forward,
 )
@@ -38,12 +38,12 @@ from skodyn.dynamics.driver import (
     first_block,
     run,
 )
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.typing import (
     Accelerations,
     Coordinates,
     DofArray,
+    Floats,
     GeneralizedForces,
     Velocities,
     Wrenches,
@@ -134,7 +134,7 @@ def forward_dynamics(
             return result
         if model.has_loops:
             return looped_forward(FORWARD, model, (model.nv,), q, v, tau, None, out, None)
-    algorithm = FORWARD if f_ext is None else FORWARD_PUSHED
+    algorithm = FORWARD if f_ext is None else FORWARD_WITH_F_EXT
     return run(algorithm, model, (model.nv,), q, v, tau, f_ext, out, threads)
 
 
@@ -233,7 +233,7 @@ def inverse_dynamics(
         from skodyn.dynamics.loop_reactions import actuated_torques  # it builds on this file
 
         return actuated_torques(model, q, v, vdot, f_ext, actuated, out, threads)
-    algorithm = INVERSE if f_ext is None else INVERSE_PUSHED
+    algorithm = INVERSE if f_ext is None else INVERSE_WITH_F_EXT
     return run(algorithm, model, (model.nv,), q, v, vdot, f_ext, out, threads)
 
 

@@ -29,10 +29,16 @@ from skodyn.dynamics.moved import moved_to
 from skodyn.errors import StateError
 from skodyn.faults import Fault
 from skodyn.kernels import hybrid_dynamics as _hybrid
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.model.prescription import Prescription, find_prescription
-from skodyn.typing import Accelerations, Coordinates, GeneralizedForces, Velocities, Wrenches
+from skodyn.typing import (
+    Accelerations,
+    Coordinates,
+    Floats,
+    GeneralizedForces,
+    Velocities,
+    Wrenches,
+)
 
 __all__ = ["HybridDynamics", "hybrid_dynamics"]
 

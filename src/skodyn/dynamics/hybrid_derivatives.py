@@ -15,10 +15,16 @@ import numpy as np
 from skodyn.dynamics.derivatives import inverse_dynamics_derivatives
 from skodyn.dynamics.hybrid import hybrid_dynamics
 from skodyn.dynamics.mass_matrices import mass_matrix
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.model.prescription import find_prescription
-from skodyn.typing import Accelerations, Coordinates, GeneralizedForces, Velocities, Wrenches
+from skodyn.typing import (
+    Accelerations,
+    Coordinates,
+    Floats,
+    GeneralizedForces,
+    Velocities,
+    Wrenches,
+)
 
 __all__ = ["HybridDerivatives", "hybrid_dynamics_derivatives"]
 

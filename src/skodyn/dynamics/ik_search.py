@@ -29,9 +29,9 @@ from skodyn.dynamics.ik_targets import Bounds, Problem, Target, read_bounds, rea
 from skodyn.dynamics.kinematics import node_table
 from skodyn.errors import StateError
 from skodyn.faults import Fault
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
-from skodyn.topology.wording import listed
+from skodyn.typing import Floats
+from skodyn.wording import listed
 
 __all__ = ["InverseKinematics", "Target", "inverse_kinematics"]
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from skodyn.dynamics.frames import frame_table
 from skodyn.errors import ModelError, StateError
 from skodyn.faults import Fault
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = ["Bounds", "Problem", "Target", "read_bounds", "read_targets"]
 

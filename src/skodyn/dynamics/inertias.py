@@ -10,9 +10,8 @@ from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.driver import Algorithm, run
 from skodyn.kernels import body_inertias as kernel
 from skodyn.kernels import joint_columns as _columns
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
-from skodyn.typing import Coordinates
+from skodyn.typing import Coordinates, Floats
 
 __all__ = ["BodyInertias", "body_inertias", "joint_columns"]
 

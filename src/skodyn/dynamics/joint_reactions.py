@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from skodyn.dynamics import coupled as _coupled
-from skodyn.dynamics.algorithms import FORWARD_PUSHED, INVERSE_PUSHED, JOINT_FORCES
+from skodyn.dynamics.algorithms import FORWARD_WITH_F_EXT, INVERSE_WITH_F_EXT, JOINT_FORCES
 from skodyn.dynamics.arguments import read_arguments
 from skodyn.dynamics.driver import run
 from skodyn.dynamics.functions import inverse_dynamics
 from skodyn.dynamics.loop_reactions import external_forces, loop_forces
 from skodyn.kernels import joint_forces as _joint_forces
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
-from skodyn.typing import Coordinates, GeneralizedForces, SpatialArray, Velocities, Wrenches
+from skodyn.typing import Coordinates, Floats, GeneralizedForces, SpatialArray, Velocities, Wrenches
 
 __all__ = ["joint_forces"]
 
@@ -93,8 +92,8 @@ def _coupled_joint_forces(
 ) -> Floats:
     """Those of the uncoupled tree under the torques that let its joints follow by themselves."""
     full = model.uncoupled
-    vdot = run(FORWARD_PUSHED, model, (model.nv,), q, v, tau, f_ext, None, threads)
-    given = _coupled.expand(INVERSE_PUSHED, model, q, v, vdot, f_ext)
+    vdot = run(FORWARD_WITH_F_EXT, model, (model.nv,), q, v, tau, f_ext, None, threads)
+    given = _coupled.expand(INVERSE_WITH_F_EXT, model, q, v, vdot, f_ext)
     full_q, full_v, _, forces = given
     torques = inverse_dynamics(full, *given, threads=threads)
     return joint_forces(full, full_q, full_v, torques, forces, threads=threads)
@@ -110,7 +109,7 @@ def _looped_joint_forces(
 ) -> Floats:
     """Those of the tree on which loops act as external forces."""
     found = loop_forces(model, q, v, tau, f_ext, threads=threads)
-    inputs = read_arguments(FORWARD_PUSHED, model, q, v, tau, f_ext)
+    inputs = read_arguments(FORWARD_WITH_F_EXT, model, q, v, tau, f_ext)
     forces, torques = external_forces(model, inputs.q, found)
     given = inputs.f_ext.reshape(forces.shape) if inputs.f_ext.size else 0.0
     return joint_forces(

@@ -14,12 +14,12 @@ from skodyn.dynamics.driver import NOTHING, run
 from skodyn.errors import DynamicsError, ModelError, StateError
 from skodyn.kernels import energy as _energy
 from skodyn.kernels import forward_kinematics as _kinematics
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.model.products import applied
 from skodyn.typing import (
     About,
     Coordinates,
+    Floats,
     PointJacobian,
     Positions,
     SpatialArray,

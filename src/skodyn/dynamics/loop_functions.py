@@ -14,7 +14,6 @@ from skodyn.dynamics.moved import moved_to
 from skodyn.errors import ModelError
 from skodyn.kernels import loop_queries as _queries
 from skodyn.model.closing import row_count
-from skodyn.model.columns import Floats
 from skodyn.model.layout import LOOPS
 from skodyn.model.loop_layout import ROWS
 from skodyn.model.loop_tables import loop_workspace
@@ -24,6 +23,7 @@ from skodyn.model.prescription import find_prescription
 from skodyn.typing import (
     Coordinates,
     DofArray,
+    Floats,
     Velocities,
 )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn.dynamics.algorithms import INVERSE_PUSHED
+from skodyn.dynamics.algorithms import INVERSE_WITH_F_EXT
 from skodyn.dynamics.arguments import read_arguments
 from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.coupled import deliver
@@ -22,10 +22,16 @@ from skodyn.dynamics.loop_functions import (
 )
 from skodyn.errors import StateError
 from skodyn.model.closing import ALONG, DOT, LENGTH, POINT
-from skodyn.model.columns import Floats
 from skodyn.model.loops import Loop, closing_rows
 from skodyn.model.model import Model
-from skodyn.typing import Accelerations, Coordinates, GeneralizedForces, Velocities, Wrenches
+from skodyn.typing import (
+    Accelerations,
+    Coordinates,
+    Floats,
+    GeneralizedForces,
+    Velocities,
+    Wrenches,
+)
 
 __all__ = ["LoopForces", "actuated_torques", "external_forces", "forces_of", "loop_forces"]
 
@@ -104,7 +110,7 @@ def loop_forces(
     """
     require_loops(model, "loop_forces")
     vdot = forward_dynamics(model, q, v, tau, f_ext, threads=threads)
-    inputs = read_arguments(INVERSE_PUSHED, model, q, v, vdot, f_ext)
+    inputs = read_arguments(INVERSE_WITH_F_EXT, model, q, v, vdot, f_ext)
     needed = inverse_dynamics(model.opened, q, v, vdot, f_ext, threads=threads)
     return forces_of(model, inputs.q, needed - np.asarray(tau, np.float64))
 
@@ -262,7 +268,7 @@ def actuated_torques(
     ).astype(np.int64)
     _refuse_opening(model, q, v, vdot)
     needed = inverse_dynamics(model.opened, q, v, vdot, f_ext, threads=threads)
-    inputs = read_arguments(INVERSE_PUSHED, model, q, v, vdot, f_ext)
+    inputs = read_arguments(INVERSE_WITH_F_EXT, model, q, v, vdot, f_ext)
     states = np.broadcast_to(inputs.q, (*inputs.batch_shape, model.nq)).reshape(-1, model.nq)
     basis = loop_basis(model, states)
     result = np.zeros((len(states), model.nv))

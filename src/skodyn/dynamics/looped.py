@@ -15,9 +15,9 @@ from skodyn.dynamics.coupled import deliver
 from skodyn.dynamics.driver import Algorithm, run
 from skodyn.errors import DynamicsError, SkodynError, StateError
 from skodyn.kernels.status import LOOP_OPEN, LOOP_RATE, LOOP_SINGULAR
-from skodyn.model.columns import Floats
 from skodyn.model.loop_geometry import constraint_rows
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = ["as_tree", "loop_failure"]
 

@@ -24,9 +24,8 @@ from skodyn.dynamics.driver import COMPILED, NOTHING, TURNED_AWAY, block_of, fir
 from skodyn.dynamics.flexible_algorithms import BENT_SOLVE
 from skodyn.dynamics.kinematics import node_table, number_or_array
 from skodyn.dynamics.status_messages import raise_failure
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
-from skodyn.typing import Compliance, Coordinates, DofMatrix, Vector
+from skodyn.typing import Compliance, Coordinates, DofMatrix, Floats, Vector
 
 __all__ = [
     "mass_matrix",

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from skodyn.dynamics.mass_matrices import mass_matrix_solve
 from skodyn.errors import DynamicsError
-from skodyn.model.columns import Floats
 from skodyn.model.prescription import Prescription
+from skodyn.typing import Floats
 
 __all__ = ["Moved", "moved_to"]
 

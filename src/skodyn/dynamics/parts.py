@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skodyn.conventions import GROUND
 from skodyn.cores import core_count
-from skodyn.dynamics.algorithms import FORWARD_PUSHED
+from skodyn.dynamics.algorithms import FORWARD_WITH_F_EXT
 from skodyn.dynamics.arguments import check_finite, check_threads, read_arguments
 from skodyn.dynamics.driver import executor
 from skodyn.dynamics.status_messages import raise_failure
@@ -31,9 +31,9 @@ from skodyn.forks import cached_property
 from skodyn.kernels import part_dynamics as _kernels
 from skodyn.kernels.workspace import PackedModel, workspace_lanes
 from skodyn.lanes.cache_lines import line_zeros
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.model.parting import Part, cut_model, joined
+from skodyn.typing import Floats
 
 __all__ = ["Parts", "cut"]
 
@@ -204,14 +204,14 @@ class Parts:
         """v̇ of the whole, for one state; parts run on `threads` threads (all cores by default)."""
         if threads is not None:
             check_threads(threads)
-        inputs = read_arguments(FORWARD_PUSHED, self.whole, q, v, tau, f_ext)
+        inputs = read_arguments(FORWARD_WITH_F_EXT, self.whole, q, v, tau, f_ext)
         if inputs.batch_shape:
             raise StateError(
                 "Systems of parts take one state at a time",
                 f"give q of shape ({self.whole.nq},), or use sk.forward_dynamics(parts.whole, …) "
                 "for a batch.",
             )
-        check_finite(FORWARD_PUSHED, inputs)
+        check_finite(FORWARD_WITH_F_EXT, inputs)
         return _Call(self, inputs, int(threads or core_count())).run()
 
 
@@ -309,8 +309,8 @@ class _Call:
     def _check(self, piece: Piece, status: int, state: _kernels.PartState) -> None:
         if status != 0:
             model = piece.part.model
-            inputs = read_arguments(FORWARD_PUSHED, model, state.q, state.v, state.tau, None)
-            raise_failure(FORWARD_PUSHED, model, inputs, int(status), 0)
+            inputs = read_arguments(FORWARD_WITH_F_EXT, model, state.q, state.v, state.tau, None)
+            raise_failure(FORWARD_WITH_F_EXT, model, inputs, int(status), 0)
 
     # ---- all parts together --------------------------------------------------------------------
 

@@ -9,10 +9,10 @@ from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.inertias import cross_matrices, joint_columns
 from skodyn.dynamics.kinematics import velocities
 from skodyn.errors import StateError
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.sko import Blocks, SKOModel
 from skodyn.sko.blocks import Ints
+from skodyn.typing import Floats
 
 __all__ = ["sko_model"]
 

@@ -14,9 +14,8 @@ from skodyn.dynamics.mass_matrices import mass_matrix_logdet
 from skodyn.errors import StateError
 from skodyn.kernels import mass_matrix_logdet_gradient as _gradient
 from skodyn.kernels import velocity_sample as _sample
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
-from skodyn.typing import Coordinates, DofArray
+from skodyn.typing import Coordinates, DofArray, Floats
 
 __all__ = ["fixman_potential", "mass_matrix_logdet_gradient", "sample_velocity"]
 

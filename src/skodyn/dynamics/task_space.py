@@ -17,8 +17,8 @@ from skodyn.dynamics.functions import forward_dynamics
 from skodyn.dynamics.kinematics import jacobian, jacobian_dot_v
 from skodyn.dynamics.mass_matrices import mass_matrix_solve, operational_space_compliance
 from skodyn.errors import DynamicsError, StateError
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = ["OperationalSpace", "operational_space", "operational_space_inertia"]
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from skodyn.dynamics import forward_kinematics, joint_columns
 from skodyn.errors import ModelError
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = ["Chain", "read_chain"]
 

@@ -14,9 +14,9 @@ from skodyn.fixman.lumped import LumpedChain
 from skodyn.fixman.point_masses import PointChain, takes
 from skodyn.fixman.rigid_bodies import RigidChain, slender
 from skodyn.forks import cached_property
-from skodyn.model.columns import Floats
 from skodyn.model.coordinates import vector
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = ["Pieces", "hard_matrix", "mass_matrix_logdet", "mass_matrix_solve", "take_apart"]
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.errors import StateError
-from skodyn.model.columns import Floats
+from skodyn.typing import Floats
 
 __all__ = [
     "euler_zxz",

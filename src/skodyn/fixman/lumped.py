@@ -29,7 +29,7 @@ from skodyn.fixman import banded_pencil
 from skodyn.fixman.chain import Chain
 from skodyn.fixman.pencil_blocks import PencilBlocks
 from skodyn.fixman.rigid_bodies import _coordinates, _rotors, _shift
-from skodyn.model.columns import Floats
+from skodyn.typing import Floats
 
 __all__ = ["LumpedChain"]
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from skodyn.fixman.chain import Chain
 from skodyn.fixman.point_recursions import gather_forces, scatter_rates
-from skodyn.model.columns import Floats
+from skodyn.typing import Floats
 
 __all__ = ["PointChain", "takes"]
 

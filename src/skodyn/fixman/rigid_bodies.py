@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from skodyn.fixman.banded import pick_bands
 from skodyn.fixman.chain import Chain
-from skodyn.model.columns import Floats
+from skodyn.typing import Floats
 
 __all__ = ["RigidChain"]
 

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from skodyn.interop import pairing
 from skodyn.interop.pairing import Names, Pairing, Rule
 from skodyn.io.mjcf.names import joint_names
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = [
     "from_mujoco_acceleration",

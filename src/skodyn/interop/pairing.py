@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from skodyn.errors import ModelError, StateError
 from skodyn.faults import Fault
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.model.peer_rules import SameRule
+from skodyn.typing import Floats
 
 Names = Mapping[str, str] | None
 

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 
 from skodyn.interop import pairing
 from skodyn.interop.pairing import Names, Pairing, Rule
-from skodyn.model.columns import Floats
 from skodyn.model.joints import Joint, Prismatic, Revolute
 from skodyn.model.model import Model
 from skodyn.model.peer_rules import SameRule
+from skodyn.typing import Floats
 
 __all__ = [
     "from_pinocchio_acceleration",

@@ -92,13 +92,12 @@ from typing import Any
 
 from skodyn.conventions import DEFAULT_GRAVITY, GROUND
 from skodyn.errors import ModelError
-from skodyn.faults import Fault, in_file
+from skodyn.faults import Fault, in_file, shown
 from skodyn.io.flexible_tables import Context, read_flexible
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.meshes import MeshFinder
 from skodyn.io.shape_tables import ReadShape, read_shape, surface_of
 from skodyn.io.toml_source import TomlSource
-from skodyn.model.columns import shown
 from skodyn.model.description import (
     BodyDescription,
     CollisionDescription,
@@ -111,7 +110,7 @@ from skodyn.model.description import (
 from skodyn.model.joints import CATALOGUE, CLOSING, Fixed, Joint
 from skodyn.model.model import Model
 from skodyn.model.shapes import SHAPES, Mesh
-from skodyn.topology.wording import Spelling, did_you_mean
+from skodyn.wording import Spelling, did_you_mean
 
 __all__ = ["KEYS", "MIMIC_KEYS", "MODEL_KEYS", "load_model"]
 

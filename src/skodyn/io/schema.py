@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skodyn.channels.entry import CHANNELS, Channel, DataSet, built_in_data, known_labels
 from skodyn.errors import LogError
 from skodyn.model.model import Model
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 __all__ = ["Names", "always_there", "chosen_data", "dtype_of", "labels_of_all"]
 

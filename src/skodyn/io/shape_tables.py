@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from skodyn.model.columns import shown
+from skodyn.faults import shown
 from skodyn.model.shapes import SHAPES, Mesh, Proximity, Surface, Touching
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 __all__ = ["IN_FILES", "PLACE", "ReadShape", "read_shape", "shape_keys", "surface_of"]
 

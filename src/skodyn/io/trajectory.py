@@ -15,8 +15,8 @@ from skodyn.errors import LogError
 from skodyn.io.row_sources import LogRows, MemoryRows, Source
 from skodyn.looks import look
 from skodyn.model.model import Model
-from skodyn.topology.wording import Spelling, listed
 from skodyn.typing import RunSummary
+from skodyn.wording import Spelling, listed
 
 if TYPE_CHECKING:
     import xarray

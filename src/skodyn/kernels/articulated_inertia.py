@@ -57,7 +57,7 @@ SINGULAR_PIVOT = 1e-14
 
 
 @helper
-def yield_column(p, h):
+def project_column(p, h):
     """(u, d, scale): u = P·h, d = h·u, and the size of the inertia that d is made of."""
     u = apply_articulated(p, h)
     trace_a = p[0][0] + p[0][3] + p[0][5]
@@ -81,7 +81,7 @@ def turn_gain(work, model, k, z, p):
 
 
 @helper
-def yield_joint(work, model, k, r, p):
+def project_joint(work, model, k, r, p):
     """(P⁺, sound): let every degree of freedom of joint k yield; store u and 1/d of each."""
     n = body_count(model)
     sound = True
@@ -92,7 +92,7 @@ def yield_joint(work, model, k, r, p):
         i = entry(model, k, N_DOF) - 1 - d_back
         h = joint_column(work, model, k, i, r)
         dof = entry(model, k, V_START) + i
-        u, d, size = yield_column(p, h)
+        u, d, size = project_column(p, h)
         d = d + armature(work, model, dof)
         pivot = 1.0 / d
         slot = dof_slot(n, dof)
@@ -165,7 +165,7 @@ def gather_articulated_inertias(work, model, keep):
         k = n - 1 - back
         r = load_matrix(work, body_slot(k) + ROTATION)
         p = gathered_inertia(work, model, k, body_inertia(work, model, k, r))
-        p_plus, sound = yield_joint(work, model, k, r, p)
+        p_plus, sound = project_joint(work, model, k, r, p)
         pass_inertia_inward(work, model, k, p_plus, keep)
         if status == OK and not sound:
             status = joint_trouble(work, model, k)

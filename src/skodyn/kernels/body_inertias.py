@@ -8,7 +8,7 @@ columns of H*, six numbers per degree of freedom.
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.articulated_inertia import gathered_inertia, pass_inertia_inward, yield_joint
+from skodyn.kernels.articulated_inertia import gathered_inertia, pass_inertia_inward, project_joint
 from skodyn.kernels.compliance import scatter_compliances
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.joint_motion import joint_column
@@ -70,7 +70,7 @@ def write_articulated_inertias(work, model, out):
         k = n - 1 - back
         r = load_matrix(work, body_slot(k) + ROTATION)
         big_p = gathered_inertia(work, model, k, body_inertia(work, model, k, r))
-        p_plus, sound = yield_joint(work, model, k, r, big_p)
+        p_plus, sound = project_joint(work, model, k, r, big_p)
         pass_inertia_inward(work, model, k, p_plus, False)
         write_articulated(work, out, ROW * k + ARTICULATED, big_p)
         write_articulated(work, out, ROW * k + PASSED_ON, p_plus)

@@ -13,11 +13,11 @@ base-to-tips scatter. Any other block is, by the four cases of Algorithm 4.3,
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import project_force
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.jacobian import body_of, node_count, point_arm
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.mass_matrix_solve import prepare
-from skodyn.kernels.residuals import yield_force
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,
@@ -73,7 +73,7 @@ def shift_compliance(y, l):
 
 
 @helper
-def yield_compliance(y, h, u, pivot):
+def project_compliance(y, h, u, pivot):
     """(I − h uᵀ/d)·Y·(I − u hᵀ/d) + h hᵀ/d for one degree of freedom.
 
     With s = Y·u/d and t = u·s/d this is Y − (s hᵀ + h sᵀ) + (t + 1/d)·h hᵀ, two rank-one updates:
@@ -114,7 +114,7 @@ def scatter_compliances(work, model):
         for i in range(entry(model, k, N_DOF)):
             record = dof_slot(n, entry(model, k, V_START) + i)
             h = joint_column(work, model, k, i, r)
-            y = yield_compliance(y, h, load6(work, record + GAIN), load(work, record + PIVOT))
+            y = project_compliance(y, h, load6(work, record + GAIN), load(work, record + PIVOT))
         store_articulated(work, sum_slot(model, k) + INERTIA, y)
 
 
@@ -144,7 +144,7 @@ def carry_forces_inward(work, model, nodes, node, stop, at):
         f = shift_force(point_arm(work, k, nodes, node), unit_force(work, i))
         while k != stop:
             r = load_matrix(work, body_slot(k) + ROTATION)
-            f = yield_force(work, model, k, r, f)
+            f = project_force(work, model, k, r, f)
             f = shift_force(load3(work, body_slot(k) + ARM), f)
             k = entry(model, k, PARENT)
         store6(work, at + 6 * i, f)

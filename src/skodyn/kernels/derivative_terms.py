@@ -28,6 +28,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skodyn.jit import helper, plain
+from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.entries import is_given
 from skodyn.kernels.joint_kinds import has_quaternion
 from skodyn.kernels.joint_motion import joint_column, zero3
@@ -38,7 +39,6 @@ from skodyn.kernels.kinematics import (
     place_body,
 )
 from skodyn.kernels.records import Record
-from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.status import NOT_UNIT, OK, failure
 from skodyn.kernels.workspace import (
     body_count,

@@ -14,10 +14,10 @@ articulated_inertia.py,
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.entries import batch, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.mass_matrix_solve import prepare
-from skodyn.kernels.residuals import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,

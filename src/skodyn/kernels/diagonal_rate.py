@@ -16,19 +16,19 @@ x holds v̇. Inserting v̇ = 𝓜⁻¹(𝒯 − 𝒞) makes this the diagonal eq
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.articulated_inertia import (
     SINGULAR_PIVOT,
     gathered_inertia,
     joint_trouble,
     pass_inertia_inward,
-    yield_column,
+    project_column,
 )
 from skodyn.kernels.entries import batch, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.joint_kinds import is_series
 from skodyn.kernels.joint_motion import joint_column, relative_velocity, zero3
 from skodyn.kernels.kinematics import body_inertia, scatter_rates
 from skodyn.kernels.records import Record
-from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.status import NOT_FINITE, OK, failure, first_trouble
 from skodyn.kernels.workspace import (
     ARM,
@@ -200,7 +200,7 @@ def gathered_rate(work, model, k, inertia):
 
 
 @helper
-def yield_with_rate(work, model, k, r, v, p, rate):
+def project_with_rate(work, model, k, r, v, p, rate):
     """(P⁺, Ṗ⁺, sound) of joint k; stores u, 1/d, u̇ and ḋ of every degree of freedom."""
     sound = True
     for d_back in range(entry(model, k, N_DOF)):
@@ -208,7 +208,7 @@ def yield_with_rate(work, model, k, r, v, p, rate):
         dof = entry(model, k, V_START) + i
         h = joint_column(work, model, k, i, r)
         hdot = column_rate(work, model, k, i, h, v)
-        u, d, size = yield_column(p, h)
+        u, d, size = project_column(p, h)
         d = d + armature(work, model, dof)
         pivot = 1.0 / d
         moved = apply_articulated(rate, h)
@@ -239,7 +239,7 @@ def gather_rates(work, model, v):
         inertia = body_inertia(work, model, k, r)
         turned = turned_inertia(load3(work, body_slot(k) + OMEGA), inertia)
         p, rate = gathered_inertia(work, model, k, inertia), gathered_rate(work, model, k, turned)
-        p, rate, sound = yield_with_rate(work, model, k, r, v, p, rate)
+        p, rate, sound = project_with_rate(work, model, k, r, v, p, rate)
         if status == OK and not sound:
             status = joint_trouble(work, model, k)
         pass_inertia_inward(work, model, k, p, False)

@@ -23,12 +23,12 @@ and for joints with quaternions, with ad = ad*(dt·v̄) and terms up to the fift
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
+from skodyn.kernels.aba_passes import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.entries import is_given
 from skodyn.kernels.forward_kinematics import scatter_velocities
 from skodyn.kernels.joint_kinds import has_quaternion, is_free, is_series
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_rates
-from skodyn.kernels.residuals import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.workspace import (
     ARM,
     MOTION,

@@ -11,6 +11,12 @@ than X is formed. Groups with much freedom take another way (loop_range.py).
 from __future__ import annotations
 
 from skodyn.jit import brief_kernel, helper, routine
+from skodyn.kernels.aba_passes import (
+    add_scaled_spatial,
+    backsubstitute_dof,
+    pass_force_inward,
+    passed_force,
+)
 from skodyn.kernels.articulated_inertia import (
     gathered_inertia,
     joint_trouble,
@@ -30,7 +36,7 @@ from skodyn.kernels.entries import (
     per_dof,
     row_of,
 )
-from skodyn.kernels.forward_dynamics import add_outer_force, yield_loaded_joint
+from skodyn.kernels.forward_dynamics import add_outer_force, project_loaded_joint
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import (
     body_inertia,
@@ -51,12 +57,6 @@ from skodyn.kernels.loop_table import (
     groups_on,
     member_body,
     places_of,
-)
-from skodyn.kernels.residuals import (
-    add_scaled_spatial,
-    answer_acceleration,
-    pass_force_inward,
-    passed_force,
 )
 from skodyn.kernels.status import (
     BAD_INPUT,
@@ -135,7 +135,7 @@ def gather_embedded(work, model, tau, f_ext):
         if moves_with_group(model, places, k):
             carry_rigidly(work, model, k, r, p, z, tau)
         else:
-            p, z, sound = yield_loaded_joint(work, model, k, r, p, z, tau)
+            p, z, sound = project_loaded_joint(work, model, k, r, p, z, tau)
             if status == OK and not sound:
                 status = joint_trouble(work, model, k)
         pass_inertia_inward(work, model, k, p, False)
@@ -174,7 +174,7 @@ def scatter_embedded(work, model, ground, out):
             if member:
                 rate = load(work, dof_slot(n, dof) + RESIDUE)
             else:
-                rate = answer_acceleration(work, model, k, i, alpha)
+                rate = backsubstitute_dof(work, model, k, i, alpha)
                 store_rows(work, out, dof, rate)
                 if status == OK and not all_lanes(absolute(rate) < _INFINITY):
                     status = failure(NOT_FINITE, k)

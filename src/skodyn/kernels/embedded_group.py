@@ -14,6 +14,7 @@ bodies do, and the group yields as a whole where its parent c is reached. With F
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
+from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.dense import cholesky, solve_lower, solve_lower_rows, solve_upper
 from skodyn.kernels.group_mass import apply_mass, inner_motion
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column, zero3
@@ -28,7 +29,6 @@ from skodyn.kernels.loop_table import (
     member_body,
     member_dof,
 )
-from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.status import LOOP_SINGULAR, NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     CORIOLIS,
@@ -179,11 +179,11 @@ def _reduce_residues(work, model, group):
 def close_group(work, model, group):
     """Let a group yield as a whole."""
     apply_mass(work, model, group)
-    return yield_whole_group(work, model, group)
+    return project_whole_group(work, model, group)
 
 
 @routine
-def yield_whole_group(work, model, group):
+def project_whole_group(work, model, group):
     """D, Y and y from 𝓜X, and what the sums of the group's parent become."""
     mass, rates = loop_lane(model, group + MASS_LANE), loop_lane(model, group + RATE_LANE)
     m, passed = model.tree[group + MOBILITY], loop_lane(model, group + PASSED_LANE)

@@ -12,12 +12,18 @@ with u = P_rη and e = P_ηη of the mode. What hangs on a node adds ΠᵀP⁺Π
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import (
+    add_scaled_spatial,
+    backsubstitute_dof,
+    pass_force_inward,
+    passed_force,
+)
 from skodyn.kernels.articulated_inertia import (
     SINGULAR_PIVOT,
     gathered_inertia,
     joint_trouble,
     pass_inertia_inward,
-    yield_joint,
+    project_joint,
 )
 from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.flexible_body import mode_slot, own_bias, own_inertia, pair_row
@@ -32,15 +38,9 @@ from skodyn.kernels.flexible_table import (
     store_columns6,
 )
 from skodyn.kernels.flexible_tree import add_modes, scatter_bent_rates
-from skodyn.kernels.forward_dynamics import add_outer_force, yield_loaded_joint
+from skodyn.kernels.forward_dynamics import add_outer_force, project_loaded_joint
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import body_inertia, ground_acceleration
-from skodyn.kernels.residuals import (
-    add_scaled_spatial,
-    answer_acceleration,
-    pass_force_inward,
-    passed_force,
-)
 from skodyn.kernels.status import NOT_FINITE, OK, SINGULAR, failure, first_trouble
 from skodyn.kernels.workspace import (
     ARM,
@@ -105,7 +105,7 @@ _INFINITY = float("inf")
 
 
 @helper
-def yield_mode(work, model, record, i, p):
+def project_mode(work, model, record, i, p):
     """(P, sound) behind master i; u, e and 1/d of it stay in the workspace.
 
     Columns of the masters behind it have yielded: what is written there is read no more.
@@ -149,11 +149,11 @@ def load_mode(work, model, record, i, z, tau):
 
 
 @helper
-def yield_modes(work, model, record, p):
+def project_modes(work, model, record, p):
     """(P, sound) behind the modes of a body."""
     sound, m = True, field(model, record, MODES)
     for back in range(m):
-        p, free = yield_mode(work, model, record, m - 1 - back, p)
+        p, free = project_mode(work, model, record, m - 1 - back, p)
         sound = sound and free
     return p, sound
 
@@ -168,12 +168,12 @@ def load_modes(work, model, record, z, tau):
 
 
 @helper
-def yield_loaded_modes(work, model, record, p, z, tau):
+def project_loaded_modes(work, model, record, p, z, tau):
     """(P, z, sound): both at once."""
     sound, m = True, field(model, record, MODES)
     for back in range(m):
         i = m - 1 - back
-        p, free = yield_mode(work, model, record, i, p)
+        p, free = project_mode(work, model, record, i, p)
         z = load_mode(work, model, record, i, z, tau)
         sound = sound and free
     return p, z, sound
@@ -266,13 +266,13 @@ def gather_bent_residuals(work, model, tau, f_ext):
             f = add_spatial(f, own_bias(work, model, record))
             if is_given(f_ext):
                 f = subtract_spatial(f, row6(work, f_ext, 6 * k))
-            p, f, sound = yield_loaded_modes(work, model, record, p, f, tau)
+            p, f, sound = project_loaded_modes(work, model, record, p, f, tau)
         else:
             inertia = body_inertia(work, model, k, r)
             p = gathered_inertia(work, model, k, inertia)
             f = add_outer_force(work, k, f, inertia, f_ext)
         z = add_applied_articulated(f, p, load6(work, body_slot(k) + CORIOLIS))
-        p_plus, z_plus, free = yield_loaded_joint(work, model, k, r, p, z, tau)
+        p_plus, z_plus, free = project_loaded_joint(work, model, k, r, p, z, tau)
         hang(work, model, k, p_plus, z_plus)
         pass_inertia_inward(work, model, k, p_plus, False)
         pass_force_inward(work, model, k, z_plus, False)
@@ -296,10 +296,10 @@ def gather_bent_inertias(work, model):
         record, sound = flexible_record(model, k), True
         if record > 0:
             p = gathered_inertia(work, model, k, own_inertia(work, model, k, record))
-            p, sound = yield_modes(work, model, record, p)
+            p, sound = project_modes(work, model, record, p)
         else:
             p = gathered_inertia(work, model, k, body_inertia(work, model, k, r))
-        p_plus, free = yield_joint(work, model, k, r, p)
+        p_plus, free = project_joint(work, model, k, r, p)
         hang_inertia(work, model, k, p_plus)
         pass_inertia_inward(work, model, k, p_plus, False)
         if status == OK and not (sound and free):
@@ -312,7 +312,7 @@ def gather_bent_inertias(work, model):
 
 
 @helper
-def answer_modes(work, model, k, record, alpha, vdot):
+def backsubstitute_modes(work, model, k, record, alpha, vdot):
     """η̈ of body k, which accelerates with α; are they finite?"""
     start, first, sound = field(model, record, MODE_V), mode_slot(model, record, 0), True
     for i in range(field(model, record, MODES)):
@@ -339,7 +339,7 @@ def scatter_bent_accelerations(work, model, ground, moving, vdot):
         alpha = add_modes(work, model, k, vdot, alpha)
         sound = True
         for i in range(entry(model, k, N_DOF)):
-            rate = answer_acceleration(work, model, k, i, alpha)
+            rate = backsubstitute_dof(work, model, k, i, alpha)
             store_rows(work, vdot, entry(model, k, V_START) + i, rate)
             sound = sound and all_lanes(absolute(rate) < _INFINITY)
             alpha = add_scaled_spatial(alpha, rate, joint_column(work, model, k, i, r))
@@ -348,7 +348,7 @@ def scatter_bent_accelerations(work, model, ground, moving, vdot):
         store6(work, slot + MOTION, alpha)
         record = flexible_record(model, k)
         if record > 0:
-            sound = answer_modes(work, model, k, record, alpha, vdot) and sound
+            sound = backsubstitute_modes(work, model, k, record, alpha, vdot) and sound
         if status == OK and not sound:
             status = failure(NOT_FINITE, k)
     return status
@@ -365,5 +365,7 @@ def sweep(work, model, given, vdot):
 
 
 flexible_forward = one_state("flexible_forward", sweep, per_dof_of_x, "q v x")
-flexible_forward_pushed = one_state("flexible_forward_pushed", sweep, per_dof_of_x, "q v x f")
+flexible_forward_with_f_ext = one_state(
+    "flexible_forward_with_f_ext", sweep, per_dof_of_x, "q v x f"
+)
 flexible_forward_batch = batch("flexible_forward_batch", sweep, per_dof)

@@ -6,6 +6,7 @@ Strain energy counts as potential.
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
+from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.energy import ROW, shape
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.flexible_body import gain_of, own_inertia, pair_row, strain_energy
@@ -15,7 +16,6 @@ from skodyn.kernels.flexible_tree import scatter_bent_rates
 from skodyn.kernels.forward_kinematics import POSITION, scatter_positions
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.kinematics import body_inertia
-from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     MOTION,

@@ -7,6 +7,7 @@ hangs on nodes.
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
+from skodyn.kernels.aba_passes import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.flexible_bending import bend, bend_rates
 from skodyn.kernels.flexible_body import (
@@ -24,7 +25,6 @@ from skodyn.kernels.flexible_tree import add_modes, move, place
 from skodyn.kernels.inverse_dynamics import OWN_FORCE
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import begin_scatter, body_inertia, ground_acceleration
-from skodyn.kernels.residuals import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, OK, failure
 from skodyn.kernels.workspace import (
     MOTION,
@@ -171,7 +171,9 @@ def sweep(work, model, given, tau):
 
 
 flexible_inverse = one_state("flexible_inverse", sweep, per_dof_of_x, "q v x")
-flexible_inverse_pushed = one_state("flexible_inverse_pushed", sweep, per_dof_of_x, "q v x f")
+flexible_inverse_with_f_ext = one_state(
+    "flexible_inverse_with_f_ext", sweep, per_dof_of_x, "q v x f"
+)
 flexible_bias = one_state("flexible_bias", sweep, per_dof, "q v f")
 flexible_gravity = one_state("flexible_gravity", sweep, per_dof, "q")
 flexible_inverse_batch = batch("flexible_inverse_batch", sweep, per_dof)

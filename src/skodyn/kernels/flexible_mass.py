@@ -10,6 +10,7 @@ and a force R·h on its way inward also meets the modes whose node it passes, by
 from __future__ import annotations
 
 from skodyn.jit import brief_kernel, helper, routine
+from skodyn.kernels.aba_passes import eliminate_joint, pass_force_inward, passed_force
 from skodyn.kernels.entries import batch, one_state, one_state_signature, per_dof, row_of, square
 from skodyn.kernels.flexible_bending import carried_column
 from skodyn.kernels.flexible_body import gain_of, own_inertia, pair_row
@@ -37,7 +38,6 @@ from skodyn.kernels.matrices import (
     place_to_write,
     put,
 )
-from skodyn.kernels.residuals import pass_force_inward, passed_force, take_residue
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     ARM,
@@ -181,7 +181,7 @@ def solve(work, model, rhs, out):
         z, record = passed_force(work, model, k), flexible_record(model, k)
         if record > 0:
             z = load_modes(work, model, record, z, rhs)
-        z = take_residue(work, model, k, r, z, rhs)
+        z = eliminate_joint(work, model, k, r, z, rhs)
         hang_force(work, model, k, z)
         pass_force_inward(work, model, k, z, False)
     return scatter_bent_accelerations(work, model, (zero3(work), zero3(work)), False, out)

@@ -7,6 +7,7 @@ E, away by r, with an angular velocity of its own. All else is as with rigid bod
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.flexible_bending import (
     bend,
     bend_rates,
@@ -21,7 +22,6 @@ from skodyn.kernels.flexible_body import load_body, strain_body, weigh
 from skodyn.kernels.flexible_table import field, flexible_record, node_record
 from skodyn.kernels.joint_motion import coriolis_acceleration, joint_pose, relative_velocity
 from skodyn.kernels.kinematics import begin_scatter, move_body, place_body
-from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.status import NOT_UNIT, OK, failure
 from skodyn.kernels.workspace import (
     ARM,

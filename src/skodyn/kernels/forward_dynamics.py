@@ -7,23 +7,23 @@ Gravity enters as an acceleration of the ground, external forces are taken from 
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import (
+    add_scaled_spatial,
+    backsubstitute_dof,
+    eliminate_joint,
+    pass_force_inward,
+    passed_force,
+)
 from skodyn.kernels.articulated_inertia import (
     gathered_inertia,
     joint_trouble,
     pass_inertia_inward,
+    project_joint,
     turn_gain,
-    yield_joint,
 )
 from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia, ground_acceleration, scatter_rates
-from skodyn.kernels.residuals import (
-    add_scaled_spatial,
-    answer_acceleration,
-    pass_force_inward,
-    passed_force,
-    take_residue,
-)
 from skodyn.kernels.status import (
     NOT_FINITE,
     OK,
@@ -85,8 +85,8 @@ def add_outer_force(work, k, f, inertia, f_ext):
 
 
 @helper
-def yield_loaded_joint(work, model, k, r, big_p, z, tau):
-    """(P⁺, z⁺, sound): yield_joint and take_residue, in one go for the commonest joint."""
+def project_loaded_joint(work, model, k, r, big_p, z, tau):
+    """(P⁺, z⁺, sound): project_joint and eliminate_joint, in one go for the commonest joint."""
     if entry(model, k, KIND) == REVOLUTE:
         dof = entry(model, k, V_START)
         axis = column(r, 2)
@@ -95,8 +95,8 @@ def yield_loaded_joint(work, model, k, r, big_p, z, tau):
         store(work, dof_slot(body_count(model), dof) + RESIDUE, epsilon)
         z_plus = add_scaled_spatial(z, epsilon * pivot, u)
         return subtract_rank_one(big_p, u, pivot), z_plus, sound
-    p_plus, sound = yield_joint(work, model, k, r, big_p)
-    return p_plus, take_residue(work, model, k, r, z, tau), sound
+    p_plus, sound = project_joint(work, model, k, r, big_p)
+    return p_plus, eliminate_joint(work, model, k, r, z, tau), sound
 
 
 @helper
@@ -109,7 +109,7 @@ def begins_sum(model, k):
 
 @helper
 def pass_turn_inward(work, model, k, big_p, z, tau):
-    """yield_loaded_joint and both passes inward, for a joint that begins a sum; sound?"""
+    """project_loaded_joint and both passes inward, for a joint that begins a sum; sound?"""
     sums = carried_slot(model, k, entry(model, k, PARENT))
     dof, turned = entry(model, k, V_START), body_slot(k) + ROTATION
     axis = load(work, turned + 2), load(work, turned + 5), load(work, turned + 8)
@@ -141,7 +141,7 @@ def gather_residuals(work, model, tau, f_ext, keep):
             if status == OK and not sound:
                 status = joint_trouble(work, model, k)
             continue
-        p_plus, z_plus, sound = yield_loaded_joint(work, model, k, r, big_p, z, tau)
+        p_plus, z_plus, sound = project_loaded_joint(work, model, k, r, big_p, z, tau)
         pass_inertia_inward(work, model, k, p_plus, keep)
         pass_force_inward(work, model, k, z_plus, keep)
         if status == OK and not sound:
@@ -171,7 +171,7 @@ def turn_freely(work, model, k, axis, inner):
 
 
 @helper
-def answer_body(work, model, k, vdot):
+def backsubstitute_body(work, model, k, vdot):
     """v̇ of joint k and α(k) from the parent's α; are all rates finite?"""
     slot = body_slot(k)
     r = load_matrix(work, slot + ROTATION)
@@ -183,7 +183,7 @@ def answer_body(work, model, k, vdot):
     finite = True
     alpha = shift_motion(load3(work, slot + ARM), inner)  # α⁺
     for i in range(entry(model, k, N_DOF)):
-        rate = answer_acceleration(work, model, k, i, alpha)
+        rate = backsubstitute_dof(work, model, k, i, alpha)
         store_rows(work, vdot, entry(model, k, V_START) + i, rate)
         finite = finite and all_lanes(absolute(rate) < _INFINITY)
         alpha = add_scaled_spatial(alpha, rate, joint_column(work, model, k, i, r))
@@ -197,7 +197,7 @@ def scatter_accelerations(work, model, vdot):
     status = OK
     store6(work, MOTION, ground_acceleration(work, model))
     for k in range(body_count(model)):
-        finite = answer_body(work, model, k, vdot)
+        finite = backsubstitute_body(work, model, k, vdot)
         if status == OK and not finite:
             status = failure(NOT_FINITE, k)
     return status
@@ -213,5 +213,7 @@ def sweep(work, model, given, vdot):
 
 
 forward_dynamics = one_state("forward_dynamics", sweep, per_dof_of_x, "q v x")
-forward_dynamics_pushed = one_state("forward_dynamics_pushed", sweep, per_dof_of_x, "q v x f")
+forward_dynamics_with_f_ext = one_state(
+    "forward_dynamics_with_f_ext", sweep, per_dof_of_x, "q v x f"
+)
 forward_dynamics_batch = batch("forward_dynamics_batch", sweep, per_dof)

@@ -61,7 +61,7 @@ from skodyn.spatial.linear3 import (
 from skodyn.spatial.motion import add_spatial
 from skodyn.spatial.rotations import quaternion_matrix
 
-__all__ = ["answer_free_root", "free_root_pose", "is_free_root"]
+__all__ = ["backsubstitute_free_root", "free_root_pose", "is_free_root"]
 
 
 @helper
@@ -173,7 +173,7 @@ def solved(work, model, k, blocks, b):
 
 
 @helper
-def answer_free_root(work, model, k, r, p, f, tau, rates):
+def backsubstitute_free_root(work, model, k, r, p, f, tau, rates):
     """(sound, finite): v̇ of the joint of a free root body into `rates`, α(k) into the workspace."""
     slot, first = body_slot(k), entry(model, k, V_START)
     carried = add_spatial(load6(work, slot + CORIOLIS), ground_acceleration(work, model))

@@ -10,6 +10,7 @@ which stays linear in the length of the group. The plan says which is shorter
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
+from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.loop_table import (
     dof_place,
@@ -19,7 +20,6 @@ from skodyn.kernels.loop_table import (
     member_body,
     member_dof,
 )
-from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.workspace import (
     ARM,
     FORCE,

@@ -13,21 +13,21 @@ result is v̇ and then 𝒯 of all.
 from __future__ import annotations
 
 from skodyn.jit import brief_kernel, helper
+from skodyn.kernels.aba_passes import (
+    add_scaled_spatial,
+    backsubstitute_dof,
+    pass_force_inward,
+    passed_force,
+)
 from skodyn.kernels.articulated_inertia import (
     gathered_inertia,
     joint_trouble,
     pass_inertia_inward,
 )
 from skodyn.kernels.entries import Given, batch, one_state, one_state_signature, row_of
-from skodyn.kernels.forward_dynamics import add_outer_force, turn_freely, yield_loaded_joint
+from skodyn.kernels.forward_dynamics import add_outer_force, project_loaded_joint, turn_freely
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia, ground_acceleration, scatter_rates
-from skodyn.kernels.residuals import (
-    add_scaled_spatial,
-    answer_acceleration,
-    pass_force_inward,
-    passed_force,
-)
 from skodyn.kernels.status import (
     BAD_INPUT,
     NOT_FINITE,
@@ -133,7 +133,7 @@ def gather_hybrid_residuals(work, model, x, f_ext):
             pass_inertia_inward(work, model, k, big_p, False)
             pass_force_inward(work, model, k, z, False)
             continue
-        p_plus, z_plus, sound = yield_loaded_joint(work, model, k, r, big_p, z, x)
+        p_plus, z_plus, sound = project_loaded_joint(work, model, k, r, big_p, z, x)
         pass_inertia_inward(work, model, k, p_plus, False)
         pass_force_inward(work, model, k, z_plus, False)
         if status == OK and not sound:
@@ -182,7 +182,7 @@ def move_joint(work, model, k, r, x, out):
             record = dof_slot(n, dof)
             torque = load(work, record + RESIDUE) + dot_spatial(load6(work, record + GAIN), before)
         else:
-            rate = answer_acceleration(work, model, k, i, alpha)
+            rate = backsubstitute_dof(work, model, k, i, alpha)
         store_rows(work, out, dof, rate)
         store_rows(work, out, nv + dof, torque)
         sound = sound and all_lanes(absolute(rate) + absolute(torque) < _INFINITY)

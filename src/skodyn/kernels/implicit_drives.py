@@ -9,6 +9,12 @@ bodies give what the drives had to add, and their work.
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
+from skodyn.kernels.aba_passes import (
+    add_scaled_spatial,
+    backsubstitute_dof,
+    pass_force_inward,
+    passed_force,
+)
 from skodyn.kernels.hybrid_dynamics import is_prescribed
 from skodyn.kernels.implicit_law import ARMS, IMPULSE
 from skodyn.kernels.implicit_sweep import (
@@ -19,17 +25,11 @@ from skodyn.kernels.implicit_sweep import (
     dof_place,
     point_of,
     point_slot,
+    project_resisted,
     side_of,
-    yield_resisted,
 )
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import body_inertia
-from skodyn.kernels.residuals import (
-    add_scaled_spatial,
-    answer_acceleration,
-    pass_force_inward,
-    passed_force,
-)
 from skodyn.kernels.workspace import (
     ARM,
     GAIN,
@@ -60,14 +60,14 @@ from skodyn.spatial.motion import (
     subtract_spatial,
 )
 
-__all__ = ["answer_or_follow", "work_of_drives", "yield_or_follow"]
+__all__ = ["backsubstitute_or_follow", "project_or_follow", "work_of_drives"]
 
 
 @helper
-def yield_or_follow(work, model, places, k, r, big_p, z):
+def project_or_follow(work, model, places, k, r, big_p, z):
     """(P⁺, z⁺, sound) of a joint that yields, or goes where it is driven."""
     if not is_prescribed(model, k):
-        return yield_resisted(work, model, places, k, r, big_p, z)
+        return project_resisted(work, model, places, k, r, big_p, z)
     zero = splat(work, 0.0)
     for i in range(entry(model, k, N_DOF)):
         dof = entry(model, k, V_START) + i
@@ -81,11 +81,11 @@ def yield_or_follow(work, model, places, k, r, big_p, z):
 
 
 @helper
-def answer_or_follow(work, model, places, k, i, change):
+def backsubstitute_or_follow(work, model, places, k, i, change):
     """The change of a velocity."""
     if is_prescribed(model, k):
         return load_rows(work, places.changes, entry(model, k, V_START) + i)
-    return answer_acceleration(work, model, k, i, change)
+    return backsubstitute_dof(work, model, k, i, change)
 
 
 # ---- what the drives did ------------------------------------------------------------------------

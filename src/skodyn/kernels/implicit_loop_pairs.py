@@ -7,10 +7,16 @@ that the sweep has left; h·x_p and Ġv₀, which no load changes, have no part 
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
+from skodyn.kernels.aba_passes import (
+    add_scaled_spatial,
+    backsubstitute_dof,
+    pass_force_inward,
+    passed_force,
+)
 from skodyn.kernels.dense import solve_lower
 from skodyn.kernels.embedded_group import moves_with_group
 from skodyn.kernels.implicit_loops import open_group_of
-from skodyn.kernels.implicit_pairs import answer_point, less_pair_loads, yield_to_load
+from skodyn.kernels.implicit_pairs import backsubstitute_point, less_pair_loads, project_load
 from skodyn.kernels.implicit_sweep import NEXT_SPEED, dof_place
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.loop_range import add_free_rates, in_range_space
@@ -24,12 +30,6 @@ from skodyn.kernels.loop_table import (
     groups_on,
     loop_lane,
     stage_at,
-)
-from skodyn.kernels.residuals import (
-    add_scaled_spatial,
-    answer_acceleration,
-    pass_force_inward,
-    passed_force,
 )
 from skodyn.kernels.workspace import (
     ARM,
@@ -61,7 +61,7 @@ from skodyn.model.loop_layout import (
 )
 from skodyn.spatial.motion import dot_spatial, shift_motion
 
-__all__ = ["answer_with_loops"]
+__all__ = ["backsubstitute_with_loops"]
 
 
 @routine
@@ -118,7 +118,7 @@ def _gather_loads(work, model, places):
                 h = joint_column(work, model, k, i, r)
                 store(work, record + RESIDUE, -dot_spatial(h, f))
         else:
-            f = yield_to_load(work, model, k, f)
+            f = project_load(work, model, k, f)
         pass_force_inward(work, model, k, f, False)
     _close_loaded_groups_on(work, model, -1)
 
@@ -139,18 +139,18 @@ def _scatter_answers(work, model, places, keep):
             if moves_with_group(model, k):
                 x = load(work, dof_slot(n, dof) + RESIDUE)
             else:
-                x = answer_acceleration(work, model, k, i, change)
+                x = backsubstitute_dof(work, model, k, i, change)
             if keep:
                 own = dof_place(places, dof) + NEXT_SPEED
                 store(work, own, load(work, own) + x)
             change = add_scaled_spatial(change, x, joint_column(work, model, k, i, r))
         store6(work, slot + MOTION, change)
         for i in range(places.touched[k], places.touched[k + 1]):
-            answer_point(work, places, places.touched[n + 1 + i], change, keep)
+            backsubstitute_point(work, places, places.touched[n + 1 + i], change, keep)
 
 
 @helper
-def answer_with_loops(work, model, places, keep):
+def backsubstitute_with_loops(work, model, places, keep):
     """What the LOAD of all pairs moves."""
     _gather_loads(work, model, places)
     _scatter_answers(work, model, places, keep)

@@ -13,6 +13,12 @@ place of forces. Long loops (loop_range.py) yield as trees, and their rows hold 
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
+from skodyn.kernels.aba_passes import (
+    add_scaled_spatial,
+    backsubstitute_dof,
+    pass_force_inward,
+    passed_force,
+)
 from skodyn.kernels.articulated_inertia import (
     gathered_inertia,
     joint_trouble,
@@ -23,7 +29,7 @@ from skodyn.kernels.embedded_group import (
     carry_rigidly,
     moves_with_group,
     open_group,
-    yield_whole_group,
+    project_whole_group,
 )
 from skodyn.kernels.group_mass import apply_mass
 from skodyn.kernels.implicit_sweep import (
@@ -36,7 +42,7 @@ from skodyn.kernels.implicit_sweep import (
     bear_point,
     dof_place,
     move_point,
-    yield_resisted,
+    project_resisted,
 )
 from skodyn.kernels.joint_kinds import is_free
 from skodyn.kernels.joint_motion import joint_column, relative_velocity, zero3
@@ -56,12 +62,6 @@ from skodyn.kernels.loop_table import (
     loop_lane,
     member_body,
     stage_at,
-)
-from skodyn.kernels.residuals import (
-    add_scaled_spatial,
-    answer_acceleration,
-    pass_force_inward,
-    passed_force,
 )
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
@@ -169,7 +169,7 @@ def _close_resisted_group(work, model, places, group):
             at = product + i * m + u
             share = slope * scale * scale * load(work, x + i * m + u)
             store(work, at, load(work, at) + share)
-    return yield_whole_group(work, model, group)
+    return project_whole_group(work, model, group)
 
 
 @helper
@@ -203,7 +203,7 @@ def _gather(work, model, places):
             f = add_applied_articulated(f, p, load6(work, body_slot(k) + CORIOLIS))
             carry_rigidly(work, model, k, r, p, f, places.impulses)
         else:
-            p, f, sound = yield_resisted(work, model, places, k, r, p, f)
+            p, f, sound = project_resisted(work, model, places, k, r, p, f)
             if status == OK and not sound:
                 status = joint_trouble(work, model, k)
         pass_inertia_inward(work, model, k, p, False)
@@ -246,7 +246,7 @@ def _scatter(work, model, places):
             if member:
                 x = load_rows(work, places.changes, dof)
             else:
-                x = answer_acceleration(work, model, k, i, change)
+                x = backsubstitute_dof(work, model, k, i, change)
                 if status == OK and not all_lanes(absolute(x) < _INFINITY):
                     status = failure(NOT_FINITE, k)
             own = dof_place(places, dof)

@@ -8,22 +8,22 @@ inertia; with the factors that it leaves, mimic joints are made to follow their 
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import backsubstitute_dof
 from skodyn.kernels.coupled_accelerations import couple_accelerations, factor_couplings
 from skodyn.kernels.implicit_pairs import gather_pair_loads, scatter_pair_answers
-from skodyn.kernels.implicit_sweep import gather_impulses, scatter_changes, yield_resisted
-from skodyn.kernels.residuals import answer_acceleration
+from skodyn.kernels.implicit_sweep import gather_impulses, project_resisted, scatter_changes
 from skodyn.kernels.status import first_trouble
 from skodyn.kernels.workspace import entry
 from skodyn.lanes import load_rows, store_rows
 from skodyn.model.layout import V_START
 
-__all__ = ["answer_coupled", "sweep_coupled"]
+__all__ = ["backsubstitute_coupled", "sweep_coupled"]
 
 
 @helper
 def _answer_and_keep(work, model, places, k, i, change):
     """The change of a velocity if no joint follows, kept in a row."""
-    x = answer_acceleration(work, model, k, i, change)
+    x = backsubstitute_dof(work, model, k, i, change)
     store_rows(work, places.changes, entry(model, k, V_START) + i, x)
     return x
 
@@ -37,7 +37,7 @@ def _answer_known(work, model, places, k, i, change):
 @helper
 def sweep_coupled(work, model, places):
     """Where Newton's step leads; model: the full tree."""
-    first = gather_impulses(yield_resisted, work, model, places)
+    first = gather_impulses(project_resisted, work, model, places)
     second = scatter_changes(_answer_and_keep, work, model, places)
     third = factor_couplings(work, places.outer)
     fourth = couple_accelerations(work, places.outer, places.changes)
@@ -46,7 +46,7 @@ def sweep_coupled(work, model, places):
 
 
 @helper
-def answer_coupled(work, model, places, keep):
+def backsubstitute_coupled(work, model, places, keep):
     """What the LOAD of all pairs moves (implicit_pairs.py)."""
     gather_pair_loads(work, model, places)
     scatter_pair_answers(_answer_and_keep, work, model, places, False)

@@ -13,6 +13,11 @@ sweep. L of friction is √Gt·(1 − ŵŵᵀ), its own square. For some points 
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import (
+    add_scaled_spatial,
+    pass_force_inward,
+    passed_force,
+)
 from skodyn.kernels.contact_law import across, twisted
 from skodyn.kernels.implicit_law import (
     ACROSS,
@@ -40,11 +45,6 @@ from skodyn.kernels.implicit_sweep import (
     side_of,
 )
 from skodyn.kernels.joint_motion import joint_column, zero3
-from skodyn.kernels.residuals import (
-    add_scaled_spatial,
-    pass_force_inward,
-    passed_force,
-)
 from skodyn.kernels.workspace import (
     ARM,
     GAIN,
@@ -74,13 +74,13 @@ from skodyn.spatial.motion import (
 )
 
 __all__ = [
-    "answer_in_tree",
-    "answer_point",
+    "backsubstitute_in_tree",
+    "backsubstitute_point",
     "correct_for_pairs",
     "gather_pair_loads",
     "less_pair_loads",
+    "project_load",
     "scatter_pair_answers",
-    "yield_to_load",
 ]
 
 
@@ -137,7 +137,7 @@ def less_pair_loads(work, model, places, k, f):
 
 
 @helper
-def yield_to_load(work, model, k, f):
+def project_load(work, model, k, f):
     """f⁺: what is left of a load when joint k has yielded, with the factors of the sweep."""
     n = body_count(model)
     r = load_matrix(work, body_slot(k) + ROTATION)
@@ -158,11 +158,11 @@ def gather_pair_loads(work, model, places):
     for back in range(n):
         k = n - 1 - back
         f = less_pair_loads(work, model, places, k, passed_force(work, model, k))
-        pass_force_inward(work, model, k, yield_to_load(work, model, k, f), False)
+        pass_force_inward(work, model, k, project_load(work, model, k, f), False)
 
 
 @helper
-def answer_point(work, places, code, change, keep):
+def backsubstitute_point(work, places, code, change, keep):
     """How a point moves with one of its bodies: RESPONSE of pairs; NEXT if it is to be kept."""
     slot, side = point_slot(places, point_of(code)), side_of(code)
     moved = shift_motion(load3(work, slot + ARMS + 3 * side), change)
@@ -197,11 +197,11 @@ def scatter_pair_answers(answers, work, model, places, keep):
             change = add_scaled_spatial(change, x, joint_column(work, model, k, i, r))
         store6(work, slot + MOTION, change)
         for i in range(places.touched[k], places.touched[k + 1]):
-            answer_point(work, places, places.touched[n + 1 + i], change, keep)
+            backsubstitute_point(work, places, places.touched[n + 1 + i], change, keep)
 
 
 @helper
-def answer_in_tree(work, model, places, keep):
+def backsubstitute_in_tree(work, model, places, keep):
     """What the LOAD of all pairs moves, in a model without loops."""
     gather_pair_loads(work, model, places)
     scatter_pair_answers(answer_freely, work, model, places, keep)

@@ -15,12 +15,18 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import (
+    add_scaled_spatial,
+    backsubstitute_dof,
+    pass_force_inward,
+    passed_force,
+)
 from skodyn.kernels.articulated_inertia import (
     SINGULAR_PIVOT,
     gathered_inertia,
     joint_trouble,
     pass_inertia_inward,
-    yield_column,
+    project_column,
 )
 from skodyn.kernels.contact_geometry import choose3
 from skodyn.kernels.forward_dynamics import add_outer_force
@@ -38,12 +44,6 @@ from skodyn.kernels.joint_kinds import is_free
 from skodyn.kernels.joint_motion import joint_column, relative_velocity, zero3
 from skodyn.kernels.kinematics import body_inertia, ground_acceleration
 from skodyn.kernels.records import Record
-from skodyn.kernels.residuals import (
-    add_scaled_spatial,
-    answer_acceleration,
-    pass_force_inward,
-    passed_force,
-)
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,
@@ -237,7 +237,7 @@ def bear_point(work, places, code, big_p, f):
 
 
 @helper
-def yield_resisted(work, model, places, k, r, big_p, z):
+def project_resisted(work, model, places, k, r, big_p, z):
     """(P⁺, z⁺, sound): every degree of freedom of joint k yields, against S besides."""
     n, sound = body_count(model), True
     for back in range(entry(model, k, N_DOF)):
@@ -245,7 +245,7 @@ def yield_resisted(work, model, places, k, r, big_p, z):
         dof = entry(model, k, V_START) + i
         own, record = dof_place(places, dof), dof_slot(n, dof)
         h = joint_column(work, model, k, i, r)
-        u, d, size = yield_column(big_p, h)
+        u, d, size = project_column(big_p, h)
         d = d + armature(work, model, dof)
         sound = sound and all_lanes(d > SINGULAR_PIVOT * size)
         slope = load(work, own + SLOPE)
@@ -264,14 +264,14 @@ def yield_resisted(work, model, places, k, r, big_p, z):
 @helper
 def answer_freely(work, model, places, k, i, change):
     """The change of a velocity."""
-    return answer_acceleration(work, model, k, i, change)
+    return backsubstitute_dof(work, model, k, i, change)
 
 
 @helper
 def gather_impulses(yields, work, model, places):
     """Tips to base: P, z, and per degree of freedom u, 1/d and ε.
 
-    yields: `yield_resisted`, or one that knows driven joints (implicit_drives.py).
+    yields: `project_resisted`, or one that knows driven joints (implicit_drives.py).
     """
     n, status = body_count(model), OK
     for back in range(n):

@@ -7,6 +7,7 @@ A scatter for V and α, a gather for f and 𝒯. An empty `v` or `vdot` stands f
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import (
@@ -16,7 +17,6 @@ from skodyn.kernels.kinematics import (
     move_body,
     place_body,
 )
-from skodyn.kernels.residuals import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.status import (
     NOT_FINITE,
     NOT_UNIT,
@@ -114,7 +114,9 @@ def sweep(work, model, given, tau):
 
 
 inverse_dynamics = one_state("inverse_dynamics", sweep, per_dof_of_x, "q v x")
-inverse_dynamics_pushed = one_state("inverse_dynamics_pushed", sweep, per_dof_of_x, "q v x f")
+inverse_dynamics_with_f_ext = one_state(
+    "inverse_dynamics_with_f_ext", sweep, per_dof_of_x, "q v x f"
+)
 bias_force = one_state("bias_force", sweep, per_dof, "q v f")
 gravity_force = one_state("gravity_force", sweep, per_dof, "q")
 inverse_dynamics_batch = batch("inverse_dynamics_batch", sweep, per_dof)

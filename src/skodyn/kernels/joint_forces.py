@@ -11,11 +11,11 @@ Both are written, six numbers each per body; they agree to rounding.
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import add_scaled_spatial, kept_force
 from skodyn.kernels.articulated_inertia import kept_inertia
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.forward_dynamics import add_outer_force, gather_residuals, scatter_accelerations
 from skodyn.kernels.kinematics import body_inertia, scatter_rates
-from skodyn.kernels.residuals import add_scaled_spatial, kept_force
 from skodyn.kernels.status import first_trouble
 from skodyn.kernels.workspace import (
     ARM,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from skodyn.conventions import QUATERNION_TOLERANCE, JointKind
 from skodyn.jit import helper
-from skodyn.kernels.turns import turn_of
+from skodyn.kernels.joint_trigonometry import sincos_of
 from skodyn.kernels.workspace import (
     COLUMN,
     body_count,
@@ -86,7 +86,7 @@ def joint_pose(work, model, k, parent_rotation, q):
     l = multiply_vector(parent_rotation, parameter3(work, model, constants + PLACE_TRANSLATION))
     sound = True
     if kind == REVOLUTE:
-        s, c = turn_of(work, model, q, i)
+        s, c = sincos_of(work, model, q, i)
         r = turn_about_z(r, s, c)
     elif kind == PRISMATIC:
         l = add_scaled(l, load_rows(work, q, i), column(r, 2))
@@ -94,7 +94,7 @@ def joint_pose(work, model, k, parent_rotation, q):
         angle = load_rows(work, q, i)
         pitch = parameter(work, model.parameters, constants + PITCH)
         l = add_scaled(l, pitch * angle, column(r, 2))
-        s, c = turn_of(work, model, q, i)
+        s, c = sincos_of(work, model, q, i)
         r = turn_about_z(r, s, c)
     elif kind == SERIES:
         r, l = _series_pose(work, model, k, r, l, q)
@@ -126,7 +126,7 @@ def _series_pose(work, model, k, r, l, q):
         i = entry(model, k, Q_START) + d
         amount = load_rows(work, q, i)
         l = add_scaled(l, amount, shift)
-        s, c = turn_of(work, model, q, i)
+        s, c = sincos_of(work, model, q, i)
         turns = absolute(u[0]) + absolute(u[1]) + absolute(u[2])  # zero for a translation
         if all_lanes(splat(work, 0.0) < turns):
             r = multiply(r, axis_angle_matrix(u, s, c))

@@ -13,8 +13,8 @@ from skodyn.kernels.joint_motion import (
     relative_velocity,
     zero3,
 )
+from skodyn.kernels.joint_trigonometry import prepare_sincos
 from skodyn.kernels.status import NOT_UNIT, OK, failure
-from skodyn.kernels.turns import prepare_turns
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
@@ -41,7 +41,7 @@ from skodyn.spatial.linear3 import add
 @helper
 def begin_scatter(work, model, q):
     """What placing a first body needs: turns of joints, and in record 0 the ground's motion."""
-    prepare_turns(work, model, q)
+    prepare_sincos(work, model, q)
     one, zero = splat(work, 1.0), splat(work, 0.0)
     store_matrix(work, ROTATION, (one, zero, zero, zero, one, zero, zero, zero, one))
     store3(work, OMEGA, (zero, zero, zero))

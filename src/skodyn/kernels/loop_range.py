@@ -15,6 +15,7 @@ of Λ = B*B would be known to its root only, which is why Λ is not formed.
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
+from skodyn.kernels.aba_passes import add_scaled_spatial, backsubstitute_dof
 from skodyn.kernels.dense import cholesky, solve_lower, solve_upper
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.loop_factor import change_back, shape_of
@@ -26,7 +27,6 @@ from skodyn.kernels.loop_table import (
     member_dof,
     stage_at,
 )
-from skodyn.kernels.residuals import add_scaled_spatial, answer_acceleration
 from skodyn.kernels.status import LOOP_SINGULAR, OK, failure
 from skodyn.kernels.workspace import (
     ARM,
@@ -211,7 +211,7 @@ def add_free_rates(work, model, group, bent):
             inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
             alpha = shift_motion(load3(work, body_slot(k) + ARM), inner)
         for j in range(entry(model, k, N_DOF)):
-            rate = answer_acceleration(work, model, k, j, alpha)
+            rate = backsubstitute_dof(work, model, k, j, alpha)
             alpha = add_scaled_spatial(alpha, rate, joint_column(work, model, k, j, r))
             scaled = rate / dof_scale(work, model, group, first + j)
             for i in range(rank):

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.joint_motion import joint_column, zero3
-from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.workspace import (
     ARM,
     GAIN,

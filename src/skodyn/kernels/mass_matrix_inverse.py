@@ -14,6 +14,7 @@ that are not in use yet, or into the end of the row above, which is written late
 from __future__ import annotations
 
 from skodyn.jit import helper, plain
+from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.entries import batch, one_state, square
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.many_right_sides import (
@@ -28,7 +29,6 @@ from skodyn.kernels.many_right_sides import (
 )
 from skodyn.kernels.mass_matrix_solve import prepare
 from skodyn.kernels.matrices import columns_of, deliver_matrix, matrix_lanes
-from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,

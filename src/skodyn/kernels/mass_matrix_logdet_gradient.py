@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from skodyn.jit import helper
 from skodyn.kernels.articulated_inertia import gather_articulated_inertias, kept_inertia
-from skodyn.kernels.compliance import shift_compliance, yield_compliance
+from skodyn.kernels.compliance import project_compliance, shift_compliance
 from skodyn.kernels.derivative_terms import turns_with_child
 from skodyn.kernels.entries import batch, one_state, per_dof
 from skodyn.kernels.joint_motion import joint_column
@@ -108,7 +108,7 @@ def joint_gradient(work, model, k, y, factor, out):
         store_rows(work, out, dof, x)
         if status == OK and not all_lanes(absolute(x) < _INFINITY):
             status = failure(NOT_FINITE, k)
-        y = yield_compliance(y, h, load6(work, record + GAIN), load(work, record + PIVOT))
+        y = project_compliance(y, h, load6(work, record + GAIN), load(work, record + PIVOT))
         if not with_child:
             before = y
     return y, status

@@ -8,17 +8,17 @@ nothing falling.
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import (
+    add_scaled_spatial,
+    backsubstitute_dof,
+    eliminate_joint,
+    pass_force_inward,
+    passed_force,
+)
 from skodyn.kernels.articulated_inertia import gather_articulated_inertias
 from skodyn.kernels.entries import batch, per_dof
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import scatter_poses
-from skodyn.kernels.residuals import (
-    add_scaled_spatial,
-    answer_acceleration,
-    pass_force_inward,
-    passed_force,
-    take_residue,
-)
 from skodyn.kernels.solve_entries import solve_kernel
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
@@ -64,7 +64,7 @@ def scatter_answers(work, model, out):
         alpha = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
         alpha = shift_motion(load3(work, slot + ARM), alpha)
         for i in range(entry(model, k, N_DOF)):
-            x = answer_acceleration(work, model, k, i, alpha)
+            x = backsubstitute_dof(work, model, k, i, alpha)
             store_rows(work, out, entry(model, k, V_START) + i, x)
             if status == OK and not all_lanes(absolute(x) < _INFINITY):
                 status = failure(NOT_FINITE, k)
@@ -81,7 +81,7 @@ def solve(work, model, rhs, out):
         k = n - 1 - back
         r = load_matrix(work, body_slot(k) + ROTATION)
         z = passed_force(work, model, k)
-        z = take_residue(work, model, k, r, z, rhs)
+        z = eliminate_joint(work, model, k, r, z, rhs)
         pass_force_inward(work, model, k, z, False)
     return scatter_answers(work, model, out)
 

@@ -17,16 +17,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skodyn.jit import FLOATS, INTS, RESULT, Group, helper, kernel
+from skodyn.kernels.aba_passes import add_scaled_spatial, kept_force
 from skodyn.kernels.articulated_inertia import kept_inertia
 from skodyn.kernels.compliance import carry_forces_inward, scatter_compliances, write_block
 from skodyn.kernels.entries import row_of
 from skodyn.kernels.forward_dynamics import add_outer_force, gather_residuals, scatter_accelerations
 from skodyn.kernels.jacobian import body_of, node_count
 from skodyn.kernels.joint_motion import joint_column
+from skodyn.kernels.joint_trigonometry import prepare_sincos
 from skodyn.kernels.kinematics import body_inertia, move_body, place_body
-from skodyn.kernels.residuals import add_scaled_spatial, kept_force
 from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, OK, failure
-from skodyn.kernels.turns import prepare_turns
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
@@ -123,7 +123,7 @@ def place(arrays, base, state, ends, out, lanes):
     """
     work, model = opened(arrays, lanes)
     q, v, given = row_of(state.q), row_of(state.v), pointer(base)
-    prepare_turns(work, model, q)
+    prepare_sincos(work, model, q)
     for i in range(9):
         store(work, ROTATION + i, given[i])
     for i in range(3):

@@ -9,20 +9,20 @@ at once (free_root.py).
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import (
+    pass_force_inward,
+    passed_force,
+)
 from skodyn.kernels.articulated_inertia import (
     gathered_inertia,
     joint_trouble,
     pass_inertia_inward,
 )
-from skodyn.kernels.forward_dynamics import answer_body, yield_loaded_joint
+from skodyn.kernels.forward_dynamics import backsubstitute_body, project_loaded_joint
 from skodyn.kernels.forward_kinematics import POSITION
-from skodyn.kernels.free_root import answer_free_root, free_root_pose, is_free_root
+from skodyn.kernels.free_root import backsubstitute_free_root, free_root_pose, is_free_root
 from skodyn.kernels.joint_motion import joint_pose, relative_velocity
 from skodyn.kernels.kinematics import begin_scatter, body_inertia, ground_acceleration
-from skodyn.kernels.residuals import (
-    pass_force_inward,
-    passed_force,
-)
 from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, OK, failure
 from skodyn.kernels.workspace import (
     ARM,
@@ -48,7 +48,7 @@ from skodyn.spatial.inertia import add_gyroscopic_force
 from skodyn.spatial.linear3 import add, add_cross, add_scaled, cross
 from skodyn.spatial.motion import subtract_spatial
 
-__all__ = ["gather_pushed", "scatter_answers", "scatter_motion"]
+__all__ = ["gather_with_f_ext", "scatter_answers", "scatter_motion"]
 
 _INFINITY = float("inf")
 VELOCITY = MOTION + 3
@@ -96,7 +96,7 @@ def scatter_motion(work, model, q, v):
 
 
 @helper
-def gather_pushed(work, model, tau, forces, rates):
+def gather_with_f_ext(work, model, tau, forces, rates):
     """Tips to base: P, z, per degree of freedom u, 1/d and ε; free roots have their v̇ and α.
 
     forces: the lanes of the forces on bodies.
@@ -112,12 +112,12 @@ def gather_pushed(work, model, tau, forces, rates):
         f = add_gyroscopic_force(f, inertia, load3(work, body_slot(k) + OMEGA))
         f = subtract_spatial(f, load6(forces, 6 * k))
         if is_free_root(model, k):
-            sound, finite = answer_free_root(work, model, k, r, big_p, f, tau, rates)
+            sound, finite = backsubstitute_free_root(work, model, k, r, big_p, f, tau, rates)
             if status == OK and not finite:
                 status = failure(NOT_FINITE, k)
         else:
             z = add_applied_articulated(f, big_p, load6(work, body_slot(k) + CORIOLIS))
-            p_plus, z_plus, sound = yield_loaded_joint(work, model, k, r, big_p, z, tau)
+            p_plus, z_plus, sound = project_loaded_joint(work, model, k, r, big_p, z, tau)
             pass_inertia_inward(work, model, k, p_plus, False)
             pass_force_inward(work, model, k, z_plus, False)
         if status == OK and not sound:
@@ -133,7 +133,7 @@ def scatter_answers(work, model, rates):
     for k in range(body_count(model)):
         if is_free_root(model, k):
             continue
-        finite = answer_body(work, model, k, rates)
+        finite = backsubstitute_body(work, model, k, rates)
         if status == OK and not finite:
             status = failure(NOT_FINITE, k)
     return status

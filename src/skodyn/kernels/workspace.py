@@ -148,7 +148,7 @@ def dof_slot(n, i):
 
 @helper
 def sine_slot(model):
-    """Sines of all coordinates, then their cosines: see kernels/turns.py."""
+    """Sines of all coordinates, then their cosines: see kernels/joint_trigonometry.py."""
     return sines_at(body_count(model), model.tree[NV])
 
 

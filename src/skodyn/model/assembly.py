@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from skodyn.errors import ModelError, StateError
 from skodyn.faults import Fault
-from skodyn.model.columns import Floats
 from skodyn.model.loop_systems import LoopSystem, group_length, loop_systems
 from skodyn.model.products import norm
+from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.model.model import Model

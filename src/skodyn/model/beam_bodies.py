@@ -15,7 +15,7 @@ import numpy as np
 
 from skodyn.model.beam_elements import Field, Mesh, find_shapes, gauss_rule, shapes_at
 from skodyn.model.beams import DIRECTIONS, Beam, BeamNumbers
-from skodyn.model.columns import Floats, as_floats
+from skodyn.model.columns import as_floats
 from skodyn.model.flexible import (
     ROOT,
     TIP,
@@ -24,6 +24,7 @@ from skodyn.model.flexible import (
     FlexibleDisplay,
     FlexibleNode,
 )
+from skodyn.typing import Floats
 
 __all__ = ["beam_body", "first_frequencies"]
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skodyn.model.columns import Floats
+from skodyn.typing import Floats
 
 Whole = NDArray[np.int64]
 

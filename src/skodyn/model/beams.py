@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from skodyn.faults import Fault, Subject, shown
 from skodyn.model.keys import Kind, numbers
 from skodyn.model.keywords import fields_checked
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 __all__ = ["BEAM_KEYS", "DIRECTIONS", "Beam", "BeamNumbers", "beam_faults", "beam_of"]
 

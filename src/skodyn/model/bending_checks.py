@@ -9,12 +9,12 @@ import numpy as np
 
 from skodyn.faults import Fault, Subject, shown
 from skodyn.model.beams import Beam
-from skodyn.model.columns import Floats
 from skodyn.model.description import BodyDescription
 from skodyn.model.flexible import FlexibleBody
 from skodyn.model.joint_checks import carries_bodies
 from skodyn.model.subjects import subject
-from skodyn.topology.wording import Spelling, listed
+from skodyn.typing import Floats
+from skodyn.wording import Spelling, listed
 
 if TYPE_CHECKING:
     from skodyn.model.description import ModelBuilder

@@ -11,7 +11,7 @@ import numpy as np
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
 from skodyn.model.collision_checks import check_collisions
-from skodyn.model.columns import Floats, Owner, read_column, read_inertias, read_rotations
+from skodyn.model.columns import Owner, read_column, read_inertias, read_rotations
 from skodyn.model.coupling_checks import check_couplings
 from skodyn.model.description import BodyDescription, ModelBuilder
 from skodyn.model.inertia_checks import check_inertias, nearest_valid
@@ -31,6 +31,7 @@ from skodyn.model.shapes import Collision, Visual
 from skodyn.model.subjects import MODEL, subject
 from skodyn.model.visual_checks import check_visuals
 from skodyn.topology import Tree
+from skodyn.typing import Floats
 
 __all__ = ["CheckedModel", "check"]
 

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skodyn.model.columns import Floats
 from skodyn.model.products import applied, norm
+from skodyn.typing import Floats
 
 __all__ = [
     "ALONG",

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skodyn.conventions import GROUND
-from skodyn.faults import Fault, Subject
-from skodyn.model.columns import LARGEST, Floats, as_floats, read_column, read_rotations, shown
+from skodyn.faults import Fault, Subject, shown
+from skodyn.model.columns import LARGEST, as_floats, read_column, read_rotations
 from skodyn.model.description import CollisionDescription, VisualDescription
 from skodyn.model.name_checks import duplicate_faults, name_problem
 from skodyn.model.shapes import (
@@ -24,7 +24,8 @@ from skodyn.model.shapes import (
     Points,
     shape_word,
 )
-from skodyn.topology.wording import Spelling
+from skodyn.typing import Floats
+from skodyn.wording import Spelling
 
 __all__ = [
     "Placed",

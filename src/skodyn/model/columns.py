@@ -12,13 +12,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skodyn.faults import Fault, Subject
-from skodyn.faults import shown as shown
 from skodyn.model.products import norm
-
-Floats = NDArray[np.float64]
+from skodyn.typing import Floats
 
 _FORMS = {(): "a number", (3,): "three numbers"}
 

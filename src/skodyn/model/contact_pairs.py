@@ -17,14 +17,13 @@ import numpy as np
 
 from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
-from skodyn.faults import Fault, Subject
-from skodyn.model.columns import shown
+from skodyn.faults import Fault, Subject, shown
 from skodyn.model.contact_estimates import Estimate, from_proximity, from_solref
 from skodyn.model.contacts import Contact, Law, file_faults, law_of, subject_of
 from skodyn.model.model import Model
 from skodyn.model.products import norm
 from skodyn.model.shapes import Collision
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 __all__ = ["Pair", "Placed", "find_pairs"]
 

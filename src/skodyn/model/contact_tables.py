@@ -19,7 +19,6 @@ from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
 from skodyn.faults import Fault
 from skodyn.model import contact_layout as c
-from skodyn.model.columns import Floats
 from skodyn.model.contact_pairs import Pair, Placed, find_pairs
 from skodyn.model.contacts import Contact, Law
 from skodyn.model.model import Model
@@ -38,6 +37,7 @@ from skodyn.model.shapes import (
     Sphere,
     shape_word,
 )
+from skodyn.typing import Floats
 
 __all__ = ["ContactTables", "pack_contacts"]
 

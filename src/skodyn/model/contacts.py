@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from skodyn.faults import Fault, Subject
-from skodyn.model.columns import LARGEST, as_floats, shown
+from skodyn.faults import Fault, Subject, shown
+from skodyn.model.columns import LARGEST, as_floats
 
 __all__ = [
     "Contact",

@@ -11,7 +11,8 @@ from skodyn.conventions import QUATERNION_TOLERANCE, JointKind
 from skodyn.errors import StateError
 from skodyn.faults import Fault
 from skodyn.model import layout, manifold
-from skodyn.model.columns import Floats, as_floats
+from skodyn.model.columns import as_floats
+from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.model.model import Model

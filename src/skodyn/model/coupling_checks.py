@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from skodyn.faults import Fault
-from skodyn.model.columns import LARGEST, Floats, as_floats, shown
+from skodyn.faults import Fault, shown
+from skodyn.model.columns import LARGEST, as_floats
 from skodyn.model.description import CouplingDescription
 from skodyn.model.joint_checks import is_joint
 from skodyn.model.joints import Joint
 from skodyn.model.loops import JointCoupling
 from skodyn.model.subjects import subject
-from skodyn.topology.wording import Spelling
+from skodyn.typing import Floats
+from skodyn.wording import Spelling
 
 __all__ = ["check_couplings"]
 

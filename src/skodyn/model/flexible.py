@@ -21,7 +21,8 @@ from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
 from skodyn.forks import cached_property
 from skodyn.looks import look
-from skodyn.model.columns import Floats, as_floats
+from skodyn.model.columns import as_floats
+from skodyn.typing import Floats
 
 __all__ = ["BeamCurvature", "FlexibleBody", "FlexibleDisplay", "FlexibleNode"]
 

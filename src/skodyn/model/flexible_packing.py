@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from skodyn.conventions import JointKind
 from skodyn.model import flexible_layout as at
 from skodyn.model import layout
-from skodyn.model.columns import Floats
 from skodyn.model.flexible import FlexibleBody, FlexibleNode
 from skodyn.model.flexible_products import by_components, product_table, without_rounding
 from skodyn.model.model import Model
 from skodyn.model.products import applied, product
+from skodyn.typing import Floats
 
 __all__ = ["flexible_numbers", "flexible_trees", "with_flexible"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from skodyn.model.columns import Floats
 from skodyn.model.flexible_layout import FOUR, whole_fours
+from skodyn.typing import Floats
 
 __all__ = ["by_components", "product_table", "without_rounding"]
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from skodyn.faults import Fault
-from skodyn.model.columns import Floats, Owner
+from skodyn.model.columns import Owner
+from skodyn.typing import Floats
 
 RELATIVE_TOLERANCE = 1e-6
 """Inertias printed with six digits pass; physical nonsense does not."""

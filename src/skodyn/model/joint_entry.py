@@ -24,9 +24,9 @@ import numpy as np
 from skodyn.conventions import JointKind
 from skodyn.faults import Fault
 from skodyn.model.closing import ClosingFrames, Row
-from skodyn.model.columns import Floats
 from skodyn.model.peer_rules import SameRule
 from skodyn.registry import Registry
+from skodyn.typing import Floats
 
 __all__ = ["CATALOGUE", "ZERO", "Joint", "Peers", "Twists", "Vector", "X", "Y", "Z"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from skodyn.faults import Fault, Subject
 from skodyn.model.columns import LARGEST, as_floats
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 __all__ = [
     "ANY",

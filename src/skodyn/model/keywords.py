@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from skodyn.errors import ArgumentError
 from skodyn.faults import Fault
-from skodyn.topology.wording import Spelling, did_you_mean
+from skodyn.wording import Spelling, did_you_mean
 
 __all__ = ["check_keywords", "fields_checked", "keywords_checked"]
 

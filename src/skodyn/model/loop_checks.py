@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from skodyn.conventions import GROUND
-from skodyn.faults import Fault, Subject
-from skodyn.model.columns import Floats, as_floats, read_column, read_rotations, shown
+from skodyn.faults import Fault, Subject, shown
+from skodyn.model.columns import as_floats, read_column, read_rotations
 from skodyn.model.description import LoopDescription, MimicDescription, ModelBuilder
 from skodyn.model.joint_checks import is_joint, parameter_faults
 from skodyn.model.joints import CLOSING, Joint
@@ -16,7 +16,8 @@ from skodyn.model.name_checks import check_names
 from skodyn.model.subjects import joint_subject, subject
 from skodyn.topology import Tree
 from skodyn.topology.loops import cycle, span
-from skodyn.topology.wording import Spelling
+from skodyn.typing import Floats
+from skodyn.wording import Spelling
 
 __all__ = ["check_loop_names", "check_loops", "refuse_mimics_beside_loops", "tied_bodies"]
 

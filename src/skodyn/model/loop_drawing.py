@@ -10,7 +10,7 @@ import numpy as np
 from skodyn.errors import SkodynError, faults_of
 from skodyn.model.joints import Joint
 from skodyn.model.loops import JointCoupling, Loop
-from skodyn.topology.wording import listed
+from skodyn.wording import listed
 
 if TYPE_CHECKING:
     from skodyn.model.loop_groups import DescribedGroup

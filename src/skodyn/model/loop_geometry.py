@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from skodyn.model import layout
 from skodyn.model.closing import ALONG, DOT, HELIX, LENGTH, POINT, Row, row_count
-from skodyn.model.columns import Floats
 from skodyn.model.loops import JointCoupling, Loop, closing_rows
 from skodyn.topology.loops import cycle, span
+from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.model.model import Model

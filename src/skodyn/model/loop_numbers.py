@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.model import loop_layout as at
-from skodyn.model.columns import Floats
 from skodyn.model.loops import JointCoupling, Loop, closing_rows
 from skodyn.model.products import applied, norm
 from skodyn.topology.loops import Group, cycle, groups, span
+from skodyn.typing import Floats
 
 __all__ = ["coupling_numbers", "group_lengths", "loop_parameters"]
 

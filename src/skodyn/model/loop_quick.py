@@ -17,9 +17,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from skodyn.model.columns import Floats
 from skodyn.model.loop_layout import RANK_TOLERANCE, SMALL_ROWS
 from skodyn.model.loop_plan import Stage
+from skodyn.typing import Floats
 
 __all__ = ["quick_stages"]
 

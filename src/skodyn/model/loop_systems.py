@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from skodyn.faults import Fault
 from skodyn.model import layout, manifold
-from skodyn.model.columns import Floats
 from skodyn.model.loop_geometry import (
     ConstraintRows,
     Geometry,
@@ -28,6 +27,7 @@ from skodyn.model.loop_geometry import (
 from skodyn.model.loops import JointCoupling, Loop
 from skodyn.model.products import norm
 from skodyn.topology.loops import Group, groups
+from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.model.model import Model

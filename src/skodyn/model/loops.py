@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skodyn.model.closing import ClosingFrames, Row
-from skodyn.model.columns import Floats
 from skodyn.model.joint_entry import Joint
+from skodyn.typing import Floats
 
 __all__ = ["JointCoupling", "Loop", "closing_rows", "frame_arrays"]
 

@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from skodyn.conventions import GROUND
-from skodyn.faults import Fault
-from skodyn.model.columns import shown
+from skodyn.faults import Fault, shown
 from skodyn.model.description import BodyDescription
 from skodyn.model.joints import Free
 from skodyn.model.mechanism_bodies import as_bodies, with_lists

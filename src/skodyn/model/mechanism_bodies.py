@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skodyn.model.columns import Floats, read_column, read_rotations
+from skodyn.model.columns import read_column, read_rotations
 from skodyn.model.description import BodyDescription
 from skodyn.model.mechanism_checks import text_of
 from skodyn.model.mechanism_graph import Graph
 from skodyn.model.products import applied, product
 from skodyn.model.subjects import MODEL
+from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.model.description import ModelBuilder

@@ -7,21 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from skodyn.conventions import GROUND
-from skodyn.faults import Fault, Subject
-from skodyn.model.columns import (
-    Floats,
-    as_floats,
-    read_column,
-    read_inertias,
-    read_rotations,
-    shown,
-)
+from skodyn.faults import Fault, Subject, shown
+from skodyn.model.columns import as_floats, read_column, read_inertias, read_rotations
 from skodyn.model.description import BodyDescription, LoopDescription
 from skodyn.model.joint_checks import is_joint, parameter_faults
 from skodyn.model.joints import Joint
 from skodyn.model.name_checks import check_names
 from skodyn.model.subjects import subject
-from skodyn.topology.wording import Spelling
+from skodyn.typing import Floats
+from skodyn.wording import Spelling
 
 if TYPE_CHECKING:
     from skodyn.model.description import ModelBuilder

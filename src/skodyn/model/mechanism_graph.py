@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skodyn.conventions import GROUND
-from skodyn.model.columns import shown
+from skodyn.faults import shown
 from skodyn.model.description import LoopDescription
 from skodyn.model.joint_checks import carries_bodies, is_joint
 from skodyn.model.joints import CLOSING, Joint

@@ -6,12 +6,11 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from skodyn.conventions import GROUND
-from skodyn.faults import Fault
-from skodyn.model.columns import shown
+from skodyn.faults import Fault, shown
 from skodyn.model.joint_checks import carries_bodies
 from skodyn.model.mechanism_graph import UNSEEN, Edge, Graph, carriers
 from skodyn.model.subjects import subject
-from skodyn.topology.wording import Spelling, listed
+from skodyn.wording import Spelling, listed
 
 __all__ = ["find_tree"]
 

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skodyn.faults import Fault
-from skodyn.model.columns import LARGEST, as_floats, shown
+from skodyn.faults import Fault, shown
+from skodyn.model.columns import LARGEST, as_floats
 from skodyn.model.description import MimicDescription
 from skodyn.model.joint_entry import CATALOGUE, ONE_AXIS, Joint
 from skodyn.model.mimics import Mimic
 from skodyn.model.subjects import joint_subject
-from skodyn.topology.wording import Spelling, arrows, listed
+from skodyn.wording import Spelling, arrows, listed
 
 __all__ = ["check_mimics"]
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from skodyn.conventions import JointKind
 from skodyn.model import layout
-from skodyn.model.columns import Floats
 from skodyn.model.mimic_tables import expand_rows, fold_matrices, fold_rows
+from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.model.model import Model

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from skodyn.forks import cached_property
 from skodyn.looks import look
 from skodyn.model import coordinates, layout
-from skodyn.model.columns import Floats
 from skodyn.model.content import content_hash
 from skodyn.model.mimics import Coupling
 from skodyn.model.model_data import Frame, ModelData
+from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.model.loop_geometry import Geometry

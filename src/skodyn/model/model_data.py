@@ -14,7 +14,6 @@ from skodyn.errors import ModelError
 from skodyn.faults import Fault
 from skodyn.forks import cached_property
 from skodyn.model import layout
-from skodyn.model.columns import Floats
 from skodyn.model.flexible import FlexibleBody
 from skodyn.model.joint_entry import Joint
 from skodyn.model.loops import JointCoupling, Loop, frame_arrays
@@ -22,7 +21,8 @@ from skodyn.model.mimics import Mimic, state_indices
 from skodyn.model.properties import JointLimits, JointProperties
 from skodyn.model.shapes import Collision, Visual
 from skodyn.topology import Tree
-from skodyn.topology.wording import Spelling, listed
+from skodyn.typing import Floats
+from skodyn.wording import Spelling, listed
 
 if TYPE_CHECKING:
     from skodyn.model.bent import BentBody

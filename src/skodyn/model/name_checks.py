@@ -9,13 +9,12 @@ from typing import Any
 
 from skodyn.conventions import GROUND
 from skodyn.errors import TopologyError
-from skodyn.faults import Fault, Subject
-from skodyn.model.columns import shown
+from skodyn.faults import Fault, Subject, shown
 from skodyn.model.description import BodyDescription, FrameDescription
 from skodyn.model.subjects import subject
 from skodyn.topology import Tree
 from skodyn.topology.forest import NodeWords, child_lists, cycle_faults
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 __all__ = ["check_frames", "check_names", "check_tree", "duplicate_faults", "name_problem"]
 

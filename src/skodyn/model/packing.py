@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from skodyn.conventions import JointKind
 from skodyn.model import layout
 from skodyn.model.checks import CheckedModel, check
-from skodyn.model.columns import Floats
 from skodyn.model.description import FrameDescription
 from skodyn.model.joint_entry import ONE_AXIS
 from skodyn.model.mimics import Mimic, in_body_order
 from skodyn.model.model import Frame, Model
 from skodyn.model.products import applied, dot, product, square
 from skodyn.topology import Tree
+from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.model.description import ModelBuilder

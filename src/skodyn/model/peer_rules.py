@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from skodyn.model.columns import Floats
+from skodyn.typing import Floats
 
 __all__ = [
     "CosineSineRule",

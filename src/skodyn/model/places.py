@@ -15,7 +15,7 @@ from typing import Any
 
 from skodyn.faults import Fault
 from skodyn.model.plain import Data
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 __all__ = ["Place", "Places", "model_places", "place_vector", "set_places", "unknown_paths"]
 

@@ -20,9 +20,9 @@ import numpy as np
 
 from skodyn.conventions import JointKind
 from skodyn.model.closing import ALONG, DOT, HELIX, IN_PLANE, POINT, Row, row_count
-from skodyn.model.columns import Floats
 from skodyn.model.loops import Loop, closing_rows
 from skodyn.model.products import applied, dot, norm
+from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.model.model import Model

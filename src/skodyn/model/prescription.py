@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from skodyn.errors import FaultsError, ModelError
 from skodyn.faults import Fault
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.model.prescribed_layout import PRESCRIBED
+from skodyn.typing import Floats
 
 __all__ = ["Prescription", "find_prescription", "flagged_tree"]
 

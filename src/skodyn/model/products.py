@@ -12,11 +12,11 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from skodyn.typing import Floats
 
 __all__ = ["applied", "dot", "norm", "product", "square"]
 
-Floats = NDArray[np.float64]
 _SPLIT = 2.0**27 + 1.0
 
 

@@ -15,9 +15,10 @@ import numpy as np
 
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, shown
-from skodyn.model.columns import Floats, as_floats
+from skodyn.model.columns import as_floats
 from skodyn.model.flexible import ROOT, TIP, FlexibleBody, FlexibleDisplay, FlexibleNode
 from skodyn.model.second_order import Reduced, find_slaves
+from skodyn.typing import Floats
 
 __all__ = ["from_matrices"]
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from skodyn.errors import ModelError
 from skodyn.faults import Fault
-from skodyn.model.columns import Floats, as_floats
+from skodyn.model.columns import as_floats
+from skodyn.typing import Floats
 
 __all__ = ["Slaves", "find_slaves"]
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from skodyn.model.beam_bodies import first_frequencies
 from skodyn.model.beams import Beam, BeamNumbers
-from skodyn.model.columns import Floats
 from skodyn.model.description import BodyDescription
 from skodyn.model.joints import Gimbal, Joint, Universal
 from skodyn.model.properties import JointProperties
+from skodyn.typing import Floats
 
 __all__ = ["Segments", "segments_of"]
 

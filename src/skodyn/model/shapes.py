@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from skodyn.model.columns import Floats
+from skodyn.typing import Floats
 
 __all__ = [
     "SHAPES",

@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skodyn.errors import ModelError
-from skodyn.faults import Subject
+from skodyn.faults import Subject, shown
 from skodyn.model.collision_checks import shape_faults
-from skodyn.model.columns import Floats, as_floats, read_column, read_rotations, shown
+from skodyn.model.columns import as_floats, read_column, read_rotations
 from skodyn.model.products import applied, product
 from skodyn.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere
+from skodyn.typing import Floats
 
 __all__ = ["Solid", "solid"]
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from skodyn.errors import SkodynError
+from skodyn.faults import shown
 from skodyn.io.trajectory import open as open_trajectory
-from skodyn.model.columns import Floats, shown
 from skodyn.model.model import Model
 from skodyn.scenario.tables import Tables
-from skodyn.topology.wording import Spelling, listed
+from skodyn.typing import Floats
+from skodyn.wording import Spelling, listed
 
 __all__ = ["read_base"]
 

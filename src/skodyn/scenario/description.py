@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat
+from skodyn.typing import Floats
 
 __all__ = [
     "Bounds",

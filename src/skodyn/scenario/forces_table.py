@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skodyn.channels.files import absolute, problem_of
-from skodyn.faults import Subject, dotted
-from skodyn.model.columns import shown
+from skodyn.faults import Subject, dotted, shown
 from skodyn.model.keys import (
     BODY,
     BODY_OR_WORLD,
@@ -23,14 +22,14 @@ from skodyn.model.keys import (
 from skodyn.model.property_checks import count_faults, quaternion_faults, stops_fault
 from skodyn.scenario.names import ModelNames
 from skodyn.scenario.schema import element_types
-from skodyn.scenario.tables import At, Tables, Values
+from skodyn.scenario.tables import At, Tables, TableValues
 from skodyn.simulation.control_tables import timing_fault
 from skodyn.simulation.element import ELEMENTS, Element
 from skodyn.simulation.element_kinds.controller import FRAMES, FUNCTION
 from skodyn.simulation.elements import Forces, JointProperties
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat, rate_fault
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 __all__ = ["check_sampling", "read_forces", "read_thermostat"]
 
@@ -126,7 +125,7 @@ def _joints(
 
 
 def _check_properties(
-    tables: Tables, values: Values, at: At, before: Sequence[JointProperties]
+    tables: Tables, values: TableValues, at: At, before: Sequence[JointProperties]
 ) -> None:
     """`before`: what the model's file says of the same joints, which the table adds to."""
     for key in (key for key in values if key in _NEEDS):
@@ -158,7 +157,7 @@ def _check_counts(
 
 
 def _check_quaternions(
-    tables: Tables, names: ModelNames, values: Values, at: At, joints: list[str]
+    tables: Tables, names: ModelNames, values: TableValues, at: At, joints: list[str]
 ) -> None:
     turning = [name for name in joints if names.joints[name].nq != names.joints[name].nv]
     for name in turning[:1]:
@@ -204,7 +203,7 @@ def _type_of(tables: Tables, table: dict[str, Any], at: At, group: str) -> type[
     return None
 
 
-def _check(tables: Tables, kind: type[Element], values: Values, at: At) -> None:
+def _check(tables: Tables, kind: type[Element], values: TableValues, at: At) -> None:
     """What several values decide together."""
     given = dict.fromkeys(values.given, ()) | dict(values)  # () for what does not fit
     for key, what, remedy in kind.check(given):
@@ -213,7 +212,7 @@ def _check(tables: Tables, kind: type[Element], values: Values, at: At) -> None:
 
 
 def _find_functions(
-    tables: Tables, kind: type[Element], values: Values, at: At, folder: Path
+    tables: Tables, kind: type[Element], values: TableValues, at: At, folder: Path
 ) -> None:
     """Functions of files, wherever they are seen from; whether they exist, their text tells."""
     for name in (name for name, key in keys_of(kind).items() if key.kind is FUNCTION):
@@ -223,7 +222,7 @@ def _find_functions(
             values[name] = absolute(values[name], folder)
 
 
-def _check_names(names: ModelNames, kind: type[Element], values: Values, at: At) -> None:
+def _check_names(names: ModelNames, kind: type[Element], values: TableValues, at: At) -> None:
     """Joints and bodies that there are none of."""
     for name, key in keys_of(kind).items():
         if name in values and key.kind is JOINT:

@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from skodyn.errors import ModelError
-from skodyn.faults import Fault, Subject
+from skodyn.faults import Fault, Subject, shown
 from skodyn.faults import Path as KeyPath
 from skodyn.io import load
 from skodyn.io.model_toml import MODEL_KEYS, ModelFile
 from skodyn.io.toml_source import TomlSource
 from skodyn.model.changes import CHANGES, changed
-from skodyn.model.columns import shown
 from skodyn.model.model import Model
 from skodyn.scenario.tables import Tables
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 MODEL = Subject(("model",))
 

@@ -10,7 +10,7 @@ from skodyn.forks import cached_property
 from skodyn.model.joints import Joint
 from skodyn.model.model import Model
 from skodyn.scenario.tables import At, Tables
-from skodyn.topology.wording import Spelling, listed
+from skodyn.wording import Spelling, listed
 
 __all__ = ["ModelNames"]
 

@@ -11,9 +11,8 @@ from skodyn.conventions import QUATERNION_TOLERANCE
 from skodyn.dynamics.loop_functions import project_velocity
 from skodyn.dynamics.looped import widest_gap
 from skodyn.errors import SkodynError, StateError, faults_of
-from skodyn.faults import Fault, dotted
+from skodyn.faults import Fault, dotted, shown
 from skodyn.model.assembly import assemble
-from skodyn.model.columns import Floats, shown
 from skodyn.model.joints import Joint
 from skodyn.model.model import Model
 from skodyn.scenario.base_state import read_base
@@ -24,6 +23,7 @@ from skodyn.scenario.tables import At, Tables
 from skodyn.simulation.elements import Motion
 from skodyn.simulation.loop_start import OPEN, drive_fault, kept_velocity, start_fault
 from skodyn.simulation.motion_tables import starts
+from skodyn.typing import Floats
 
 __all__ = ["read_start"]
 

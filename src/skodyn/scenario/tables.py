@@ -6,19 +6,18 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import MISSING, replace
 from typing import Any
 
-from skodyn.faults import Fault, Path, Subject, dotted
+from skodyn.faults import Fault, Path, Subject, dotted, shown
 from skodyn.io.toml_source import TomlSource
-from skodyn.model.columns import shown
 from skodyn.model.keys import remedy_for
 from skodyn.scenario.schema import default_of, schema_of
-from skodyn.topology.wording import Spelling, did_you_mean
+from skodyn.wording import Spelling, did_you_mean
 
-__all__ = ["At", "Tables", "Values"]
+__all__ = ["At", "TableValues", "Tables"]
 
 At = tuple[str, ...]
 
 
-class Values(dict[str, Any]):
+class TableValues(dict[str, Any]):
     """The values that fit, by key; `given` has the keys of the others too."""
 
     def __init__(self) -> None:
@@ -50,13 +49,13 @@ class Tables:
     def _is_guessed(self, path: Path) -> bool:
         return any(path[: len(guess)] == guess for guess in self._guessed)
 
-    def values(self, cls: type, table: dict[str, Any], at: At, also: At = ()) -> Values:
+    def values(self, cls: type, table: dict[str, Any], at: At, also: At = ()) -> TableValues:
         """What the table says for the fields of a class, as far as it fits.
 
         `also`: keys that are known but read elsewhere.
         """
         schema = schema_of(cls)
-        values = Values()
+        values = TableValues()
         for key, value in self.known(table, (*schema, *also), at).items():
             if key in schema:
                 values.given.add(key)

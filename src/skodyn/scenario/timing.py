@@ -11,7 +11,7 @@ from skodyn.channels.entry import CHANNELS
 from skodyn.channels.files import names_function, problem_of
 from skodyn.model.model import Model
 from skodyn.scenario.description import OutputSettings
-from skodyn.scenario.tables import Tables, Values
+from skodyn.scenario.tables import Tables, TableValues
 from skodyn.simulation.duration import division_fault, every_fault
 from skodyn.simulation.methods import METHODS
 from skodyn.simulation.settings import IntegratorSettings
@@ -61,7 +61,7 @@ def check_channels(
 
 
 def _check_keys(
-    tables: Tables, given: Values, wanted: Values, integrator: IntegratorSettings
+    tables: Tables, given: TableValues, wanted: TableValues, integrator: IntegratorSettings
 ) -> None:
     method, keys = integrator.method, METHODS[integrator.method].keys
     for key in sorted(given.given - {"method", *keys}):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from skodyn.dynamics.contact_functions import Ground, with_ground
 from skodyn.errors import StateError
-from skodyn.model.columns import shown
+from skodyn.faults import shown
 from skodyn.model.keywords import keywords_checked
 from skodyn.model.model import Model
 from skodyn.simulation.elements import (

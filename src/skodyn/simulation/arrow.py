@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from skodyn.model.columns import Floats
+from skodyn.typing import Floats
 
 __all__ = ["Arrow"]
 

@@ -9,11 +9,11 @@ import numpy as np
 from skodyn.dynamics.assembled_frequency import RK4_LIMIT, highest_frequency
 from skodyn.dynamics.flexible_nodes import deflections
 from skodyn.model.beams import Beam
-from skodyn.model.columns import Floats
 from skodyn.model.flexible import ROOT, TIP
 from skodyn.model.model import Model
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.settings import IntegratorSettings
+from skodyn.typing import Floats
 
 __all__ = ["BendWatch", "notes_before"]
 

@@ -50,7 +50,7 @@ from skodyn.spatial.linear3 import (
     subtract,
 )
 from skodyn.spatial.motion import dot_spatial
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 __all__ = ["BENT_SPRING", "BENT_WRENCH", "node_of", "refuse_points"]
 

@@ -22,9 +22,9 @@ from skodyn.kernels.mimics import full_model
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import body_count, load3, store_row3, sum_slot
 from skodyn.lanes import Rows, load_rows, parts_of, store_rows
-from skodyn.model.columns import Floats
 from skodyn.simulation.structures import ROWS, STATE, SYSTEM, table
 from skodyn.simulation.system import FULL_Q, FULL_Y
+from skodyn.typing import Floats
 
 __all__ = ["COPY_STATE", "LOOK_AT_BENT", "PLACES", "TOTAL", "looks_of", "numbers_of"]
 

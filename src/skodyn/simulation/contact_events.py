@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from skodyn.kernels import contact_states as rows
-from skodyn.model.columns import Floats
+from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.simulation.contact_watch import ContactWatch

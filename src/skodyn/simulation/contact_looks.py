@@ -17,7 +17,6 @@ from skodyn.kernels.kinematics import scatter_rates
 from skodyn.kernels.mimics import full_model
 from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import Rows, parts_of, select, shift_pointer, splat, sqrt, store_rows
-from skodyn.model.columns import Floats
 from skodyn.model.contact_layout import (
     BRISTLE,
     BRISTLES,
@@ -30,6 +29,7 @@ from skodyn.model.contact_tables import ContactTables
 from skodyn.simulation.forces import ACCOUNTS, INTEGRALS
 from skodyn.simulation.structures import ROWS, STATE, SYSTEM
 from skodyn.spatial.linear3 import dot
+from skodyn.typing import Floats
 
 __all__ = ["LOOKS", "LOOK_AT_CONTACTS", "looks_of"]
 

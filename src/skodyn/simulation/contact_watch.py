@@ -22,12 +22,12 @@ from skodyn.dynamics.mass_matrices import operational_space_compliance
 from skodyn.errors import DynamicsError, StateError
 from skodyn.faults import Fault
 from skodyn.kernels import contact_states as rows
-from skodyn.model.columns import Floats
 from skodyn.model.contact_pairs import Pair
 from skodyn.model.contact_tables import ContactTables
 from skodyn.model.model import Model
 from skodyn.simulation.methods import method_named
 from skodyn.simulation.settings import IntegratorSettings
+from skodyn.typing import Floats
 
 __all__ = ["ContactWatch", "contact_momentum_obstacle"]
 

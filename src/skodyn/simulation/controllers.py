@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from skodyn.channels.files import load_function
+from skodyn.faults import shown
 from skodyn.jit import JIT_DISABLED
-from skodyn.model.columns import shown
 from skodyn.model.layout import NQ, NV
 from skodyn.simulation.control_methods import METHODS
 from skodyn.simulation.control_records import Dynamics, Law

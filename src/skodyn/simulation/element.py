@@ -17,11 +17,11 @@ from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
 from skodyn.lanes import PartAtWidths
 from skodyn.model import layout
-from skodyn.model.columns import Floats
 from skodyn.model.products import applied
 from skodyn.registry import Registry
 from skodyn.simulation.arrow import Arrow
 from skodyn.simulation.forces import OWN_PART
+from skodyn.typing import Floats
 
 __all__ = ["ELEMENTS", "Element", "Packed", "dof_of", "place_of", "point_of"]
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from skodyn.errors import StateError
 from skodyn.lanes import WIDTH_1
 from skodyn.lanes.cache_lines import line_zeros
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulation import adaptive_step
 from skodyn.simulation.adaptive_step import AdaptiveSchedule
@@ -36,6 +35,7 @@ from skodyn.simulation.prepare import system_arrays
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.system import CONTROL
 from skodyn.simulation.thermostat import AndersenThermostat, Collisions
+from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.simulation.bend_watch import BendWatch

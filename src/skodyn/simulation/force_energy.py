@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from skodyn.channels.rows import Rows
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.model.properties import JointProperties
 from skodyn.simulation.elements import Forces
+from skodyn.typing import Floats
 
 __all__ = ["force_energy"]
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
 from skodyn.lanes import PartAtWidths
-from skodyn.model.columns import Floats
 from skodyn.model.contact_tables import ContactTables, pack_contacts
 from skodyn.model.contacts import Contact
 from skodyn.model.keys import key_faults, keys_of
@@ -29,6 +28,7 @@ from skodyn.simulation.motion_tables import pack_motions
 from skodyn.simulation.parts import CONTACTS
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.structures import OWN_PARTS
+from skodyn.typing import Floats
 
 __all__ = ["ForceTables", "pack_forces"]
 

@@ -29,7 +29,6 @@ from skodyn.kernels.workspace import (
     store_row3,
 )
 from skodyn.lanes import parts_of
-from skodyn.model.columns import Floats
 from skodyn.model.contact_layout import POINTS
 from skodyn.model.layout import PARENT
 from skodyn.model.model import Model
@@ -37,6 +36,7 @@ from skodyn.simulation.contact_looks import look_at_contacts
 from skodyn.simulation.element_tools import numbers3
 from skodyn.simulation.structures import ROWS, STATE, SYSTEM
 from skodyn.spatial.linear3 import add, multiply_vector
+from skodyn.typing import Floats
 
 __all__ = ["LOOK_AT_FRAMES", "NO_FRAMES", "FrameOrigins", "codes_of", "looks_of", "origins_of"]
 

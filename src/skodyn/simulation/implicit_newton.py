@@ -6,13 +6,13 @@ The cost along a step is a scalar function of contacts and joints, so a line sea
 from __future__ import annotations
 
 from skodyn.jit import call_part, helper
-from skodyn.kernels.implicit_pairs import answer_in_tree, correct_for_pairs
+from skodyn.kernels.implicit_pairs import backsubstitute_in_tree, correct_for_pairs
 from skodyn.kernels.implicit_sweep import (
     answer_freely,
     gather_impulses,
     kinetic_slope,
+    project_resisted,
     scatter_changes,
-    yield_resisted,
 )
 from skodyn.kernels.status import NOT_CONVERGED, OK
 from skodyn.kernels.workspace import (
@@ -162,10 +162,10 @@ def sweep(work, system, implicit, places, h, state):
     if implicit[OWN_SWEEP] > 0:
         outer = with_model(system, places.outer)
         return call_part(system.parts[MIDPOINT], work, outer, 0.0, h, state, SWEEP)
-    first = gather_impulses(yield_resisted, work, system.model, places)
+    first = gather_impulses(project_resisted, work, system.model, places)
     second = scatter_changes(answer_freely, work, system.model, places)
     if first == OK and second == OK and places.n_pairs > 0:
-        correct_for_pairs(answer_in_tree, work, system.model, places)
+        correct_for_pairs(backsubstitute_in_tree, work, system.model, places)
     return first if first != OK else second
 
 

@@ -7,6 +7,7 @@ and bristles, show it again but for the lag of F and for how normals turn within
 from __future__ import annotations
 
 from skodyn.jit import helper
+from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.contact_geometry import number
 from skodyn.kernels.contact_law import across, damping_of, twisted
 from skodyn.kernels.implicit_law import (
@@ -29,7 +30,6 @@ from skodyn.kernels.implicit_law import (
     turning_lengths,
 )
 from skodyn.kernels.implicit_sweep import choose6, point_record, point_slot
-from skodyn.kernels.residuals import add_scaled_spatial
 from skodyn.kernels.workspace import load3, load6, store6, store_row3
 from skodyn.lanes import absolute, any_lane, fma, load, select, splat, sqrt
 from skodyn.model.contact_layout import BRISTLE, HERTZ, LAW_AT, POINTS, STIFFNESS, TANGENTIAL, TURNS

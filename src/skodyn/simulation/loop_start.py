@@ -15,10 +15,10 @@ from skodyn.dynamics.looped import widest_gap
 from skodyn.errors import StateError
 from skodyn.faults import Fault
 from skodyn.model.assembly import assemble
-from skodyn.model.columns import Floats
 from skodyn.model.loop_layout import RANK_TOLERANCE
 from skodyn.model.loop_systems import loop_systems
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = ["drive_fault", "kept_velocity", "start_fault"]
 

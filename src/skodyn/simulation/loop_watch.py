@@ -10,10 +10,10 @@ from skodyn.dynamics.loop_functions import loop_error
 from skodyn.kernels.loop_conditions import loop_conditions
 from skodyn.kernels.workspace import PackedModel, workspace_lanes
 from skodyn.lanes.cache_lines import line_zeros
-from skodyn.model.columns import Floats
 from skodyn.model.loop_layout import RANK_TOLERANCE
 from skodyn.model.loop_tables import loop_workspace
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = ["LoopWatch"]
 

@@ -24,11 +24,11 @@ import numpy as np
 from skodyn import dynamics
 from skodyn.conventions import GROUND
 from skodyn.errors import DynamicsError, StateError
-from skodyn.model.columns import Floats
 from skodyn.model.contact_tables import ContactTables
 from skodyn.model.model import Model
 from skodyn.simulation.elements import Forces, JointProperties
 from skodyn.simulation.engine import Engine
+from skodyn.typing import Floats
 
 __all__ = ["Snapshot", "balance", "momentum_obstacle", "snapshot", "turning_obstacle"]
 

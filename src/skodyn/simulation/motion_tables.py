@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
-from skodyn.model.columns import Floats
 from skodyn.model.keys import key_faults
 from skodyn.model.model import Model
 from skodyn.simulation.controllers import ReadyLaw, prepare_motion
 from skodyn.simulation.element import Packed
 from skodyn.simulation.element_kinds.motions import Motion, MotionFunction
+from skodyn.typing import Floats
 
 __all__ = ["MotionTables", "pack_motions", "starts"]
 

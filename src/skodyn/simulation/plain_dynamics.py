@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from skodyn import dynamics
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = ["ModelDynamics"]
 

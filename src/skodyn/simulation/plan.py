@@ -15,7 +15,6 @@ from skodyn.channels.entry import CHANNELS, Channel
 from skodyn.channels.own import chosen
 from skodyn.errors import ModelError, StateError
 from skodyn.faults import Fault, Subject
-from skodyn.model.columns import Floats
 from skodyn.model.contact_tables import pack_contacts
 from skodyn.model.keys import POSITIVE, STEPS, remedy_for
 from skodyn.model.model import Model
@@ -32,6 +31,7 @@ from skodyn.simulation.methods import METHODS, fixed_step_methods
 from skodyn.simulation.motion_tables import pack_motions, starts
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.thermostat import AndersenThermostat, rate_fault
+from skodyn.typing import Floats
 
 __all__ = ["Plan"]
 

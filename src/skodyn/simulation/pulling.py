@@ -14,12 +14,12 @@ import numpy as np
 
 from skodyn.conventions import GROUND
 from skodyn.dynamics import jacobian, mass_matrix_solve
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulation.element_kinds.point_spring import PointSpring
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.forces import CODES_HEADER
 from skodyn.simulation.plan import Plan
+from skodyn.typing import Floats
 
 __all__ = ["move_end", "pulled", "spring_at"]
 

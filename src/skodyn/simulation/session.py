@@ -12,13 +12,12 @@ import numpy as np
 
 from skodyn.errors import LogError, StateError
 from skodyn.looks import look
-from skodyn.model.columns import Floats
 from skodyn.simulation.channels import channel_rows, prepare_channels
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.loop import Outcome, Progress, drive
 from skodyn.simulation.monitors import Snapshot, snapshot
 from skodyn.simulation.plan import Plan
-from skodyn.typing import RunSummary
+from skodyn.typing import Floats, RunSummary
 
 if TYPE_CHECKING:
     from skodyn.io.trajectory import Trajectory

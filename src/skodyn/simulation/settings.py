@@ -10,7 +10,7 @@ from skodyn.errors import StateError
 from skodyn.faults import Fault, Subject
 from skodyn.model.keys import BOOLEAN, POSITIVE, POSITIVE_LIMIT, Kind
 from skodyn.simulation.steppers.method import METHODS, Setting
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 __all__ = ["IntegratorSettings", "setting_names"]
 

@@ -21,8 +21,8 @@ from skodyn.channels.batches import parameter_count
 from skodyn.channels.entry import CHANNELS
 from skodyn.channels.own import FunctionChannel
 from skodyn.errors import SkodynError, StateError
-from skodyn.faults import Fault
-from skodyn.model.columns import Floats, as_floats, shown
+from skodyn.faults import Fault, shown
+from skodyn.model.columns import as_floats
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import Prismatic
 from skodyn.model.keywords import keywords_checked
@@ -36,6 +36,7 @@ from skodyn.simulation.session import Run, run_or_resume
 from skodyn.simulation.settings import IntegratorSettings, setting_names
 from skodyn.sko import SKOModel
 from skodyn.sko.articulated_body import forward_dynamics
+from skodyn.typing import Floats
 
 __all__ = ["simulate_sko"]
 

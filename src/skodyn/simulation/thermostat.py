@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from skodyn.dynamics import energy, sample_velocity
 from skodyn.errors import StateError
 from skodyn.faults import Fault, Subject
-from skodyn.model.columns import LARGEST, Floats
+from skodyn.model.columns import LARGEST
 from skodyn.model.keys import POSITIVE, SEED, key, key_faults
 from skodyn.model.keywords import fields_checked
 from skodyn.model.model import Model
+from skodyn.typing import Floats
 
 __all__ = ["AndersenThermostat", "Collisions", "rate_fault"]
 

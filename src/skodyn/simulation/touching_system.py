@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from skodyn.jit import call_part, helper
 from skodyn.kernels.entries import is_given
-from skodyn.kernels.pushed_dynamics import gather_pushed, scatter_answers, scatter_motion
+from skodyn.kernels.pushed_dynamics import gather_with_f_ext, scatter_answers, scatter_motion
 from skodyn.kernels.status import first_trouble
 from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import Rows, Work, fma, load_rows, splat, store_rows
@@ -88,5 +88,5 @@ def evaluate_touching(work, system, t, state, rates):
     done = sum_contacts(push_lanes, work, model, contacts, tables, forces)
     work_done = rates.stride - 1
     store_rows(work, rates, work_done, done + power_on_joints(work, model, state.y, tau))
-    second = gather_pushed(work, model, tau, forces, rates)
+    second = gather_with_f_ext(work, model, tau, forces, rates)
     return first_trouble(placed, second, scatter_answers(work, model, rates))

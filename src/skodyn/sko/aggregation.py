@@ -31,7 +31,7 @@ from skodyn.topology import (
     aggregation_subgraph,
     serial_segments,
 )
-from skodyn.topology.wording import listed
+from skodyn.wording import listed
 
 __all__ = ["AggregatedModel", "aggregate", "aggregate_segments", "aggregate_several"]
 

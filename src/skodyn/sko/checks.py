@@ -12,7 +12,7 @@ from skodyn.errors import ModelError
 from skodyn.faults import Fault
 from skodyn.sko.blocks import Blocks, Floats, Ints
 from skodyn.topology import Tree
-from skodyn.topology.wording import Spelling, quote
+from skodyn.wording import Spelling, quote
 
 __all__ = ["read_model"]
 

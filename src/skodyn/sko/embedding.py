@@ -26,7 +26,7 @@ from skodyn.sko.blocks import Blocks, Floats, Ints, stacked_columns
 from skodyn.sko.checks import EPS, ROUNDINGS
 from skodyn.sko.model import SKOModel, check_model
 from skodyn.sko.way_back import Coarser
-from skodyn.topology.wording import listed
+from skodyn.wording import listed
 
 __all__ = ["EmbeddedModel", "embed"]
 

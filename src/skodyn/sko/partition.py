@@ -18,7 +18,7 @@ from skodyn.forks import cached_property
 from skodyn.sko.blocks import Blocks, Floats, Ints
 from skodyn.sko.model import SKOModel
 from skodyn.sko.sweeps import gather, pass_inward, scatter
-from skodyn.topology.wording import listed
+from skodyn.wording import listed
 
 __all__ = ["PartitionedModel", "dense_kernel", "dense_propagation", "partition", "submodel"]
 

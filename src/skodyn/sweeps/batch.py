@@ -24,7 +24,6 @@ from skodyn.io.schema import Names
 from skodyn.kernels.energy import ROW as STATE_SUMS
 from skodyn.kernels.workspace import PackedModel, workspace_lanes
 from skodyn.lanes.cache_lines import line_zeros
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.simulation import sampling
 from skodyn.simulation.engine import Engine
@@ -36,6 +35,7 @@ from skodyn.sweeps.metrics import PackedMetrics, pack_metrics
 from skodyn.sweeps.packing import Packer, Refused, Variant, run_ids
 from skodyn.sweeps.row_metrics import reduce_rows
 from skodyn.sweeps.study import Study
+from skodyn.typing import Floats
 
 __all__ = ["CRASHED", "FAILED", "FINISHED", "PENDING", "REFUSED", "BatchResult", "run_batch"]
 

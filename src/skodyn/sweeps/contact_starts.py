@@ -16,7 +16,6 @@ from skodyn.kernels import contact_states as rows
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import PackedModel, workspace_lanes
 from skodyn.lanes.cache_lines import line_zeros
-from skodyn.model.columns import Floats
 from skodyn.model.contact_layout import PackedContacts
 from skodyn.model.contact_tables import ContactTables
 from skodyn.model.model import Model
@@ -24,6 +23,7 @@ from skodyn.scenario import Scenario
 from skodyn.simulation.engine import Engine
 from skodyn.sweeps.lane_batch import PackedRuns
 from skodyn.sweeps.packing import Variant
+from skodyn.typing import Floats
 
 __all__ = ["refused_starts"]
 

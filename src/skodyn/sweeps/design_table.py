@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import Any
 
 from skodyn.errors import ScenarioError
-from skodyn.faults import Fault, Subject
-from skodyn.model.columns import LARGEST, shown
+from skodyn.faults import Fault, Subject, shown
+from skodyn.model.columns import LARGEST
 from skodyn.model.keys import SEED
 from skodyn.sweeps.designs import (
     METHODS,
@@ -44,7 +44,7 @@ from skodyn.sweeps.designs import (
     linear,
     logarithmic,
 )
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 __all__ = ["MOST_NUMBERS", "DesignReader"]
 

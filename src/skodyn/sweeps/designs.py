@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from skodyn.errors import ScenarioError
 from skodyn.forks import cached_property
-from skodyn.model.columns import Floats
+from skodyn.typing import Floats
 
 __all__ = [
     "Design",

@@ -26,7 +26,7 @@ from skodyn.sweeps.batch import CRASHED, FINISHED, PENDING, BatchResult, run_bat
 from skodyn.sweeps.engines import SweepEngine
 from skodyn.sweeps.index import IndexWriter
 
-__all__ = ["Driver", "Progress", "Tally"]
+__all__ = ["Driver", "Progress", "SweepProgress"]
 
 BATCH_SECONDS = 1.5
 FIRST_BATCH = 32
@@ -34,7 +34,7 @@ GRACE_SECONDS = 3.0
 
 
 @dataclass
-class Tally:
+class SweepProgress:
     """How far a sweep is."""
 
     total: int
@@ -54,7 +54,7 @@ class Tally:
         return (self.total - self.done) / self.rate if self.done > self.done_before else np.inf
 
 
-Progress = Callable[[Tally], None]
+Progress = Callable[[SweepProgress], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +82,10 @@ class Driver:
         self.out: dict[Future[BatchResult], Batch] = {}
         done = int(np.count_nonzero(writer.state != PENDING))
         failed = done - int(np.count_nonzero(writer.state == FINISHED))
-        self.tally = Tally(len(writer.state), done, failed, done)
+        self.tally = SweepProgress(len(writer.state), done, failed, done)
         self.stop = StopRequest()
 
-    def run(self, progress: Progress | None = None) -> Tally:
+    def run(self, progress: Progress | None = None) -> SweepProgress:
         """Run what is pending, to the end or to a signal."""
         began = time.perf_counter()
         with self.stop:

@@ -27,9 +27,9 @@ from skodyn.io.checkpoint import sync_folder
 from skodyn.io.log_files import check_space, check_target
 from skodyn.io.log_layout import contiguous
 from skodyn.io.schema import Names
-from skodyn.model.columns import Floats
 from skodyn.sweeps.batch import PENDING, BatchResult
 from skodyn.sweeps.plan import SweepPlan
+from skodyn.typing import Floats
 
 __all__ = ["Index", "IndexWriter", "create_index", "open_index"]
 

@@ -21,7 +21,6 @@ from skodyn.kernels.flexible_table import is_bent
 from skodyn.kernels.status import OK
 from skodyn.lanes import LANES, WIDTH_1, WIDTH_N_OWN_PARAMETERS, PartAtWidths, Width
 from skodyn.lanes.cache_lines import line_zeros
-from skodyn.model.columns import Floats
 from skodyn.model.layout import LOOPS
 from skodyn.simulation import sampling
 from skodyn.simulation.control import sample_start
@@ -40,6 +39,7 @@ from skodyn.simulation.sampling import MetricArrays
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.structures import SystemArrays
 from skodyn.sweeps.metrics import PackedMetrics
+from skodyn.typing import Floats
 
 __all__ = ["LaneBatch", "Outcomes", "PackedRuns"]
 

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from skodyn.channels import files
 from skodyn.channels.files import load_function, problem_of
 from skodyn.errors import ScenarioError
-from skodyn.faults import Fault, Subject
+from skodyn.faults import Fault, Subject, shown
 from skodyn.forks import cached_property
 from skodyn.io.schema import Names
-from skodyn.model.columns import LARGEST, Floats, as_floats, shown
+from skodyn.model.columns import LARGEST, as_floats
 from skodyn.model.model import Model
 from skodyn.simulation import sampling as s
 from skodyn.simulation.bent_looks import PLACES, TOTAL
@@ -37,7 +37,8 @@ from skodyn.simulation.contact_looks import LOOKS
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.force_tables import pack_forces
 from skodyn.sweeps.functions import compile_functions, of_state
-from skodyn.topology.wording import Spelling
+from skodyn.typing import Floats
+from skodyn.wording import Spelling
 
 __all__ = [
     "KINDS",

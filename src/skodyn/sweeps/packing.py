@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from skodyn.errors import SkodynError
 from skodyn.forks import cached_property
 from skodyn.model import layout
-from skodyn.model.columns import Floats
 from skodyn.model.keys import TIMES, keys_of
 from skodyn.model.loop_structure import plans_like
 from skodyn.model.model import Model
@@ -38,6 +37,7 @@ from skodyn.sweeps.metrics import frames_of
 from skodyn.sweeps.paths import places, set_values
 from skodyn.sweeps.scenario_data import Data, read_data
 from skodyn.sweeps.study import Study
+from skodyn.typing import Floats
 
 __all__ = [
     "START",

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skodyn.errors import LogError, ScenarioError
-from skodyn.model.columns import Floats
 from skodyn.sweeps.batch import PENDING
 from skodyn.sweeps.designs import Design, Indices, Labels
 from skodyn.sweeps.index import COLUMNS, Index, IndexWriter, create_index, open_index
 from skodyn.sweeps.plan import SweepPlan
 from skodyn.sweeps.stored_study import record_of, stored_model, stored_study
+from skodyn.typing import Floats
 
 __all__ = ["Part", "merge", "part_of", "part_path", "part_record", "read_part"]
 

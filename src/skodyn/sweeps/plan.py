@@ -27,7 +27,7 @@ from skodyn.sweeps.paths import Places, places, set_values, unknown_paths
 from skodyn.sweeps.point_checks import Scan, scan_points
 from skodyn.sweeps.scenario_data import Data, normal_form
 from skodyn.sweeps.study import Study
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 __all__ = ["SweepPlan", "make_plan", "read_plan"]
 

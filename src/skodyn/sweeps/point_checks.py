@@ -13,7 +13,7 @@ import numpy as np
 
 from skodyn.errors import SkodynError, faults_of
 from skodyn.faults import Fault, Subject
-from skodyn.model.columns import LARGEST, Floats
+from skodyn.model.columns import LARGEST
 from skodyn.model.inertia_checks import check_inertias
 from skodyn.model.property_checks import stops_fault
 from skodyn.model.subjects import subject
@@ -21,6 +21,7 @@ from skodyn.sweeps.designs import Design, Indices, Varied, factors
 from skodyn.sweeps.packing import Packer, Variant
 from skodyn.sweeps.paths import Places, set_values
 from skodyn.sweeps.study import Study
+from skodyn.typing import Floats
 
 __all__ = ["Scan", "scan_points"]
 

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from skodyn.errors import SkodynError
 from skodyn.forks import cached_property
 from skodyn.looks import look
-from skodyn.model.columns import Floats
 from skodyn.simulation.loop import explain
 from skodyn.sweeps.batch import CRASHED, FAILED, FINISHED, PENDING, REFUSED, log_path
 from skodyn.sweeps.index import Index, open_index
 from skodyn.sweeps.packing import Packer
 from skodyn.sweeps.scenario_data import to_toml
 from skodyn.sweeps.stored_study import stored_study
+from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     import xarray

@@ -15,7 +15,7 @@ from skodyn.errors import ArgumentError, LogError, ScenarioError
 from skodyn.model.keywords import keywords_checked
 from skodyn.scenario import Scenario, read_scenario
 from skodyn.sweeps.batch import pickled, prepare
-from skodyn.sweeps.driver import Driver, Progress, Tally
+from skodyn.sweeps.driver import Driver, Progress, SweepProgress
 from skodyn.sweeps.engines import DEFAULT_ENGINE, open_engine, warm
 from skodyn.sweeps.index import Index, IndexWriter, create_index, open_index
 from skodyn.sweeps.packing import goes_alone
@@ -150,7 +150,7 @@ def sweep(
 
 def run_plan(
     plan: SweepPlan, path: Path, *, overwrite: bool = False, part: Part | None = None, **given: Any
-) -> Tally:
+) -> SweepProgress:
     """Run a plan, or a part of it, into a new index."""
     prepare(pickled(plan.study))
     inside = part_of(plan, part) if part else plan
@@ -159,7 +159,9 @@ def run_plan(
     return _drive(path, plan.study, **given)
 
 
-def run_or_resume(plan: SweepPlan, path: Path, *, part: Part | None = None, **given: Any) -> Tally:
+def run_or_resume(
+    plan: SweepPlan, path: Path, *, part: Part | None = None, **given: Any
+) -> SweepProgress:
     """Start, or go on with what is there if it is of this plan."""
     if not path.exists():
         return run_plan(plan, path, part=part, **given)
@@ -169,7 +171,7 @@ def run_or_resume(plan: SweepPlan, path: Path, *, part: Part | None = None, **gi
 
 def resume_sweep(
     path: str | os.PathLike[str], *, study: Study | None = None, force: bool = False, **given: Any
-) -> Tally:
+) -> SweepProgress:
     """Run what is still pending in an index."""
     with open_index(path) as file:
         index = Index(file)
@@ -205,7 +207,7 @@ def _drive(
     scheduler: Any = None,
     progress: Progress | None = None,
     batch_runs: int | None = None,
-) -> Tally:
+) -> SweepProgress:
     with IndexWriter(path) as writer:
         chosen = _logs(path, json.loads(writer.text("logs")))
         running = open_engine(

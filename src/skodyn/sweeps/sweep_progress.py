@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from skodyn.progress import in_time, shown
-from skodyn.sweeps.driver import Progress, Tally
+from skodyn.sweeps.driver import Progress, SweepProgress
 
 __all__ = ["shown_sweep"]
 
@@ -19,7 +19,7 @@ def shown_sweep(title: str, wanted: Progress | bool | None) -> Iterator[Progress
         return
     with shown(title, wanted) as show:
 
-        def tell(tally: Tally) -> None:
+        def tell(tally: SweepProgress) -> None:
             words = f"{tally.done} of {tally.total} done, {tally.failed} failed, "
             words += f"{tally.rate:,.0f} runs/s, {in_time(tally.seconds_left)} left"
             show(tally.done, tally.total, words)

@@ -29,7 +29,7 @@ from skodyn.topology.subgraph import (
     tree_subgraph,
 )
 from skodyn.topology.tree import Tree
-from skodyn.topology.wording import listed, quote
+from skodyn.wording import listed, quote
 
 __all__ = [
     "Aggregation",

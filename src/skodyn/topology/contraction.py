@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 from skodyn.errors import TopologyError
 from skodyn.topology.digraph import Digraph
 from skodyn.topology.kinds import check_digraph
-from skodyn.topology.wording import listed_nodes, quote
+from skodyn.wording import listed_nodes, quote
 
 __all__ = ["aggregate_digraph", "contract_edge", "contract_nodes", "name_taken"]
 

@@ -14,7 +14,7 @@ from skodyn.errors import TopologyError
 from skodyn.faults import Fault
 from skodyn.topology.numbering import canonical
 from skodyn.topology.search import disjoint_cycles, reachable
-from skodyn.topology.wording import (
+from skodyn.wording import (
     Spelling,
     arrows,
     hashable_names,

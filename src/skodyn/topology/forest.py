@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skodyn.faults import Fault
 from skodyn.topology.search import Adjacency, disjoint_cycles, reachable
-from skodyn.topology.wording import arrows, listed, quote
+from skodyn.wording import arrows, listed, quote
 
 __all__ = [
     "GROUND",

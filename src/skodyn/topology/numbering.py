@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 
 from skodyn.errors import TopologyError
 from skodyn.faults import Fault
-from skodyn.topology.wording import listed
+from skodyn.wording import listed
 
 __all__ = ["canonical"]
 

@@ -20,7 +20,7 @@ from skodyn.topology.subgraph import (
     toward_ground,
 )
 from skodyn.topology.tree import Tree
-from skodyn.topology.wording import listed, listed_nodes
+from skodyn.wording import listed, listed_nodes
 
 __all__ = ["Partition", "partition"]
 

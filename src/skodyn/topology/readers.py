@@ -23,7 +23,7 @@ from skodyn.topology.forest import (
     parent_faults,
     preorder,
 )
-from skodyn.topology.wording import Spelling, hashable_names, listed_items, listed_nodes, quote
+from skodyn.wording import Spelling, hashable_names, listed_items, listed_nodes, quote
 
 __all__ = ["read_digraph", "read_edges", "read_names", "read_positions"]
 

@@ -13,7 +13,7 @@ from skodyn.topology.forest import GROUND
 from skodyn.topology.kinds import check_digraph
 from skodyn.topology.loops import Group, cycle, groups
 from skodyn.topology.tree import Tree
-from skodyn.topology.wording import listed, listed_items, listed_nodes, quote
+from skodyn.wording import listed, listed_items, listed_nodes, quote
 
 __all__ = ["SpanningTree", "breadth_first", "spanning_tree"]
 

@@ -14,7 +14,7 @@ from skodyn.topology.digraph import Digraph
 from skodyn.topology.forest import GROUND
 from skodyn.topology.kinds import check_graph
 from skodyn.topology.tree import Tree
-from skodyn.topology.wording import listed, listed_nodes
+from skodyn.wording import listed, listed_nodes
 
 __all__ = [
     "Subgraph",

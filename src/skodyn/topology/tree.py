@@ -15,7 +15,7 @@ from skodyn.topology.digraph import Digraph
 from skodyn.topology.forest import GROUND, IntArray, packed_arrays
 from skodyn.topology.numbering import canonical
 from skodyn.topology.readers import read_digraph, read_edges, read_names, read_positions
-from skodyn.topology.wording import Spelling, listed_nodes, quote
+from skodyn.wording import Spelling, listed_nodes, quote
 
 __all__ = ["Tree"]
 

@@ -22,13 +22,13 @@ import numpy as np
 
 from skodyn.dynamics import forward_kinematics
 from skodyn.errors import SkodynError
-from skodyn.model.columns import Floats
 from skodyn.simulation import session
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.loop import explain
 from skodyn.simulation.plan import Plan
 from skodyn.simulation.pulling import move_end, pulled, spring_at
 from skodyn.simulation.signals import StopRequest
+from skodyn.typing import Floats
 from skodyn.view.document import replay_page
 from skodyn.view.recording import Recording, still
 from skodyn.view.rotations import quaternions

@@ -9,9 +9,9 @@ from skodyn.channels.entries.poses import AXES
 from skodyn.channels.entry import Channel, DataSet, Labels
 from skodyn.channels.rows import Rows
 from skodyn.faults import Fault
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.registry import register
+from skodyn.typing import Floats
 
 
 def _labels(model: Model) -> Labels:

@@ -11,9 +11,9 @@ from skodyn.channels.loop_curves import error_families, force_families
 from skodyn.channels.rows import Rows
 from skodyn.errors import SkodynError
 from skodyn.faults import Fault
-from skodyn.model.columns import Floats
 from skodyn.model.model import Model
 from skodyn.registry import register
+from skodyn.typing import Floats
 
 WRENCH_PARTS = tuple(f"{part}.{c}" for part in ("moment", "force") for c in "xyz")
 

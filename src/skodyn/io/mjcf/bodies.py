@@ -21,10 +21,11 @@ from skodyn.io.mjcf.joints import BALL, MujocoJoint
 from skodyn.io.robots.assembly import Part, Weight
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.names import unique
-from skodyn.model.columns import Floats, quaternion_to_matrix
+from skodyn.model.columns import quaternion_to_matrix
 from skodyn.model.joints import Fixed
 from skodyn.model.products import applied, product
 from skodyn.model.shapes import Visual
+from skodyn.typing import Floats
 
 __all__ = ["read_parts"]
 

@@ -20,8 +20,9 @@ from skodyn.io.robots.findings import NOT_HERE, Findings
 from skodyn.io.robots.loops import FileCoupling, FileLoop, LoopEnd
 from skodyn.io.robots.mimics import FileMimic, circles
 from skodyn.io.robots.names import unique
-from skodyn.model.columns import LARGEST, Floats, quaternion_to_matrix
+from skodyn.model.columns import LARGEST, quaternion_to_matrix
 from skodyn.model.joints import Fixed, Joint, Spherical
+from skodyn.typing import Floats
 
 __all__ = ["Equalities", "read_equalities"]
 

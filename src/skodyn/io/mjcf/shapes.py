@@ -8,8 +8,9 @@ import numpy as np
 
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.meshes import MeshFinder
-from skodyn.model.columns import Floats, quaternion_to_matrix
+from skodyn.model.columns import quaternion_to_matrix
 from skodyn.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere, Visual
+from skodyn.typing import Floats
 
 __all__ = ["mesh_place", "read_visuals", "shape_of"]
 

@@ -11,10 +11,11 @@ from skodyn.io.mjcf.joints import BALL, FREE
 from skodyn.io.robots.assembly import Carrier, beyond
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.names import unique
-from skodyn.model.columns import LARGEST, Floats, quaternion_to_matrix
+from skodyn.model.columns import LARGEST, quaternion_to_matrix
 from skodyn.model.description import ModelBuilder
 from skodyn.model.model import Model
 from skodyn.model.products import applied
+from skodyn.typing import Floats
 
 __all__ = ["add_sites", "read_starts"]
 

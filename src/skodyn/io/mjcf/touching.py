@@ -12,8 +12,9 @@ from skodyn.io.mjcf.shapes import mesh_place, shape_of
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.meshes import MeshFinder
 from skodyn.io.robots.touching import FileShape, has_size, hull_points
-from skodyn.model.columns import Floats, quaternion_to_matrix
+from skodyn.model.columns import quaternion_to_matrix
 from skodyn.model.shapes import HalfSpace, HeightField, Mesh, Points, Surface, Touching
+from skodyn.typing import Floats
 
 __all__ = ["read_touching"]
 

@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from skodyn.conventions import GROUND
-from skodyn.model.columns import Floats
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import Fixed, Joint
 from skodyn.model.products import applied, dot, product
 from skodyn.model.shapes import Visual
+from skodyn.typing import Floats
 
 __all__ = [
     "Carrier",

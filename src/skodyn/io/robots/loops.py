@@ -9,10 +9,10 @@ from skodyn.io.robots.assembly import ORIGIN, Carrier
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.mimics import FileMimic
 from skodyn.io.robots.names import unique
-from skodyn.model.columns import Floats
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import Joint
 from skodyn.model.products import applied, product
+from skodyn.typing import Floats
 
 __all__ = ["FileCoupling", "FileLoop", "LoopEnd", "add_couplings", "add_loops", "as_couplings"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from skodyn.errors import ModelError
-from skodyn.model.columns import shown
-from skodyn.topology.wording import Spelling
+from skodyn.faults import shown
+from skodyn.wording import Spelling
 
 __all__ = ["IGNORABLE", "LoadOptions"]
 

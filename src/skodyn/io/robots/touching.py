@@ -11,10 +11,10 @@ import numpy as np
 from skodyn.io.robots.assembly import Carrier
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.names import unique
-from skodyn.model.columns import Floats
 from skodyn.model.description import ModelBuilder
 from skodyn.model.products import applied, product
 from skodyn.model.shapes import Mesh, Points, Surface, Touching, shape_word
+from skodyn.typing import Floats
 
 __all__ = ["FileShape", "add_shapes", "has_size", "hull_points", "thinned"]
 

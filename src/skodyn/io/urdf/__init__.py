@@ -15,7 +15,7 @@ import numpy as np
 
 from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
-from skodyn.faults import Fault, Subject, in_file
+from skodyn.faults import Fault, Subject, in_file, shown
 from skodyn.io.robots.assembly import Part, assemble, placed_visuals
 from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.loops import FileCoupling, add_couplings, add_loops, as_couplings
@@ -44,15 +44,14 @@ from skodyn.io.urdf.loops import (
     read_loop,
 )
 from skodyn.io.urdf.tree import check_mimics, check_tree, joints_from_root
-from skodyn.io.urdf.values import Values, part_of_file
+from skodyn.io.urdf.values import AttributeReader, part_of_file
 from skodyn.io.urdf.weights import check_masses, judge_inertias, repaired
 from skodyn.io.xml_source import Element, XmlSource
-from skodyn.model.columns import shown
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import Free, Joint
 from skodyn.model.model import Model
 from skodyn.model.name_checks import name_problem
-from skodyn.topology.wording import listed
+from skodyn.wording import listed
 
 __all__ = ["UrdfFile"]
 
@@ -80,7 +79,7 @@ class UrdfFile:
         self.source, self.options = source, options
         self.findings = Findings(options.ignore)
         top = source.root
-        self.values = Values(self.findings, self._version(top))
+        self.values = AttributeReader(self.findings, self._version(top))
         if top.tag != "robot":
             problem = f"the outermost element is <{top.tag}>"
             raise ModelError(source.fault(top.line, problem, "a URDF file has <robot>."))

@@ -10,7 +10,7 @@ from skodyn.io.urdf.joints import UrdfJoint
 from skodyn.io.urdf.links import Link
 from skodyn.io.urdf.loops import Tie, UrdfCoupling, UrdfLoop
 from skodyn.model.joints import Spherical
-from skodyn.topology.wording import Spelling
+from skodyn.wording import Spelling
 
 __all__ = ["as_file_coupling", "as_file_loop", "check_ends", "check_motion", "tied_links"]
 

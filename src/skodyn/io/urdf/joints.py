@@ -10,13 +10,13 @@ import numpy as np
 
 from skodyn.faults import Subject
 from skodyn.io.robots.mimics import FileMimic
-from skodyn.io.urdf.values import Values, part_of_file
+from skodyn.io.urdf.values import AttributeReader, part_of_file
 from skodyn.io.xml_source import Element
-from skodyn.model.columns import Floats
 from skodyn.model.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
 from skodyn.model.products import norm
 from skodyn.model.properties import JointLimits, JointProperties
-from skodyn.topology.wording import Spelling
+from skodyn.typing import Floats
+from skodyn.wording import Spelling
 
 __all__ = ["UrdfJoint", "read_axis", "read_joint", "read_type"]
 
@@ -79,7 +79,7 @@ def _in_plane(normal: Floats) -> tuple[list[float], list[float]]:
     return x.tolist(), np.cross(n, x).tolist()
 
 
-def read_joint(values: Values, element: Element, name: str) -> UrdfJoint:
+def read_joint(values: AttributeReader, element: Element, name: str) -> UrdfJoint:
     """The joint; what cannot be read is a fault, and has a default in its place."""
     owner = part_of_file("Joint", name)
     values.check(
@@ -105,7 +105,9 @@ def read_joint(values: Values, element: Element, name: str) -> UrdfJoint:
     return joint
 
 
-def read_type(values: Values, element: Element, owner: Subject, types: Sequence[str]) -> str:
+def read_type(
+    values: AttributeReader, element: Element, owner: Subject, types: Sequence[str]
+) -> str:
     """One of these types; "fixed", and a fault, for any other."""
     given = values.text(element, "type", owner, f"give one of {', '.join(types)}")
     if given is not None and given not in types:
@@ -116,7 +118,7 @@ def read_type(values: Values, element: Element, owner: Subject, types: Sequence[
     return given if given is not None and given in types else "fixed"
 
 
-def _end(values: Values, element: Element, tag: str, owner: Subject) -> str:
+def _end(values: AttributeReader, element: Element, tag: str, owner: Subject) -> str:
     found = element.first(tag)
     if found is None:
         example = f'write <{tag} link="NAME"/>'
@@ -126,7 +128,9 @@ def _end(values: Values, element: Element, tag: str, owner: Subject) -> str:
     return values.text(found, "link", owner, "name a link") or ""
 
 
-def _read_motion(values: Values, element: Element, owner: Subject, joint: UrdfJoint) -> None:
+def _read_motion(
+    values: AttributeReader, element: Element, owner: Subject, joint: UrdfJoint
+) -> None:
     if joint.type != "floating":
         axis = element.first("axis")
         direction = None if axis is None else read_axis(values, axis, owner)
@@ -150,7 +154,7 @@ def _read_motion(values: Values, element: Element, owner: Subject, joint: UrdfJo
         _read_mimic(values, mimic, owner, joint)
 
 
-def read_axis(values: Values, found: Element, owner: Subject) -> Floats | None:
+def read_axis(values: AttributeReader, found: Element, owner: Subject) -> Floats | None:
     """The direction of an <axis>; None, with a fault, if it has none."""
     values.check(found, owner, attributes=("xyz",))
     axis = values.vector(found, "xyz", owner, None)
@@ -167,7 +171,7 @@ def read_axis(values: Values, found: Element, owner: Subject) -> Floats | None:
     return direction
 
 
-def _read_limits(values: Values, limit: Element, owner: Subject, joint: UrdfJoint) -> None:
+def _read_limits(values: AttributeReader, limit: Element, owner: Subject, joint: UrdfJoint) -> None:
     values.check(limit, owner, attributes=("lower", "upper", "effort", "velocity"))
     if not joint.has_one_axis:
         sentence = f"<limit> of a {joint.type} joint is not used"
@@ -196,7 +200,9 @@ def _read_limits(values: Values, limit: Element, owner: Subject, joint: UrdfJoin
         joint.limit_line = limit.line
 
 
-def _read_mimic(values: Values, element: Element, owner: Subject, joint: UrdfJoint) -> None:
+def _read_mimic(
+    values: AttributeReader, element: Element, owner: Subject, joint: UrdfJoint
+) -> None:
     values.check(element, owner, attributes=("joint", "multiplier", "offset"))
     source = values.text(element, "joint", owner, "name the joint that it follows")
     multiplier = values.number(element, "multiplier", owner, 1.0)

@@ -11,7 +11,7 @@ from skodyn.io.robots.assembly import WEIGHTLESS, Weight
 from skodyn.io.robots.meshes import MeshFinder, mesh_vertices
 from skodyn.io.robots.touching import FileShape, has_size, hull_points
 from skodyn.io.urdf.proximity import read_proximity
-from skodyn.io.urdf.values import Values, part_of_file
+from skodyn.io.urdf.values import AttributeReader, part_of_file
 from skodyn.io.xml_source import Element
 from skodyn.model.products import product
 from skodyn.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere, Touching, Visual
@@ -51,7 +51,7 @@ class LinkReader:
     """Reads links; materials with a name may be defined before or after their use."""
 
     def __init__(
-        self, values: Values, meshes: MeshFinder, materials: dict[str, Color], hulls: bool
+        self, values: AttributeReader, meshes: MeshFinder, materials: dict[str, Color], hulls: bool
     ) -> None:
         self.hulls = hulls
         self.values = values

@@ -19,9 +19,9 @@ import numpy as np
 from skodyn.faults import Subject
 from skodyn.io.robots.names import unique
 from skodyn.io.urdf.joints import read_axis, read_type
-from skodyn.io.urdf.values import Values, part_of_file
+from skodyn.io.urdf.values import AttributeReader, part_of_file
 from skodyn.io.xml_source import Element
-from skodyn.model.columns import Floats
+from skodyn.typing import Floats
 
 __all__ = ["BALL", "Tie", "UrdfCoupling", "UrdfLoop", "named_balls", "read_coupling", "read_loop"]
 
@@ -73,7 +73,7 @@ class UrdfCoupling:
 Tie = UrdfLoop | UrdfCoupling
 
 
-def read_loop(values: Values, element: Element, name: str) -> UrdfLoop:
+def read_loop(values: AttributeReader, element: Element, name: str) -> UrdfLoop:
     """The loop; what cannot be read is a fault, and has a default in its place."""
     owner = part_of_file("Loop", name)
     once = ("predecessor", "successor", "axis", *_NO_COORDINATE)
@@ -93,7 +93,9 @@ def read_loop(values: Values, element: Element, name: str) -> UrdfLoop:
     return loop
 
 
-def _end(values: Values, element: Element, tag: str, owner: Subject, *, placed: bool) -> End:
+def _end(
+    values: AttributeReader, element: Element, tag: str, owner: Subject, *, placed: bool
+) -> End:
     found = element.first(tag)
     if found is None:
         example = f'write <{tag} link="NAME"/>'
@@ -104,7 +106,7 @@ def _end(values: Values, element: Element, tag: str, owner: Subject, *, placed: 
     return End(link, *values.pose(found, owner)) if placed else End(link)
 
 
-def read_coupling(values: Values, element: Element, name: str) -> UrdfCoupling:
+def read_coupling(values: AttributeReader, element: Element, name: str) -> UrdfCoupling:
     """The coupling; likewise."""
     owner = part_of_file("Coupling", name)
     once = ("predecessor", "successor", "ratio")
@@ -125,7 +127,7 @@ def read_coupling(values: Values, element: Element, name: str) -> UrdfCoupling:
 
 
 def named_balls(
-    values: Values, elements: Iterable[Element], taken: Iterable[str]
+    values: AttributeReader, elements: Iterable[Element], taken: Iterable[str]
 ) -> dict[str, UrdfLoop]:
     """Drake's ball constraints, which have no names of their own."""
     names = set(taken)
@@ -133,7 +135,7 @@ def named_balls(
     return {loop.name: loop for loop in found}
 
 
-def _read_ball(values: Values, element: Element, name: str) -> UrdfLoop:
+def _read_ball(values: AttributeReader, element: Element, name: str) -> UrdfLoop:
     owner = part_of_file("Loop", name)
     tags = [f"{BALL}_{key}" for key in ("body_A", "p_AP", "body_B", "p_BQ")]
     values.check(element, owner, once=tags)
@@ -150,7 +152,9 @@ def _read_ball(values: Values, element: Element, name: str) -> UrdfLoop:
     return loop
 
 
-def _part(values: Values, element: Element, tag: str, owner: Subject, key: str) -> Element | None:
+def _part(
+    values: AttributeReader, element: Element, tag: str, owner: Subject, key: str
+) -> Element | None:
     found = element.first(tag)
     if found is None:
         remedy = f"write <{tag} {key}=…/>."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from skodyn.faults import Subject
-from skodyn.io.urdf.values import Values
+from skodyn.io.urdf.values import AttributeReader
 from skodyn.io.xml_source import Element
 from skodyn.model.shapes import Proximity
 
@@ -28,7 +28,7 @@ _HYDROELASTIC = (
 )  # fmt: skip
 
 
-def read_proximity(values: Values, element: Element, owner: Subject) -> Proximity:
+def read_proximity(values: AttributeReader, element: Element, owner: Subject) -> Proximity:
     """The properties of a shape; what is wrong with them is among the findings."""
     values.check(element, owner, once=(*_USED, *_HYDROELASTIC))
     found: dict[str, Any] = {}

@@ -12,7 +12,7 @@ from skodyn.io.urdf.joints import UrdfJoint
 from skodyn.io.urdf.links import Link
 from skodyn.model.description import MimicDescription
 from skodyn.model.mimic_checks import check_mimics as judge_mimics
-from skodyn.topology.wording import Spelling, arrows, listed
+from skodyn.wording import Spelling, arrows, listed
 
 __all__ = ["check_mimics", "check_tree", "joints_from_root"]
 

@@ -8,14 +8,15 @@ from collections.abc import Collection
 
 import numpy as np
 
-from skodyn.faults import Subject
+from skodyn.faults import Subject, shown
 from skodyn.io.robots.findings import Findings
 from skodyn.io.urdf.extensions import HARMLESS_ATTRIBUTES, ONLY_SEEN, is_harmless
 from skodyn.io.xml_source import Element
-from skodyn.model.columns import LARGEST, Floats, quaternion_to_matrix, shown
-from skodyn.topology.wording import Spelling, did_you_mean
+from skodyn.model.columns import LARGEST, quaternion_to_matrix
+from skodyn.typing import Floats
+from skodyn.wording import Spelling, did_you_mean
 
-__all__ = ["Values", "part_of_file"]
+__all__ = ["AttributeReader", "part_of_file"]
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
@@ -38,7 +39,7 @@ def _inside(owner: Subject, element: Element, key: str) -> Subject:
     return owner.at(key) if owner.path[0] == element.tag else owner.at(element.tag, key)
 
 
-class Values:
+class AttributeReader:
     """Reads attributes and reports what does not fit; `owner` starts every sentence."""
 
     def __init__(self, findings: Findings, version: str = "1.0") -> None:

@@ -20,9 +20,9 @@ from skodyn.io.robots.assembly import (
 from skodyn.io.robots.findings import Findings
 from skodyn.io.urdf.joints import UrdfJoint
 from skodyn.io.urdf.links import Link
-from skodyn.model.columns import Floats
 from skodyn.model.inertia_checks import check_inertias, nearest_valid
-from skodyn.topology.wording import listed
+from skodyn.typing import Floats
+from skodyn.wording import listed
 
 __all__ = ["check_masses", "judge_inertias", "repaired"]
 

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from skodyn.conventions import JointKind
-from skodyn.model.columns import Floats
 from skodyn.model.joint_entry import Joint, Peers, tilde
 from skodyn.model.keywords import fields_checked
 from skodyn.model.peer_rules import PositionFirstRule, WorldVelocityRule
 from skodyn.registry import register
+from skodyn.typing import Floats
 
 __all__ = ["Free"]
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from skodyn.faults import Fault
 from skodyn.model.closing import LENGTH, ClosingFrames, Row
-from skodyn.model.columns import Floats
 from skodyn.model.joint_entry import Joint, number_faults, of_parameter
 from skodyn.model.keywords import fields_checked
+from skodyn.typing import Floats
 
 __all__ = ["Rod"]
 

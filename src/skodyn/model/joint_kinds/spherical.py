@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from skodyn.conventions import JointKind
 from skodyn.model.closing import POINT, ClosingFrames, Row
-from skodyn.model.columns import Floats
 from skodyn.model.joint_entry import Joint, Peers, tilde
 from skodyn.model.keywords import fields_checked
 from skodyn.model.peer_rules import SameRule, ScalarLastRule
 from skodyn.registry import register
+from skodyn.typing import Floats
 
 __all__ = ["Spherical"]
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from skodyn.conventions import QUATERNION_TOLERANCE
 from skodyn.errors import ModelError
-from skodyn.model.columns import Floats
 from skodyn.model.joints import Joint
 from skodyn.model.keys import ANY, MOVING_JOINT, NOT_NEGATIVE, ROWS, SOME, TIMES, key
 from skodyn.model.keywords import fields_checked
@@ -30,6 +29,7 @@ from skodyn.simulation.forces import (
     STEADY,
     STEADY_JOINT,
 )
+from skodyn.typing import Floats
 
 __all__ = ["Motion", "MotionFunction", "MotionTable", "SineMotion", "SteadyMotion"]
 

@@ -12,7 +12,6 @@ from skodyn.conventions import GROUND
 from skodyn.jit import helper
 from skodyn.kernels.mimics import full_model
 from skodyn.lanes import fma, parameter, select, sqrt
-from skodyn.model.columns import Floats
 from skodyn.model.keys import BODY_OR_WORLD, NOT_NEGATIVE, TITLE, VECTOR, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
@@ -22,6 +21,7 @@ from skodyn.simulation.element import ORIGIN, Element, Packed, place_of, point_o
 from skodyn.simulation.element_tools import add_force, numbers3, point_motion
 from skodyn.simulation.forces import FIRST, OFFSET, OWN_PART, POINT_SPRING, SECOND
 from skodyn.spatial.linear3 import cross, dot, negate, scale, subtract
+from skodyn.typing import Floats
 
 Vector = Sequence[float]
 _PLACE = "where it is attached, in the axes of the body or frame, m"

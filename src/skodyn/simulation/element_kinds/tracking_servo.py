@@ -15,7 +15,6 @@ from skodyn.kernels.mimics import full_model
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import entry
 from skodyn.lanes import PartAtWidths, load_rows, parts_of
-from skodyn.model.columns import Floats
 from skodyn.model.keys import (
     ANY,
     BOOLEAN,
@@ -37,6 +36,7 @@ from skodyn.simulation.element_kinds.servo import pid
 from skodyn.simulation.element_kinds.torque_table import table_time
 from skodyn.simulation.forces import FIRST, OFFSET
 from skodyn.simulation.structures import EFFECTS, STATE, SYSTEM
+from skodyn.typing import Floats
 
 __all__ = ["TrackingServo"]
 

@@ -11,7 +11,6 @@ import numpy as np
 from skodyn.errors import ModelError
 from skodyn.jit import helper
 from skodyn.kernels.workspace import ROTATION, body_slot, load_matrix
-from skodyn.model.columns import Floats
 from skodyn.model.keys import BODY, TITLE, VECTOR, key, one_of
 from skodyn.model.keywords import fields_checked
 from skodyn.model.products import applied
@@ -22,6 +21,7 @@ from skodyn.simulation.element import ORIGIN, Element, Packed, place_of, point_o
 from skodyn.simulation.element_tools import add_force, numbers3
 from skodyn.simulation.forces import CODE, FIRST, OFFSET, OWN_PART, WRENCH_BODY, WRENCH_WORLD
 from skodyn.spatial.linear3 import multiply_vector
+from skodyn.typing import Floats
 
 Vector = Sequence[float]
 

@@ -7,7 +7,7 @@ end, what the state has of it is picked.
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.implicit_mimics import answer_coupled, sweep_coupled
+from skodyn.kernels.implicit_mimics import backsubstitute_coupled, sweep_coupled
 from skodyn.kernels.implicit_pairs import correct_for_pairs
 from skodyn.kernels.mimics import full_dof, full_model, pick_rates
 from skodyn.kernels.status import OK
@@ -43,7 +43,7 @@ def newton_coupled(work, system, t, h, state, what):
         places = places_of(system, implicit_codes(system))
         status = sweep_coupled(work, full_model(system.model), places)
         if status == OK and places.n_pairs > 0:
-            correct_for_pairs(answer_coupled, work, full_model(system.model), places)
+            correct_for_pairs(backsubstitute_coupled, work, full_model(system.model), places)
         return status
     return OK
 

@@ -7,8 +7,12 @@ Driven joints have the velocity of their motion at the end of the step, which al
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.implicit_drives import answer_or_follow, work_of_drives, yield_or_follow
-from skodyn.kernels.implicit_pairs import answer_in_tree, correct_for_pairs
+from skodyn.kernels.implicit_drives import (
+    backsubstitute_or_follow,
+    project_or_follow,
+    work_of_drives,
+)
+from skodyn.kernels.implicit_pairs import backsubstitute_in_tree, correct_for_pairs
 from skodyn.kernels.implicit_sweep import gather_impulses, scatter_changes
 from skodyn.kernels.joint_kinds import is_free
 from skodyn.kernels.status import OK
@@ -36,10 +40,10 @@ def newton_driven(work, system, t, h, state, what):
         added = work_of_drives(work, model, places)
         store_rows(work, state.y, done, load_rows(work, state.y, done) + added)
         return OK
-    first = gather_impulses(yield_or_follow, work, model, places)
-    second = scatter_changes(answer_or_follow, work, model, places)
+    first = gather_impulses(project_or_follow, work, model, places)
+    second = scatter_changes(backsubstitute_or_follow, work, model, places)
     if first == OK and second == OK and places.n_pairs > 0:
-        correct_for_pairs(answer_in_tree, work, model, places)
+        correct_for_pairs(backsubstitute_in_tree, work, model, places)
     return first if first != OK else second
 
 

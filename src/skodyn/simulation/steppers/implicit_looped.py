@@ -8,7 +8,7 @@ method.
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.implicit_loop_pairs import answer_with_loops
+from skodyn.kernels.implicit_loop_pairs import backsubstitute_with_loops
 from skodyn.kernels.implicit_loops import factor_loops, sweep_looped
 from skodyn.kernels.implicit_pairs import correct_for_pairs
 from skodyn.kernels.loop_projection import was_factored
@@ -32,5 +32,5 @@ def newton_looped(work, system, t, h, state, what):
     places = places_of(system, implicit_codes(system))
     status = sweep_looped(work, system.model, places)
     if status == OK and places.n_pairs > 0:
-        correct_for_pairs(answer_with_loops, work, system.model, places)
+        correct_for_pairs(backsubstitute_with_loops, work, system.model, places)
     return status

@@ -8,7 +8,7 @@ import numpy as np
 
 from skodyn.algebra.expression import Operator
 from skodyn.algebra.tables import BlockTable
-from skodyn.model.columns import Floats
+from skodyn.typing import Floats
 from skodyn.view.plots import style
 from skodyn.view.plots.sparsity import GRID_LINE, MOST_NAMES
 

@@ -15,7 +15,7 @@ from skodyn.model.layout import NQ
 
 
 @helper
-def prepare_turns(work, model, q):
+def prepare_sincos(work, model, q):
     """Fill the table, if there is one at this width; a scatter begins with it."""
     if single(work):
         at, nq = sine_slot(model), model.tree[NQ]
@@ -24,7 +24,7 @@ def prepare_turns(work, model, q):
 
 
 @helper
-def turn_of(work, model, q, i):
+def sincos_of(work, model, q, i):
     """(sin, cos) of coordinate i."""
     if single(work):
         at = sine_slot(model) + i

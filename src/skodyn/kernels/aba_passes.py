@@ -38,7 +38,7 @@ def add_scaled_spatial(a, s, b):
 
 
 @helper
-def take_residue(work, model, k, r, z, tau):
+def eliminate_joint(work, model, k, r, z, tau):
     """z⁺ from z, with 𝒯 given; stores ε of every degree of freedom of joint k."""
     for d_back in range(entry(model, k, N_DOF)):
         i = entry(model, k, N_DOF) - 1 - d_back
@@ -53,7 +53,7 @@ def take_residue(work, model, k, r, z, tau):
 
 
 @helper
-def answer_acceleration(work, model, k, i, alpha):
+def backsubstitute_dof(work, model, k, i, alpha):
     """v̇ of degree of freedom i of joint k, given α as far as the joint's earlier ones made it."""
     record = dof_slot(body_count(model), entry(model, k, V_START) + i)
     u = load6(work, record + GAIN)
@@ -61,7 +61,7 @@ def answer_acceleration(work, model, k, i, alpha):
 
 
 @helper
-def yield_force(work, model, k, r, f):
+def project_force(work, model, k, r, f):
     """τ̄(k)·f: what of a force passes joint k when the joint is left free."""
     for d_back in range(entry(model, k, N_DOF)):
         i = entry(model, k, N_DOF) - 1 - d_back
