@@ -56,7 +56,7 @@ from skodyn.kernels.loop_table import (
     group_at,
     groups_on,
     member_body,
-    places_of,
+    loop_places,
 )
 from skodyn.kernels.status import (
     BAD_INPUT,
@@ -121,7 +121,7 @@ def close_groups_on(work, model, places, k):
 @routine
 def gather_embedded(work, model, tau, f_ext):
     """Tips to base: P, z, u, 1/d and ε of single bodies, D, Y and y of groups."""
-    n, places = body_count(model), places_of(model)
+    n, places = body_count(model), loop_places(model)
     status = OK
     for back in range(n):
         k = n - 1 - back
@@ -150,7 +150,7 @@ def gather_embedded(work, model, tau, f_ext):
 @routine
 def scatter_embedded(work, model, ground, out):
     """Base to tips: θ̈ and α, given the acceleration of the ground."""
-    n, places = body_count(model), places_of(model)
+    n, places = body_count(model), loop_places(model)
     status = OK
     store6(work, MOTION, ground)
     for k in range(n):

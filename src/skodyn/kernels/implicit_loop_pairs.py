@@ -28,6 +28,7 @@ from skodyn.kernels.loop_table import (
     first_group_on,
     group_at,
     groups_on,
+    loop_places,
     loop_lane,
     stage_at,
 )
@@ -98,20 +99,20 @@ def _close_loaded_group(work, model, group):
 
 
 @helper
-def _close_loaded_groups_on(work, model, k):
-    for i in range(groups_on(model, k)):
-        _close_loaded_group(work, model, group_at(model, first_group_on(model, k) + i))
+def _close_loaded_groups_on(work, model, hooks, k):
+    for i in range(groups_on(model, hooks, k)):
+        _close_loaded_group(work, model, group_at(model, first_group_on(model, hooks, k) + i))
 
 
 @routine
 def _gather_loads(work, model, places):
     """Tips to base: residuals of the LOAD of all pairs."""
-    n = body_count(model)
+    n, hooks = body_count(model), loop_places(model)
     for back in range(n):
         k = n - 1 - back
-        _close_loaded_groups_on(work, model, k)
+        _close_loaded_groups_on(work, model, hooks, k)
         f = less_pair_loads(work, model, places, k, passed_force(work, model, k))
-        if moves_with_group(model, k):
+        if moves_with_group(model, hooks, k):
             r = load_matrix(work, body_slot(k) + ROTATION)
             for i in range(entry(model, k, N_DOF)):
                 record = dof_slot(n, entry(model, k, V_START) + i)
@@ -120,13 +121,13 @@ def _gather_loads(work, model, places):
         else:
             f = project_load(work, model, k, f)
         pass_force_inward(work, model, k, f, False)
-    _close_loaded_groups_on(work, model, -1)
+    _close_loaded_groups_on(work, model, hooks, -1)
 
 
 @routine
 def _scatter_answers(work, model, places, keep):
     """Base to tips: what it moves; `keep` adds it to Newton's step."""
-    n = body_count(model)
+    n, hooks = body_count(model), loop_places(model)
     store6(work, MOTION, (zero3(work), zero3(work)))
     for k in range(n):
         open_group_of(work, model, k, places.changes)
@@ -136,7 +137,7 @@ def _scatter_answers(work, model, places, keep):
         change = shift_motion(load3(work, slot + ARM), inner)
         for i in range(entry(model, k, N_DOF)):
             dof = entry(model, k, V_START) + i
-            if moves_with_group(model, k):
+            if moves_with_group(model, hooks, k):
                 x = load(work, dof_slot(n, dof) + RESIDUE)
             else:
                 x = backsubstitute_dof(work, model, k, i, change)

@@ -59,6 +59,7 @@ from skodyn.kernels.loop_table import (
     group_count,
     group_of,
     groups_on,
+    loop_places,
     loop_lane,
     member_body,
     stage_at,
@@ -173,11 +174,11 @@ def _close_resisted_group(work, model, places, group):
 
 
 @helper
-def _close_groups_on(work, model, places, k):
+def _close_groups_on(work, model, hooks, places, k):
     """All groups that body k carries."""
     status = OK
-    for i in range(groups_on(model, k)):
-        group = group_at(model, first_group_on(model, k) + i)
+    for i in range(groups_on(model, hooks, k)):
+        group = group_at(model, first_group_on(model, hooks, k) + i)
         if in_range_space(model, group):
             answer = close_range_group(work, model, group)
         else:
@@ -189,17 +190,17 @@ def _close_groups_on(work, model, places, k):
 @routine
 def _gather(work, model, places):
     """Tips to base: P, z, u, 1/d and ε of single bodies, D, Y and y of groups."""
-    n, status = body_count(model), OK
+    n, status, hooks = body_count(model), OK, loop_places(model)
     for back in range(n):
         k = n - 1 - back
-        answer = _close_groups_on(work, model, places, k)
+        answer = _close_groups_on(work, model, hooks, places, k)
         status = status if status != OK else answer
         r = load_matrix(work, body_slot(k) + ROTATION)
         p = gathered_inertia(work, model, k, body_inertia(work, model, k, r))
         f = subtract_spatial(passed_force(work, model, k), load6(work, places.loads + 6 * k))
         for i in range(places.touched[k], places.touched[k + 1]):
             p, f = bear_point(work, places, places.touched[n + 1 + i], p, f)
-        if moves_with_group(model, k):
+        if moves_with_group(model, hooks, k):
             f = add_applied_articulated(f, p, load6(work, body_slot(k) + CORIOLIS))
             carry_rigidly(work, model, k, r, p, f, places.impulses)
         else:
@@ -208,7 +209,7 @@ def _gather(work, model, places):
                 status = joint_trouble(work, model, k)
         pass_inertia_inward(work, model, k, p, False)
         pass_force_inward(work, model, k, f, False)
-    answer = _close_groups_on(work, model, places, -1)
+    answer = _close_groups_on(work, model, hooks, places, -1)
     return status if status != OK else answer
 
 
@@ -232,12 +233,12 @@ def open_group_of(work, model, k, changes):
 @routine
 def _scatter(work, model, places):
     """Base to tips: the next v of joints and points, and v − v₀ of bodies into MOTION."""
-    n, status = body_count(model), OK
+    n, status, hooks = body_count(model), OK, loop_places(model)
     store6(work, MOTION, (zero3(work), zero3(work)))
     for k in range(n):
         answer = open_group_of(work, model, k, places.changes)
         status = status if status != OK else answer
-        slot, member = body_slot(k), moves_with_group(model, k)
+        slot, member = body_slot(k), moves_with_group(model, hooks, k)
         r = load_matrix(work, slot + ROTATION)
         inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
         change = shift_motion(load3(work, slot + ARM), inner)

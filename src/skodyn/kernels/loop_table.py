@@ -88,7 +88,7 @@ def groups_on(model, places, k):
     return model.tree[places.hooks + 2 * (k + 1) + 1]
 
 
-class Places(NamedTuple):
+class LoopPlaces(NamedTuple):
     """Where hooks, memberships and groups begin: read once for a walk over all bodies."""
 
     hooks: int
@@ -97,8 +97,8 @@ class Places(NamedTuple):
 
 
 @helper
-def places_of(model):
-    return Places(
+def loop_places(model):
+    return LoopPlaces(
         _header(model, HOOKS_AT), _header(model, MEMBERSHIP_AT), _header(model, GROUPS_AT)
     )
 
