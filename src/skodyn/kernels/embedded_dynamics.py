@@ -55,8 +55,8 @@ from skodyn.kernels.loop_table import (
     first_group_on,
     group_at,
     groups_on,
-    member_body,
     loop_places,
+    member_body,
 )
 from skodyn.kernels.status import (
     BAD_INPUT,

@@ -28,8 +28,8 @@ from skodyn.kernels.loop_table import (
     first_group_on,
     group_at,
     groups_on,
-    loop_places,
     loop_lane,
+    loop_places,
     stage_at,
 )
 from skodyn.kernels.workspace import (

@@ -59,8 +59,8 @@ from skodyn.kernels.loop_table import (
     group_count,
     group_of,
     groups_on,
-    loop_places,
     loop_lane,
+    loop_places,
     member_body,
     stage_at,
 )
