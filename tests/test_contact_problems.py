@@ -3,15 +3,17 @@ stacks, spinning and rolling resistance, a gripper that is turned over."""
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.interpolate import CubicHermiteSpline
 
 import skodyn as sk
-from test_contact_runs import FINE, FLOOR, at, ball, law, reference
+from test_contact_runs import FINE, FLOOR, RIGID, at, ball, law, reference
 
 TANGENTIAL = ("tangential_stiffness", "tangential_damping")
-RIGID = 5e-4  # against answers for rigid bodies
 ROD = reference("falling_rod")
 
 
@@ -132,39 +134,91 @@ def test_a_stack_of_spheres_rests_at_the_depths_of_its_weights():
     assert run.summary["warnings"] == []
 
 
-def test_a_rimless_wheel_falls_into_its_limit_cycle():
-    """ω⁺ = ηω⁻ at each spoke, and what it gains between: ω² = 4λ²·g/l·sin α·sin γ/(1 − η²)."""
-    spokes, length, mass, inertia, slope = 8, 1.0, 1.0, 0.5, 0.08
-    alpha = np.pi / spokes
+WHEEL = {"spokes": 8, "length": 1.0, "mass": 1.0, "inertia": 0.5, "slope": 0.08}
+
+
+class RigidWheel:
+    """On one spoke, without slip: ω² = ω0² + 2λ·g/l·(cos θ0 − cos θ); ω⁺ = ηω⁻ at each spoke."""
+
+    def __init__(self, spokes, length, mass, inertia, slope):
+        self.alpha, self.slope = np.pi / spokes, slope
+        share = mass * length**2 / (mass * length**2 + inertia)
+        self.eta = 1.0 - share * (1.0 - np.cos(2 * self.alpha))
+        self.pull = 2.0 * share * 9.81 / length
+
+    def squares(self, start, steps, angle):
+        """ω² at this angle from the vertical, on each of so many spokes; ω = start on the first."""
+        first, last = self.slope - self.alpha, self.slope + self.alpha
+        found, square = [], start**2
+        for _ in range(steps):
+            found.append(square + self.pull * (np.cos(first) - np.cos(angle)))
+            square = self.eta**2 * (square + self.pull * (np.cos(first) - np.cos(last)))
+        return np.array(found)
+
+    def cycle(self):
+        """ω just after a spoke has met the ground, of the limit cycle."""
+        gain = 2.0 * self.pull * np.sin(self.alpha) * np.sin(self.slope)
+        return np.sqrt(self.eta**2 * gain / (1.0 - self.eta**2))
+
+
+def rolled(start, stiffness, damping_ratio, duration=4.2):
+    """(time as a function of the angle, last angle) of a run that begins upon a spoke; the
+    bristle's damping is so many times 2√(kt·m)."""
+    spokes, length, mass, inertia, slope = WHEEL.values()
     b = sk.ModelBuilder()
     b.add_body("x", joint=sk.Prismatic((1, 0, 0), name="x"))
     b.add_body("z", "x", sk.Prismatic((0, 0, 1), name="z"))
     b.add_body("wheel", "z", sk.Revolute((0, 1, 0), name="turn"), mass=mass,
                inertia=(inertia, inertia, inertia))  # fmt: skip
-    ends = [(length * np.sin(2 * alpha * k), 0, -length * np.cos(2 * alpha * k))
-            for k in range(spokes)]  # fmt: skip
+    part = 2 * np.pi / spokes
+    ends = [(length * np.sin(part * k), 0, -length * np.cos(part * k)) for k in range(spokes)]
     b.add_collision("wheel", sk.Points(tuple(ends)))
-    share = mass * length**2 / (mass * length**2 + inertia)
-    eta = 1.0 - share * (1.0 - np.cos(2 * alpha))
-    gain = 4.0 * share * 9.81 / length * np.sin(alpha) * np.sin(slope)
-    after = np.sqrt(eta**2 * gain / (1.0 - eta**2))
-    # the ground descends towards +x; a spoke behind by alpha has just taken the weight
+    # the ground descends towards +x; a spoke behind by half a part has just taken the weight
     floor = [sk.HalfSpace(normal=(np.sin(slope), 0, np.cos(slope)))]
-    contact = sk.Contact("wheel", "floor", stiffness=1e7, dissipation=50.0, friction=2.0,
-                         tangential_damping=2e3)  # fmt: skip
-    turn = slope - alpha
+    damping = 2 * damping_ratio * np.sqrt(stiffness * mass)
+    contact = sk.Contact("wheel", "floor", stiffness=stiffness, dissipation=1e3, friction=2.0,
+                         tangential_damping=damping)  # fmt: skip
+    turn = slope - part / 2
     q = [length * np.sin(turn), length * np.cos(turn), turn]
-    v = [after * length * np.cos(turn), -after * length * np.sin(turn), after]
-    run = sk.simulate(b.build(), q, np.array(v), duration=4.0, dt=1e-5, every=5, ground=floor,
-                      contacts=[contact], channels=["contacts"])  # fmt: skip
-    made = [e for e in run.trajectory.contact_events if e["made"] and e["normal_speed"] < -0.3]
-    times = np.array([e["t"] for e in made])[1:]
-    before = after / eta
+    v = start * np.array([length * np.cos(turn), -length * np.sin(turn), 1.0])
+    run = sk.simulate(b.build(), q, v, duration=duration, dt=1e-3, ground=floor,
+                      contacts=[contact], **{**FINE, "rtol": 1e-9, "atol": 1e-11})  # fmt: skip
     assert run.summary["warnings"] == []
-    found = np.array([np.interp(t - 1e-4, run.t, run.v[:, 2]) for t in times])
-    np.testing.assert_allclose(found, before, rtol=2e-3)
-    steps = np.diff(times)
-    assert np.ptp(steps) < 2e-3 * steps.mean()
+    return CubicHermiteSpline(run.q[:, 2], run.t, 1.0 / run.v[:, 2]), run.q[-1, 2]
+
+
+def wheel_errors(start, stiffness, damping_ratio=2.0, steps=5):
+    """Of ω three quarters through each step, beside that of the rigid wheel."""
+    rigid = RigidWheel(**WHEEL)
+    angle = rigid.slope + 0.5 * rigid.alpha
+    time, end = rolled(start, stiffness, damping_ratio)
+    at_angles = angle + 2 * rigid.alpha * np.arange(steps)
+    assert end > at_angles[-1]
+    return 1.0 / time(at_angles, 1) / np.sqrt(rigid.squares(start, steps, angle)) - 1.0
+
+
+def test_a_rimless_wheel_keeps_its_limit_cycle_the_better_the_stiffer_it_is():
+    """ω⁺² = η²·4λ·g/l·sin α·sin γ/(1 − η²); what compliance changes falls as 1/stiffness."""
+    start = RigidWheel(**WHEEL).cycle()
+    errors = [np.abs(wheel_errors(start, k)).max() for k in (1e5, 1e6, 1e7)]
+    assert max(errors) < RIGID
+    assert all(8.0 < a / b < 20.0 for a, b in itertools.pairwise(errors))
+    assert errors[-1] < 5e-6
+
+
+@pytest.mark.parametrize("part", [0.95, 1.2])
+def test_a_rimless_wheel_falls_into_its_limit_cycle_spoke_by_spoke(part):
+    rigid = RigidWheel(**WHEEL)
+    assert np.abs(wheel_errors(part * rigid.cycle(), 1e6)).max() < RIGID
+    there = rigid.squares(part * rigid.cycle(), 2, rigid.slope - rigid.alpha) - rigid.cycle() ** 2
+    assert abs(there[1] / there[0] - rigid.eta**2) < 1e-12  # it comes nearer, by η² a spoke
+
+
+def test_a_bristle_that_swings_throws_the_wheel_forward():
+    """Too little tangential damping is a restitution along the ground: no stiffness mends that."""
+    start = RigidWheel(**WHEEL).cycle()
+    for k in (1e6, 1e7):
+        assert wheel_errors(start, k, damping_ratio=0.1, steps=2)[1] > 4 * RIGID
 
 
 # ---- spinning and rolling -----------------------------------------------------------------------
