@@ -268,6 +268,20 @@ def test_a_start_that_contradicts_the_motion_is_refused():
         sk.simulate(model, q, v, duration=0.1, motions=motions)
 
 
+def test_implicit_springs_beside_drives_are_refused_with_loops_too(folder):
+    model, q, v, motions = driven_four_bar()
+    with pytest.raises(sk.StateError, match="implicit_springs does not go with prescribed motions"):
+        sk.simulate(
+            model, q, v, duration=0.1, motions=motions, integrator="implicit_midpoint",
+            implicit_springs=True,
+        )  # fmt: skip
+    text = SCENARIO.replace("METHOD", "implicit_midpoint").replace(
+        "dt = 1e-3", "dt = 1e-3\nimplicit_springs = true"
+    )
+    with pytest.raises(sk.SkodynError, match="implicit_springs does not go with prescribed"):
+        run_scenario(read(text, folder), None)
+
+
 def test_velocities_near_others_keep_those_that_are_held():
     given = five_bar()
     model = given.model

@@ -27,12 +27,19 @@ def test_mutations_agree_with_the_peer_or_are_refused_in_words(tmp_path, peer, n
     assert ends["refused"] > 0.1 * ends.total()
 
 
+@pytest.mark.parametrize(("peer", "name"), [(mjcf_files, "fuzz.xml"), (urdf_files, "fuzz.urdf")])
+def test_loops_made_by_chance_are_as_far_open_as_the_peer_finds_them(tmp_path, peer, name):
+    ends = files.campaign(tmp_path, name, peer.made_with_loops, peer.judge, seed=18, count=60)
+    assert ends["looped"] > 10
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize(("peer", "name"), [(mjcf_files, "fuzz.xml"), (urdf_files, "fuzz.urdf")])
 def test_many_mutations_agree_with_the_peer_or_are_refused_in_words(tmp_path, peer, name, seed):
     ends = files.campaign(tmp_path, name, peer.made, peer.judge, seed=seed, count=LONG // 10)
     assert ends["agreed"] > LONG // 100
+    assert ends["looped"] > LONG // 1000
     assert ends["refused"] > LONG // 100
 
 
@@ -72,11 +79,17 @@ MJCF_CASES = {
     "weld of the end": {"end": '<equality><weld body1="b"/></equality>'},
     "point of the end": {"end": '<equality><connect body1="b" anchor="0 0 1"/></equality>'},
     "joint at an angle": {"end": '<equality><joint joint1="j" polycoef="0.2"/></equality>'},
+    "point that no joint moves": {
+        "end": '<equality><weld body1="world" body2="a" torquescale="0"/></equality>'
+    },
     "all constraints off": {
         "option": '<flag constraint="disable"/>',
         "end": '<equality><weld body1="b"/></equality>',
     },
 }
+MJCF_LOOPED = {
+    "weld of the end", "point of the end", "joint at an angle", "point that no joint moves"
+}  # fmt: skip
 MJCF_REFUSED = {
     "rotor of a ball joint": {
         "end": '<actuator><motor joint="k" gear="1 2 0" armature="1"/></actuator>'
@@ -105,7 +118,8 @@ def mjcf_case(path: Path, case: dict[str, str]) -> str:
 
 @pytest.mark.parametrize("case", MJCF_CASES)
 def test_an_mjcf_finding_agrees_now(tmp_path, case):
-    assert mjcf_case(tmp_path / "m.xml", MJCF_CASES[case]) == "agreed"
+    end = "looped" if case in MJCF_LOOPED else "agreed"
+    assert mjcf_case(tmp_path / "m.xml", MJCF_CASES[case]) == end
 
 
 @pytest.mark.parametrize("case", MJCF_REFUSED)
@@ -129,7 +143,7 @@ URDF_CASES = {
             "end": '<loop name="l" type="revolute"><predecessor link="a"/><successor link="b"/>'
             '<axis xyz="0 1 1"/></loop>'
         },
-        "agreed",
+        "looped",
     ),
 }
 

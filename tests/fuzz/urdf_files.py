@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import robot_files as files
+from urdf_ties import compare_ties, ties
 
 import skodyn as sk
 
@@ -52,6 +53,7 @@ TAGS = [
 ]  # fmt: skip
 KEYS = ["name", "xyz", "rpy", "quat_xyzw", "value", "link", "izz", "ixy", "type", "q", "armature"]
 TYPES = ["fixed", "planar", "floating", "continuous", "prismatic", "revolute", "spherical", "Fixed"]
+KINDS = [*TYPES[:6], "revolute", "continuous"]
 VERSIONS = ["1.0", "1.1", "1.2", "1.3", "2.0", "1", "1.0.0", " 1.1"]
 
 
@@ -61,9 +63,11 @@ VERSIONS = ["1.0", "1.1", "1.2", "1.3", "2.0", "1", "1.0.0", " 1.1"]
 class Maker:
     """One robot; `text` has a line for each element, so that lines can be lost."""
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, loops: float = 0.7) -> None:
         self.rng = rng
+        self.loops = loops  # how often a robot has some
         self.version = rng.choice(("", "", "1.0", "1.1", "1.2"))
+        self.kinds = KINDS
 
     def numbers(self, count: int, low: float = -1.0, high: float = 1.0) -> str:
         return " ".join(f"{self.rng.uniform(low, high):.4g}" for _ in range(count))
@@ -82,16 +86,20 @@ class Maker:
     def text(self) -> str:
         rng = self.rng
         version = f' version="{self.version}"' if self.version else ""
+        self.kinds = ["continuous"] if rng.random() < 0.3 else KINDS  # with angles to couple
         lines = [f'<robot name="made"{version}>', self.link(0)]
-        for k in range(1, rng.randrange(2, 8)):
+        links = rng.randrange(2, 8)
+        for k in range(1, links):
             lines += [self.link(k), self.joint(k, rng.randrange(k))]
+        if rng.random() < self.loops:
+            lines += ties(self, links)
         if rng.random() < 0.1:
             lines.append(rng.choice(EXTRAS))
         return "\n".join([*(line for line in lines if line), "</robot>"])
 
     def link(self, k: int) -> str:
         rng = self.rng
-        if rng.random() < 0.15:
+        if rng.random() < 0.05:
             return f'<link name="l{k}"/>'
         a, b = rng.uniform(0.05, 1), rng.uniform(0.05, 1)
         c = rng.uniform(abs(a - b) * 1.05, a + b)
@@ -102,7 +110,7 @@ class Maker:
         return f'<link name="l{k}">\n<inertial>{inside}</inertial>\n</link>'
 
     def joint(self, k: int, parent: int) -> str:
-        kind = self.rng.choice([*TYPES[:6], "revolute", "continuous"])
+        kind = self.rng.choice(self.kinds)
         axis = f'<axis xyz="{self.numbers(3)}"/>' if self.rng.random() < 0.6 else ""
         if kind == "planar":
             axis = '<axis xyz="0 0 1"/>'
@@ -138,11 +146,17 @@ def made(rng: random.Random) -> bytes:
     return files.mutated(text, CHANGES, rng)
 
 
+def made_with_loops(rng: random.Random) -> bytes:
+    """A file that was made up and is left as it is."""
+    return Maker(rng, loops=1.0).text().encode()
+
+
 # ---- judged -------------------------------------------------------------------------------------
 
 
 def judge(path: Path, rng: random.Random) -> str:
-    """Either "refused" in words, "agreed" with Pinocchio, or "alone" where that cannot read it."""
+    """Either "refused" in words, "agreed" with Pinocchio, "looped" with loops, or "alone" where
+    that cannot read it."""
     root = rng.choice(("fixed", "free"))
     try:
         model = sk.load(path, root=root, mimic="independent")
@@ -152,8 +166,11 @@ def judge(path: Path, rng: random.Random) -> str:
     peer = read_by_pinocchio(path, root)
     if peer is None or _has_tilted_plane(model):
         return "alone"
-    compare(model.opened, peer, np.random.default_rng(rng.randrange(2**32)))
-    return "agreed"
+    chance = np.random.default_rng(rng.randrange(2**32))
+    if model.has_loops:
+        compare_ties(model, peer, path, chance)
+    compare(model.opened, peer, chance)
+    return "looped" if model.has_loops else "agreed"
 
 
 def read_by_pinocchio(path: Path, root: str) -> pin.Model | None:
