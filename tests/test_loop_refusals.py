@@ -7,6 +7,7 @@ import pytest
 
 import skodyn as sk
 from loop_references import reference
+from skodyn.scenario import parse_scenario
 
 REST = np.zeros(3)
 
@@ -199,3 +200,49 @@ def test_a_rod_and_a_joint_with_inertia_may_not_stand_for_each_other():
         b.build()
     for name in ("rod", "hinge", "nothing", "flier"):  # all at once
         assert f"'{name}'" in str(error.value)
+
+
+# ---- what closes a loop has no coordinate -------------------------------------------------------
+
+ON_THE_CLOSING_JOINT = {
+    "spring": {"joints": {"pin": sk.JointProperties(stiffness=2.0)}},
+    "damper": {"joints": {"pin": sk.JointProperties(damping=2.0)}},
+    "limit": {"joints": {"pin": sk.JointProperties(lower=-1.0, upper=1.0)}},
+    "servo": {"elements": [sk.Servo("pin", kp=3.0, kd=1.0)]},
+    "motion": {"motions": [sk.SteadyMotion("pin", 1.0)]},
+}
+
+
+@pytest.mark.parametrize("what", ON_THE_CLOSING_JOINT)
+def test_a_spring_servo_or_limit_on_a_closing_joint_is_refused(what):
+    linkage = sk.examples.four_bar()
+    q = sk.assemble(linkage, [1.0, 0.0, 1.5], hold=["crank"]).q
+    with pytest.raises(sk.ModelError) as error:
+        sk.simulate(linkage, q, np.zeros(3), duration=0.01, **ON_THE_CLOSING_JOINT[what])
+    assert "'pin' closes a loop and has no coordinate; cut the loop at another joint" in str(
+        error.value
+    )
+
+
+SCENARIO = """
+duration = 0.1
+[model]
+file = "scenarios/models/four_bar.toml"
+[initial]
+assemble = true
+"""
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "[joints.pin]\nstiffness = 2.0",
+        '[controllers.hold]\ntype = "servo"\njoint = "pin"\nkp = 3.0',
+    ],
+)
+def test_files_say_the_same_of_a_closing_joint(table, request):
+    with pytest.raises(sk.ScenarioError, match="'pin'") as error:
+        parse_scenario(SCENARIO + table, request.config.rootpath)
+    assert "it closes a loop and has no coordinate, so cut the loop at another joint" in str(
+        error.value
+    )
