@@ -143,7 +143,10 @@ def _write_synced(path: Path, content: bytes) -> None:
 
 def sync_folder(folder: Path) -> None:
     """A rename is safe against a power cut only once its folder is on disk."""
-    handle = os.open(folder, os.O_RDONLY)
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # Windows opens no folders
+        return
     try:
         os.fsync(handle)
     finally:

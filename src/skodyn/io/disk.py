@@ -12,14 +12,37 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from skodyn.errors import LogError
+
 try:
     import fcntl
 except ImportError:  # Windows knows no such locks
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["checksum", "claim", "lock", "read_at", "read_into", "release", "reserve", "write_at"]
+__all__ = [
+    "checksum",
+    "claim",
+    "lock",
+    "read_at",
+    "read_into",
+    "release",
+    "require_places",
+    "reserve",
+    "write_at",
+]
 
+NO_PLACES = (
+    "Logs are written and read at places of a file (pwrite, pread), which this system lacks; use "
+    "Linux or macOS, on Windows for example by WSL, or keep runs in memory: sk.simulate and "
+    "sk.run without log."
+)
 _CANNOT = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOLCK)  # some file systems
+
+
+def require_places() -> None:
+    """Raise LogError on systems that have no logs: Windows."""
+    if not hasattr(os, "pwrite"):
+        raise LogError(NO_PLACES)
 
 
 def write_at(handle: int, data: Any, offset: int) -> None:
@@ -32,6 +55,7 @@ def write_at(handle: int, data: Any, offset: int) -> None:
 
 def read_at(handle: int, size: int, offset: int) -> bytes:
     """The bytes at a place; fewer, if the file ends before."""
+    require_places()
     parts = []
     while size > 0 and (part := os.pread(handle, size, offset)):
         parts.append(part)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from skodyn.channels.entry import Channel
 from skodyn.errors import LogError
-from skodyn.io.disk import checksum, claim, lock, release, write_at
+from skodyn.io.disk import checksum, claim, lock, release, require_places, write_at
 from skodyn.io.log_files import check_space, check_target, refuse_to_replace, temporary_name
 from skodyn.io.log_layout import EVENT_DATA, STATE_BYTES, Content, Layout, make_log
 from skodyn.io.log_reading import OpenLog, in_words, open_log, read_layout_and_state
@@ -75,6 +75,7 @@ class LogWriter:
         """
         file_path, names = Path(path), Names.of(model, own)
         chosen = chosen_data(channels, names.own)
+        require_places()
         check_target(file_path, overwrite)
         row_bytes = sum(names.row_bytes(channel) for channel in chosen)
         check_space(file_path, row_bytes * (expected_rows or 0))

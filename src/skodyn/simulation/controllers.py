@@ -336,7 +336,7 @@ def prepare_law(controller: Controller, model: Any) -> ReadyLaw:
         raise ControllerError(fault)
     if JIT_DISABLED:
         return PlainLaw(getattr(function, "py_func", function), names, params)
-    if isinstance(controller.function, str):
+    if controller.shared:
         form = None
         if isinstance(params, Mapping):
             form = tuple((name, np.shape(one)) for name, one in params.items())
@@ -369,7 +369,7 @@ def prepare_motion(function: Callable[..., None]) -> ReadyLaw:
 
 @lru_cache(maxsize=16)
 def _prepared(function: Any, names: tuple[str, ...], form: Any, label: str) -> ReadyLaw:
-    """Of a file, once for all runs that share it; what numba cannot compile is refused."""
+    """Once for all runs that share it; what numba cannot compile is refused."""
     from numba.core.errors import NumbaError
 
     params = {name: np.zeros(shape) for name, shape in form} if form is not None else ()

@@ -81,6 +81,13 @@ class Element:
         "" for the whole. Files give some of the values, () for each that does not fit."""
         return []
 
+    def control_law(self, model: Any) -> Any:
+        """The Controller that it is in a run, if it is one; None for everything else.
+
+        model: that of the run.
+        """
+        return None
+
     def momentum_obstacle(self) -> str:
         """Why the linear momentum cannot be accounted for with it; empty if it can."""
         return f"{type(self).__name__} may push from outside" if self.on_bodies else ""

@@ -58,7 +58,7 @@ class _Packer:
     """Speaks of the degrees of freedom of the uncoupled tree: mimic joints can be acted upon."""
 
     def __init__(self, model: Model) -> None:
-        self.model = model.uncoupled
+        self.given, self.model = model, model.uncoupled
         self.mimics = model.mimics
         self.records: list[list[int]] = []
         self.numbers: list[float] = []
@@ -80,10 +80,11 @@ class _Packer:
         if isinstance(element, FixmanForce):
             self._fixman(element, offset)
             return
-        if isinstance(element, Controller):
-            self.controllers.append((element, label))
-            return
         try:
+            law = element.control_law(self.given)
+            if law is not None:
+                self.controllers.append((law, label))
+                return
             self.records.append(self._record(element, offset))
         except ModelError as error:
             self.faults.extend(

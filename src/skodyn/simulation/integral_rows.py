@@ -9,7 +9,7 @@ from skodyn.errors import ModelError
 from skodyn.model.model import Model
 from skodyn.simulation.control_records import INTEGRALS_COUNT, OWN_INTEGRALS
 from skodyn.simulation.element import Packed
-from skodyn.simulation.elements import Controller, FixmanForce, Forces
+from skodyn.simulation.elements import FixmanForce, Forces
 from skodyn.simulation.force_tables import ForceTables
 
 __all__ = ["has_integrals", "named_integrals"]
@@ -28,7 +28,7 @@ def named_integrals(model: Model, forces: Forces, tables: ForceTables) -> dict[s
     found: list[tuple[str, int]] = []
     at = model.nv
     for element in forces.elements:
-        if not isinstance(element, Controller):
+        if element.control_law(model) is None:
             count = _count(model, element)
             name = str(getattr(element, "joint", element.type_name))
             found += _numbered(name, at, count)
@@ -51,8 +51,9 @@ def _numbered(name: str, first: int, count: int) -> list[tuple[str, int]]:
 
 
 def _count(model: Model, element: Any) -> int:
-    if isinstance(element, Controller):
-        return int(element.integrals)
+    law = element.control_law(model)
+    if law is not None:
+        return int(law.integrals)
     if isinstance(element, FixmanForce):
         return 0
     return int(Packed(*element.pack(model.uncoupled)).integrals)

@@ -16,6 +16,7 @@ from skodyn.lanes import LANES
 from skodyn.scenario import Scenario
 from skodyn.simulation.element_kinds.controller import Controller
 from skodyn.simulation.engine import Engine
+from skodyn.simulation.servo_laws import ServoLaw
 from skodyn.sweeps.batch import Worker
 from skodyn.sweeps.lane_batch import LaneBatch
 from skodyn.sweeps.metrics import names_function
@@ -72,8 +73,8 @@ def _no_torques(t: Any, q: Any, v: Any, params: Any, tau: Any, rates: Any) -> No
 
 
 def _idle(element: Any) -> Any:
-    """A controller with a law that does nothing in place of its own; other elements as they are."""
-    if isinstance(element, Controller):
+    """A person's law replaced by one that does nothing; servos and other elements as they are."""
+    if isinstance(element, Controller) and not isinstance(element, ServoLaw):
         return replace(element, function=_no_torques)
     return element
 

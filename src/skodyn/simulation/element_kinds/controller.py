@@ -12,9 +12,10 @@ import numpy as np
 
 from skodyn.channels.files import names_function
 from skodyn.model.columns import LARGEST, as_floats
-from skodyn.model.keys import NOT_NEGATIVE, POSITIVE, Kind, key
+from skodyn.model.keys import Kind, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
+from skodyn.simulation.clock import DELAY, Q_NOISE, SAMPLE_TIME, V_NOISE, sampling_faults
 from skodyn.simulation.element import Element
 from skodyn.simulation.forces import LAW
 
@@ -115,21 +116,10 @@ class Controller(Element):
         default=(), metadata=key(FRAMES, "bodies or frames that `dynamics` knows by number")
     )
     scratch: int = field(default=0, metadata=key(SIZE, "numbers of scratch that it needs"))
-    sample_time: float = field(
-        default=0.0,
-        metadata=key(POSITIVE, "s from one call to the next, torques held in between"),
-    )
-    delay: float = field(
-        default=0.0, metadata=key(NOT_NEGATIVE, "s from a sample to its torques; sampled laws only")
-    )
-    q_noise: float = field(
-        default=0.0,
-        metadata=key(NOT_NEGATIVE, "standard deviation of measured coordinates, rad or m"),
-    )
-    v_noise: float = field(
-        default=0.0,
-        metadata=key(NOT_NEGATIVE, "standard deviation of measured velocities, rad/s or m/s"),
-    )
+    sample_time: float = field(default=0.0, metadata=SAMPLE_TIME)
+    delay: float = field(default=0.0, metadata=DELAY)
+    q_noise: float = field(default=0.0, metadata=Q_NOISE)
+    v_noise: float = field(default=0.0, metadata=V_NOISE)
     type_name = "python"
     table = "controllers"
     code = LAW
@@ -146,6 +136,11 @@ class Controller(Element):
         return str(getattr(self.function, "__name__", type(self.function).__name__))
 
     @property
+    def shared(self) -> bool:
+        """Is its function compiled once for all runs: that of a file, or of a servo?"""
+        return isinstance(self.function, str)
+
+    @property
     def digest(self) -> str:
         """Of the text of its file, which is not run for it."""
         if not isinstance(self.function, str):
@@ -157,20 +152,11 @@ class Controller(Element):
         """Its numbers; the rest of it is packed by control_tables.py."""
         return 0, flat_params(self.params)
 
+    def control_law(self, model: Any) -> Controller:
+        return self
+
     def momentum_obstacle(self) -> str:
         return "a controller may push from outside"
-
-
-def sampling_faults(given: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """What has no meaning without samples."""
-    if given.get("sample_time"):
-        return []
-    remedy = "give sample_time too, or leave it out."
-    return [
-        (name, f"has a {name}, but its law is evaluated all the time", remedy)
-        for name in ("delay", "q_noise", "v_noise")
-        if given.get(name)
-    ]
 
 
 def flat_params(params: Any) -> list[float]:

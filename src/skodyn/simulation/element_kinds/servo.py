@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +17,11 @@ from skodyn.model.keys import ANY, BOOLEAN, JOINT, POSITIVE_LIMIT, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
 from skodyn.simulation.arrow import Arrow
+from skodyn.simulation.clock import DELAY, Q_NOISE, SAMPLE_TIME, V_NOISE, sampling_faults
 from skodyn.simulation.element import Element, Packed, dof_of
 from skodyn.simulation.element_tools import add_torque
 from skodyn.simulation.forces import COUNT, FIRST, INTEGRAL, OFFSET, SECOND, SERVO
+from skodyn.simulation.servo_laws import ServoLaw, hold, hold_weight, sampled_law
 
 
 @helper
@@ -78,6 +80,12 @@ class Servo(Element):
         Largest force, N m or N.
     gravity_compensation : bool
         Add the force that holds the whole system against gravity at this joint.
+    sample_time : float
+        Seconds from one sample to the next; the torque is held in between. 0: all the time.
+    delay : float
+        Seconds from a sample to the torque that follows from it.
+    q_noise, v_noise : float
+        Standard deviation of what is added to the coordinates and velocities of each sample.
 
     Examples
     --------
@@ -108,9 +116,20 @@ class Servo(Element):
     gravity_compensation: bool = field(
         default=False, metadata=key(BOOLEAN, "add what holds the system against gravity")
     )
+    sample_time: float = field(default=0.0, metadata=SAMPLE_TIME)
+    delay: float = field(default=0.0, metadata=DELAY)
+    q_noise: float = field(default=0.0, metadata=Q_NOISE)
+    v_noise: float = field(default=0.0, metadata=V_NOISE)
     type_name = "servo"
     table = "controllers"
     code = SERVO
+
+    @classmethod
+    def check(cls, given: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+        return sampling_faults(given)
+
+    def control_law(self, model: Any) -> ServoLaw | None:
+        return sampled_law(self, model, (hold, hold_weight))
 
     def pack(self, model: Any) -> Packed:
         dof, coordinate = dof_of(model, self.joint)
@@ -124,8 +143,8 @@ class Servo(Element):
         )
 
     def drawn(self, rows: Any) -> Sequence[Arrow]:
-        """Its torque; none with an integral, which rows do not have."""
-        if self.ki:
+        """Its torque; none with an integral or samples, which rows do not have."""
+        if self.ki or self.sample_time:
             return ()
         q, v = rows.joint(self.joint)
         torque = self.kp * (self.target - q) + self.kd * (self.target_velocity - v)

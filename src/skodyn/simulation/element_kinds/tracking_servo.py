@@ -29,12 +29,14 @@ from skodyn.model.keys import (
 from skodyn.model.keywords import fields_checked
 from skodyn.model.layout import Q_START, V_START
 from skodyn.registry import register
+from skodyn.simulation.clock import DELAY, Q_NOISE, SAMPLE_TIME, V_NOISE, sampling_faults
 from skodyn.simulation.driven_motions import sine_motion, spline_motion
 from skodyn.simulation.element import Element, Packed, dof_of
 from skodyn.simulation.element_kinds.motions import spline
 from skodyn.simulation.element_kinds.servo import pid
 from skodyn.simulation.element_kinds.torque_table import table_time
 from skodyn.simulation.forces import FIRST, OFFSET
+from skodyn.simulation.servo_laws import ServoLaw, follow, follow_weight, sampled_law
 from skodyn.simulation.structures import EFFECTS, STATE, SYSTEM
 from skodyn.typing import Floats
 
@@ -96,6 +98,12 @@ class TrackingServo(Element):
         Largest speed of the target, rad/s or m/s: a target that is faster is refused.
     gravity_compensation : bool
         Add the force that holds the whole system against gravity at this joint.
+    sample_time : float
+        Seconds from one sample to the next; the torque is held in between. 0: all the time.
+    delay : float
+        Seconds from a sample to the torque that follows from it.
+    q_noise, v_noise : float
+        Standard deviation of what is added to the coordinates and velocities of each sample.
 
     Examples
     --------
@@ -146,13 +154,20 @@ class TrackingServo(Element):
     gravity_compensation: bool = field(
         default=False, metadata=key(BOOLEAN, "add what holds the system against gravity")
     )
+    sample_time: float = field(default=0.0, metadata=SAMPLE_TIME)
+    delay: float = field(default=0.0, metadata=DELAY)
+    q_noise: float = field(default=0.0, metadata=Q_NOISE)
+    v_noise: float = field(default=0.0, metadata=V_NOISE)
     type_name = "tracking_servo"
     table = "controllers"
     part: ClassVar[PartAtWidths] = parts_of(tracking_servo, SYSTEM, WHOLE, NUMBER, STATE, EFFECTS)
 
     @classmethod
     def check(cls, given: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-        return _target_faults(given) or _speed_faults(given)
+        return (_target_faults(given) or _speed_faults(given)) + sampling_faults(given)
+
+    def control_law(self, model: Any) -> ServoLaw | None:
+        return sampled_law(self, model, (follow, follow_weight))
 
     def pack(self, model: Any) -> Packed:
         dof_of(model, self.joint)  # it refuses joints with several
