@@ -596,6 +596,17 @@ def test_a_dask_client_and_a_cluster_are_taken_as_they_are(loopback_cluster, ref
     assert_same(tmp_path / "s.h5", reference)
 
 
+def test_a_local_cluster_is_taken_as_it_is(reference, tmp_path):
+    import distributed
+
+    given = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, **given) as cluster:
+        run_plan(small_plan(), tmp_path / "s.h5", engine="dask", scheduler=cluster, batch_runs=8)
+        with distributed.Client(cluster) as client:
+            assert client.submit(abs, -1).result() == 1  # it stays open
+    assert_same(tmp_path / "s.h5", reference)
+
+
 def test_what_is_no_scheduler_is_refused_in_words_for_python_and_the_command_line():
     with pytest.raises(sk.SkodynError, match="give the address of a dask scheduler"):
         open_engine("dask", 1, 7, lambda: None)
