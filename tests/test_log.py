@@ -30,7 +30,7 @@ from skodyn.io.trajectory import Trajectory
 from skodyn.jit import JIT_DISABLED, shipped
 from skodyn.model.joints import CATALOGUE, Joint
 
-_OF_FEW = ("loop_", "contact_", "deflection", "frame_")  # which this model cannot have
+_OF_FEW = ("loop_", "contact_", "deflection", "frame_", "integrals")  # which this model cannot have
 EXTRA = tuple(name for name in built_in_data() if not name.startswith(_OF_FEW))
 
 

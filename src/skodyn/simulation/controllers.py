@@ -343,14 +343,18 @@ def prepare_law(controller: Controller, model: Any) -> ReadyLaw:
         return _prepared(function, names, form, controller.label)
     from numba.core.errors import NumbaError
 
-    dynamics = ModelDynamics(model, controller.frames)
     if getattr(function, "in_python", False):  # it knows, and nobody need be warned
-        return PythonLaw(function, names, params, dynamics)
+        return PythonLaw(function, names, params, ModelDynamics(model, controller.frames))
     try:
         return _compile(function, names, params)
     except (NumbaError, TypeError) as error:  # TypeError: not a plain function
         _warn_of_slowness("controller", name_of(function), error)
-        return PythonLaw(getattr(function, "py_func", function), names, params, dynamics)
+        return PythonLaw(
+            getattr(function, "py_func", function),
+            names,
+            params,
+            ModelDynamics(model, controller.frames),
+        )
 
 
 def prepare_motion(function: Callable[..., None]) -> ReadyLaw:
