@@ -72,3 +72,74 @@ def test_what_has_no_potential_has_no_energy():
     pushing = sk.Sinusoid("a", 0.4, 2.0)
     run = simulated({"a": sk.JointProperties(damping=1.0)}, (turning, twisting, pushing))
     assert (np.asarray(run.trajectory["force_energy"]) == 0.0).all()
+
+
+# ---- at nodes of flexible bodies ----------------------------------------------------------------
+
+
+def bending():
+    """Two beams on hinges that meet in springs, and a rigid body at a tip."""
+    b = sk.ModelBuilder(gravity=(0.0, 0.3, -9.81), name="bending")
+    own = {"mass_per_length": 0.5, "bending_stiffness": (8.0, 6.0), "rotary_inertia": (1e-3, 1e-3)}
+    tied = {"nodes": {"middle": 0.5}, "loaded": ["middle"]}
+    for name, y in (("left", 0.0), ("right", 0.6)):
+        beam = sk.Beam(1.0, **own, modes={"y": 2, "z": 2}, **tied)
+        hinge = sk.Revolute((0.6, 0.8, 0.0))
+        b.add_body(name, "world", hinge, translation=(0, y, 0), flexible=beam)
+    b.add_body("load", "left", sk.Revolute((0, 0, 1)), at="tip", mass=0.2, com=(0.1, 0, 0),
+               inertia=(0.01,) * 3)  # fmt: skip
+    return b.build()
+
+
+AT_NODES = (
+    sk.PointSpring("left", "right", stiffness=20.0, length=0.5, node_a="middle", node_b="tip"),
+    sk.PointSpring("load", "right", stiffness=9.0, length=0.1, point_a=(0.1, 0.2, 0),
+                   node_b="middle"),
+    sk.PointSpring("left", "world", stiffness=7.0, node_a="tip", point_b=(0.5, 0.2, 0.7)),
+    sk.Wrench("right", force=(0.2, -0.5, 0.4), node="tip"),
+)  # fmt: skip
+
+
+def bent_run(dt, elements=AT_NODES, **more):
+    model = bending()
+    q, v = model.neutral(), np.zeros(model.nv)
+    q[model.mode_slice("left")] = 0.02
+    q[model.mode_slice("right")] = -0.01
+    return sk.simulate(
+        model, q, v + 0.3, duration=0.5, dt=dt, elements=elements,
+        channels=["energy", "force_energy"], every=round(0.02 / dt), **more,
+    )  # fmt: skip
+
+
+def change_of_all_energies(run):
+    kept = np.asarray(run.trajectory["energy"]).sum(axis=1)
+    stored = np.asarray(run.trajectory["force_energy"])
+    assert np.ptp(stored) > 0.2
+    return np.ptp(kept + stored)
+
+
+@pytest.mark.parametrize(
+    ("method", "dt", "least", "bound"),
+    [("rk4", 5e-4, 25.0, 4e-6), ("implicit_midpoint", 5e-4, 3.7, 8e-5)],
+)
+def test_springs_at_nodes_keep_the_sum_to_the_order_of_the_method(method, dt, least, bound):
+    coarse, fine = (
+        change_of_all_energies(bent_run(step, integrator=method)) for step in (dt, dt / 2)
+    )
+    assert coarse < bound
+    assert coarse > least * fine
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_each_element_at_a_node_gives_back_what_its_energy_loses(which):
+    run = bent_run(5e-4, AT_NODES[which : which + 1])
+    stored = np.asarray(run.trajectory["force_energy"])
+    assert np.ptp(stored) > 0.01
+    assert run.summary["work_of_forces"] == pytest.approx(stored[0] - stored[-1], rel=1e-6)
+
+
+def test_what_turns_with_a_node_has_no_energy():
+    turning = sk.Wrench("left", force=(1.0, 0, 0), node="tip", frame="body")
+    twisting = sk.Wrench("left", moment=(0.1, 0, 0), node="tip")
+    run = bent_run(1e-3, (turning, twisting))
+    assert (np.asarray(run.trajectory["force_energy"]) == 0.0).all()

@@ -14,7 +14,7 @@ from skodyn.view.bent_shapes import LAYER, SCALE, scale_colours
 from skodyn.view.document import replay_page
 from skodyn.view.drawing import Painter
 from skodyn.view.films import film
-from skodyn.view.recording import record, still
+from skodyn.view.recording import record, show_layers, still
 from skodyn.view.rotations import rotated
 from skodyn.view.scene import scene_of
 
@@ -149,15 +149,54 @@ def test_a_film_shows_the_bending_and_exaggerates_it():
     assert film(record(run.trajectory, exaggerate=5), size=(64, 48))[:3] == b"GIF"
 
 
-def test_forces_at_nodes_are_not_drawn_where_they_do_not_act():
+def pulled_run():
+    """A boom that is pushed and pulled at its nodes, by a spring between two of them as well."""
     model = boom()
     pull = [
-        sk.Wrench("boom", force=(0.0, 0.0, 1.0), node="tip"),
-        sk.PointSpring("boom", "world", 5.0, node_a="tip"),
+        sk.Wrench("boom", force=(0.5, 0.0, 1.0), moment=(0.0, 0.1, 0.0), node="tip", frame="body"),
+        sk.Wrench("camera", force=(0.0, 0.4, 0.0), point=(0.1, 0.0, 0.0)),
+        sk.PointSpring("boom", "world", 5.0, 0.3, node_a="tip", point_b=(2.0, 0.5, 1.5)),
+        sk.PointSpring("camera", "boom", 4.0, 0.2, length=0.5, node_b="root"),
     ]
-    run = sk.simulate(model, model.neutral(), np.zeros(7), duration=0.1, dt=0.002, elements=pull)
-    layers = {field.layer for field in record(run.trajectory).arrows}
-    assert not layers & {"forces", "springs"}
+    return sk.simulate(
+        model, bent_state(model, size=0.05), np.ones(7), duration=0.1, dt=0.001, elements=pull
+    )
+
+
+@pytest.mark.parametrize("factor", [1.0, 3.0])
+def test_arrows_of_forces_at_nodes_start_at_the_bent_node(factor):
+    run, model = pulled_run(), boom()
+    recording = record(run.trajectory, exaggerate=factor)
+    fields = {field.layer: field for field in recording.arrows}
+    drawn = run.q.copy()
+    drawn[:, model.mode_slice("boom")] *= factor
+    roots, tips = sk.node_poses(model, drawn, "boom").transpose(1, 0, 2, 3)
+    rotations, places = sk.forward_kinematics(model, drawn)
+    camera = places[:, 1] + rotations[:, 1] @ (0.1, 0, 0)
+    for i in (0, 7, len(run.t) - 1):
+        poses, when = recording.at(recording.times[i]), (i, i, 0.0)
+        for layer, starts in (
+            ("forces", (tips[i, :3, 3], camera[i])),
+            ("torques", (tips[i, :3, 3],)),
+            ("springs", (tips[i, :3, 3], places[i, 1])),
+        ):
+            np.testing.assert_allclose(fields[layer].starts(*poses, when), starts, atol=1e-12)
+        ends = fields["springs"].far_ends(*poses, when)
+        np.testing.assert_allclose(ends, [(2.0, 0.5, 1.5), roots[i, :3, 3]], atol=1e-12)
+    true = sk.node_poses(model, run.q, "boom")[:, 1]
+    pushed = np.einsum("fij,j->fi", true[:, :3, :3], (0.5, 0.0, 1.0))
+    np.testing.assert_allclose(fields["forces"].vectors[:, 0], pushed, atol=1e-12)
+    np.testing.assert_allclose(fields["torques"].vectors[:, 0], 0.1 * true[:, :3, 1], atol=1e-12)
+    np.testing.assert_allclose(fields["springs"].vectors[:, 0], tip_spring(run, true), atol=1e-4)
+    np.testing.assert_allclose(fields["springs"].hung, [(2.0, 0.5, 1.5)])
+
+
+def tip_spring(run, tips):
+    """What the spring at the tip pulls with; the rate of its length by differences."""
+    line = (2.0, 0.5, 1.5) - tips[:, :3, 3]
+    length = np.linalg.norm(line, axis=1)
+    rate = np.gradient(length, run.t, edge_order=2)
+    return ((5.0 * length + 0.3 * rate) / length)[:, None] * line
 
 
 def test_what_cannot_be_exaggerated_is_refused(tmp_path, capsys):
@@ -186,6 +225,20 @@ def shown(chromium, recording, folder):
     path = folder / "page.html"
     path.write_text(replay_page(recording), encoding="utf-8")
     return open_page(chromium, path.as_uri())
+
+
+def test_arrows_at_nodes_are_seen_in_page_and_film(chromium, tmp_path):
+    recording = record(pulled_run().trajectory, exaggerate=2.0)
+    quiet = Painter(recording, (320, 240)).frame(0.05).astype(np.int16)
+    for layer in ("forces", "springs"):
+        painted = Painter(show_layers(recording, [layer]), (320, 240)).frame(0.05).astype(np.int16)
+        assert changed_share(quiet, painted) > 0.001
+    with shown(chromium, recording, tmp_path) as (page, _, complaints):
+        for layer in ("forces", "springs"):
+            before = picture(page)
+            page.locator(f"#layer-{layer}").check()
+            assert changed_share(before, picture(page)) > 0.001
+        assert not complaints
 
 
 def test_a_bent_beams_pixels_move_and_have_the_colour_of_its_deflection(chromium, tmp_path):

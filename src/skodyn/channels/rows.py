@@ -7,6 +7,7 @@ who do.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -77,6 +78,19 @@ class Rows:
 
         rotations, positions = self.each(dynamics.forward_kinematics, self.q)
         return rotations, positions
+
+    def node_poses(self, body: str, node: str) -> Floats:
+        """Of a node of a flexible body, (rows, 4, 4)."""
+        from skodyn.dynamics.flexible_nodes import poses_of_nodes
+
+        if body not in self._node_poses:
+            find = partial(poses_of_nodes, body=body)
+            (self._node_poses[body],) = self.each(find, self.q)
+        return self._node_poses[body][:, list(self.model.flexible[body].nodes).index(node)]
+
+    @cached_property
+    def _node_poses(self) -> dict[str, Floats]:
+        return {}
 
     @cached_property
     def loop_errors(self) -> Floats:

@@ -100,10 +100,15 @@ def node_poses(model: Model, q: ArrayLike, body: str) -> Floats:
     >>> sk.node_poses(b.build(), [0.0, 0.0, 0.0], "strip")[1, :3, 3]
     array([1., 0., 0.])
     """
+    return poses_of_nodes(model, q, body)
+
+
+def poses_of_nodes(model: Model, q: ArrayLike, body: str, *, threads: int | None = None) -> Floats:
+    """`node_poses` on so many threads."""
     found = _flexible(model, body)
     given = model.check_q(q)
     k = model.body_index(body)
-    rotations, places = forward_kinematics(model, given)
+    rotations, places = forward_kinematics(model, given, threads=threads)
     rotation, place = rotations[..., k, :, :], places[..., k, :]
     amounts = shape_amounts(found, given[..., model.mode_slice(body)])
     poses = np.zeros((*given.shape[:-1], len(found.nodes), 4, 4))

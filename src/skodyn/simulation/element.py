@@ -104,11 +104,17 @@ class Element:
         """
         return None
 
+    def stored(self, rows: Any) -> Floats | None:
+        """The same for finished rows (channels/rows.py); only for a force that needs more than
+        poses of bodies, as one at a node of a flexible body, to say otherwise."""
+        return self.energy(rows.model, *rows.poses)
+
     def drawn(self, rows: Any) -> Sequence[Arrow]:
         """Its arrows in replays and films; none unless it says so.
 
         rows: those that are drawn, with t, q, v, `model`, and where things are in them:
-        `place(body, point)`, `speed(body, point)`, `turned(body, vector)` in world axes, (rows, 3);
+        `place(body, point)`, `speed(body, point)`, `turned(body, vector)` in world axes, (rows, 3),
+        of a node of a flexible body with its name behind;
         `joint(name)`, (q, v) of a joint with one degree of freedom, and `at_joint(name, torque)`,
         the arrow of a torque or force on it (view/drawn_rows.py).
         """

@@ -1,6 +1,6 @@
 """The potential energy of the forces of a run, where they have one.
 
-Springs and stops of joints, and what every element says of itself (`Element.energy`): added to
+Springs and stops of joints, and what every element says of itself (`Element.stored`): added to
 kinetic energy and that of weight, it is constant while nothing else acts.
 """
 
@@ -26,7 +26,7 @@ def force_energy(model: Model, forces: Forces, rows: Rows) -> Floats:
         if not joint.has_quaternion:
             total += _of_joint(given, every[:, model.uncoupled.q_slice(name)])
     for element in forces.elements:
-        stored = element.energy(model, *rows.poses)
+        stored = element.stored(rows)
         if stored is not None:
             total += stored
     return total

@@ -53,11 +53,16 @@ def acting_in(trajectory: Trajectory) -> Forces | None:
 
 
 def arrow_fields(
-    trajectory: Trajectory, model: Model, rows: NDArray[np.bool_], upright: Floats
+    trajectory: Trajectory,
+    model: Model,
+    rows: NDArray[np.bool_],
+    upright: Floats,
+    exaggerate: float = 1.0,
 ) -> tuple[ArrowField, ...]:
-    """Whatever of these the run has; `rows` are those that are drawn."""
+    """Whatever of these the run has; `rows` are those that are drawn, with modes so many times
+    larger."""
     t, q, v = trajectory.t[rows], trajectory.q[rows], trajectory.v[rows]
-    drawn = DrawnRows(model, t, q, np.nan_to_num(v, posinf=0.0, neginf=0.0))
+    drawn = DrawnRows(model, t, q, np.nan_to_num(v, posinf=0.0, neginf=0.0), exaggerate)
     acting = acting_in(trajectory)
     found: list[ArrowField | None] = [_contacts(trajectory, model, rows, acting)]
     if model.n_bodies < _MOST_BODIES:
@@ -118,10 +123,13 @@ def _contacts(
 # ---- velocities, weights, elements ----------------------------------------------------------
 
 
-def _point(model: Model, name: str, at: Any) -> tuple[int, Floats]:
-    """The body that a body or frame belongs to, −1 for the ground, and a point in its axes."""
-    frame = model.frame(name)
-    k = -1 if frame.body == GROUND else model.body_index(frame.body)
+def _point(rows: DrawnRows, name: str, at: Any, node: str = "") -> tuple[int, Floats]:
+    """The body that a body or frame belongs to, −1 for the ground, and a point in its axes; one
+    for each row if it is a node."""
+    if node:
+        return rows.model.body_index(name), rows.drawn_node(name, node)
+    frame = rows.model.frame(name)
+    k = -1 if frame.body == GROUND else rows.model.body_index(frame.body)
     return k, frame.translation + frame.rotation @ np.asarray(at, dtype=np.float64)
 
 
@@ -166,7 +174,7 @@ def _elements(rows: DrawnRows, acting: Forces) -> list[ArrowField]:
         (springs, "springs", "N", _SPRING),
     ):
         if given:
-            found.append(_field(rows.model, given, (layer, layer, unit), colour))
+            found.append(_field(rows, given, (layer, layer, unit), colour))
     return found
 
 
@@ -183,15 +191,17 @@ def _joint_spring(rows: DrawnRows, name: str, given: JointProperties) -> Arrow:
 
 
 def _field(
-    model: Model, arrows: Sequence[Arrow], words: tuple[str, str, str], colour: str
+    rows: DrawnRows, arrows: Sequence[Arrow], words: tuple[str, str, str], colour: str
 ) -> ArrowField:
     """Arrows of one layer."""
-    starts = [_point(model, one.body, one.point) for one in arrows]
-    ends = [_point(model, *one.tied_to) for one in arrows if one.tied_to is not None]
+    starts = [_point(rows, one.body, one.point, one.node) for one in arrows]
+    ends = [_point(rows, *one.tied_to) for one in arrows if one.tied_to is not None]
     (bodies, points), far = _columns(starts), _columns(ends) if ends else None
     vectors = np.stack([one.vectors for one in arrows], axis=1)
     return ArrowField(*words, vectors, (colour,), bodies=bodies, points=points, ends=far)
 
 
 def _columns(given: Sequence[tuple[int, Floats]]) -> tuple[NDArray[np.int64], Floats]:
-    return np.array([k for k, _ in given]), np.array([point for _, point in given], dtype=float)
+    """Bodies and points: (k, 3), or (rows, k, 3) if one of them moves in its body."""
+    points = np.stack(np.broadcast_arrays(*(point for _, point in given)), axis=-2)
+    return np.array([k for k, _ in given]), points.astype(np.float64)

@@ -40,7 +40,7 @@ class ArrowField:
     keys: tuple[str, ...] = ()  # what the colours mean, if there are several
     places: Floats | None = None  # (F, k, 3), or else fixed in bodies:
     bodies: NDArray[np.int64] | None = None  # (k,), −1 is the ground
-    points: Floats | None = None  # (k, 3), in their bodies
+    points: Floats | None = None  # (k, 3), in their bodies; (F, k, 3) if they move in them
     states: NDArray[np.uint8] | None = None  # (F, k): which colour
     ends: tuple[NDArray[np.int64], Floats] | None = None  # bodies and points that lines lead to
 
@@ -70,7 +70,25 @@ class ArrowField:
             return self.at(self.places, when)
         assert self.bodies is not None
         assert self.points is not None
-        return places_of(self.bodies, self.points, positions, turns)
+        return places_of(self.bodies, self._now(self.points, when), positions, turns)
+
+    def far_ends(self, positions: Floats, turns: Floats, when: Frames) -> Floats:
+        """Where the lines lead to, (k, 3)."""
+        assert self.ends is not None
+        bodies, points = self.ends
+        return places_of(bodies, self._now(points, when), positions, turns)
+
+    def _now(self, points: Floats, when: Frames) -> Floats:
+        return points if points.ndim == 2 else self.at(points, when)
+
+    @property
+    def hung(self) -> Floats:
+        """Points of the ground that lines lead to or start from, (points, 3)."""
+        if self.ends is None or self.bodies is None or self.points is None:
+            return np.zeros((0, 3))
+        found = [(self.bodies, self.points), self.ends]
+        still = [(k, points if points.ndim == 2 else points[0]) for k, points in found]
+        return np.concatenate([points[k < 0] for k, points in still])
 
 
 def arrow_shapes(
@@ -99,8 +117,7 @@ def arrow_shapes(
 
     cylinders = [row(shaft / 2, shaft, looks["shaft"])]
     if field.ends is not None:
-        ends = places_of(*field.ends, *poses)
-        line = ends - starts
+        line = field.far_ends(*poses, when) - starts
         size = np.linalg.norm(line, axis=1)
         far = size > 1e-6 * extent
         wide = np.full(int(far.sum()), 0.8 * looks["shaft"] * extent)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.conventions import GROUND
-from skodyn.dynamics import forward_kinematics, gravity_force, velocities
+from skodyn.dynamics import deflections, forward_kinematics, gravity_force, node_poses, velocities
+from skodyn.dynamics.flexible_nodes import node_jacobian
 from skodyn.model.model import Model
 from skodyn.simulation.arrow import Arrow
 from skodyn.simulation.element import place_of
@@ -20,10 +21,15 @@ Floats = NDArray[np.float64]
 
 
 class DrawnRows:
-    """Times and states, and where things are in them, in world axes: (rows, 3) each."""
+    """Times and states, and where things are in them, in world axes: (rows, 3) each.
 
-    def __init__(self, model: Model, t: Floats, q: Floats, v: Floats) -> None:
-        self.model, self.t = model, t
+    exaggerate: what modes are multiplied by in the picture; forces are those of the run.
+    """
+
+    def __init__(
+        self, model: Model, t: Floats, q: Floats, v: Floats, exaggerate: float = 1.0
+    ) -> None:
+        self.model, self.t, self.exaggerate = model, t, exaggerate
         self.q, self.v = np.ascontiguousarray(q), np.ascontiguousarray(v)
 
     @cached_property
@@ -48,12 +54,30 @@ class DrawnRows:
     def _all_v(self) -> Floats:
         return self.model.expand_v(self.v) if self.model.mimics else self.v
 
-    def place(self, name: str, point: Sequence[float]) -> Floats:
-        """Where a point of a body or frame is."""
+    def place(self, name: str, point: Sequence[float], node: str = "") -> Floats:
+        """Where a point of a body or frame is, or a node of a flexible body."""
+        if node:
+            return self._node_poses(name, node)[:, :3, 3]
         return place_of(self.model, name, point, *self.poses)
 
-    def speed(self, name: str, point: Sequence[float]) -> Floats:
+    def _node_poses(self, name: str, node: str) -> Floats:
+        return node_poses(self.model, self.q, name)[:, self._node(name, node)]
+
+    def _node(self, name: str, node: str) -> int:
+        return list(self.model.flexible[name].nodes).index(node)
+
+    def drawn_node(self, name: str, node: str) -> Floats:
+        """Where a node is drawn, in axes of its body."""
+        q = self.q.copy()
+        q[:, self.model.mode_slice(name)] *= self.exaggerate
+        moved = deflections(self.model, q, name)[:, self._node(name, node)]
+        return np.asarray(self.model.flexible[name].nodes[node].position + moved)
+
+    def speed(self, name: str, point: Sequence[float], node: str = "") -> Floats:
         """How fast it moves."""
+        if node:
+            rows = node_jacobian(self.model, self.q, name, node, np.zeros(3))[:, 3:]
+            return np.asarray((rows @ self.v[..., None])[..., 0])
         body = self.model.frame(name).body
         if body == GROUND:
             return np.zeros((len(self.t), 3))
@@ -61,8 +85,10 @@ class DrawnRows:
         arm = self.place(name, point) - self.poses[1][:, k]
         return np.asarray(self.spatial[:, k, 3:] + np.cross(self.spatial[:, k, :3], arm))
 
-    def turned(self, name: str, vector: Sequence[float]) -> Floats:
-        """A vector that is fixed in a body or frame."""
+    def turned(self, name: str, vector: Sequence[float], node: str = "") -> Floats:
+        """A vector that is fixed in a body or frame, or in the axes of a node."""
+        if node:
+            return self._node_poses(name, node)[:, :3, :3] @ np.asarray(vector, dtype=np.float64)
         return self.place(name, vector) - self.place(name, (0.0, 0.0, 0.0))
 
     def joint(self, name: str) -> tuple[Floats, Floats]:

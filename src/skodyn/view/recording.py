@@ -151,9 +151,7 @@ class Recording:
     def surroundings(self) -> Floats:
         """Points that stand still: around scenery, and where springs hang, (points, 3)."""
         found = [scenery(self.scene, self.upright)]
-        for field in self.arrows:
-            if field.ends is not None and field.bodies is not None and field.points is not None:
-                found += [field.ends[1][field.ends[0] < 0], field.points[field.bodies < 0]]
+        found += [field.hung for field in self.arrows]
         return np.concatenate(found)
 
     def _moved(self, offsets: Floats) -> Floats:
@@ -192,7 +190,8 @@ def record(
         signals = [_rows(family, fine) for family in families(chosen)]
         made = _poses(known, q[fine], chosen.t[fine], exaggerate)
         wrenches = _wrenches(chosen, made, fine)
-        made = _with_arrows(made, arrow_fields(chosen, known, fine, made.upright))
+        fields = arrow_fields(chosen, known, fine, made.upright, exaggerate)
+        made = _with_arrows(made, fields)
     notes = [f"every {_ordinal(step)} row of {len(trajectory)}"] * (step > 1)
     notes += made.notes
     notes += [f"{(~fine).sum()} rows without finite coordinates left out"] * (not fine.all())

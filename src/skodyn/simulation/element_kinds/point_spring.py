@@ -121,24 +121,39 @@ class PointSpring(Element):
 
     def energy(self, model: Any, rotations: Floats, positions: Floats) -> Floats | None:
         if self.node_a or self.node_b:
-            return None  # where nodes are is not known here
-        a = place_of(model, self.body_a, self.point_a, rotations, positions)
-        b = place_of(model, self.body_b, self.point_b, rotations, positions)
+            return None  # `stored` says where nodes are
+        ends = ((self.body_a, self.point_a), (self.body_b, self.point_b))
+        return self._stretched(*(place_of(model, *end, rotations, positions) for end in ends))
+
+    def stored(self, rows: Any) -> Floats | None:
+        return self._stretched(
+            *(
+                rows.node_poses(body, node)[..., :3, 3]
+                if node
+                else place_of(rows.model, body, point, *rows.poses)
+                for body, point, node in self._ends
+            )
+        )
+
+    @property
+    def _ends(self) -> tuple[tuple[str, Vector, str], tuple[str, Vector, str]]:
+        first = (self.body_a, self.point_a, self.node_a)
+        return first, (self.body_b, self.point_b, self.node_b)
+
+    def _stretched(self, a: Floats, b: Floats) -> Floats:
         stretch = np.sqrt(((b - a) ** 2).sum(axis=-1)) - self.length
         stored: Floats = 0.5 * self.stiffness * stretch**2
         return stored
 
     def drawn(self, rows: Any) -> Sequence[Arrow]:
         """The line between its ends, and what acts on the first body."""
-        if self.node_a or self.node_b:
-            return ()  # where nodes are is not known here
-        ends = ((self.body_a, self.point_a), (self.body_b, self.point_b))
+        ends = self._ends
         (a, b), (va, vb) = (rows.place(*end) for end in ends), (rows.speed(*end) for end in ends)
         length = np.linalg.norm(b - a, axis=1, keepdims=True)
         line = (b - a) / np.where(length > 0, length, 1.0)
         rate = ((vb - va) * line).sum(axis=1, keepdims=True)
         pull = self.stiffness * (length - self.length) + self.damping * rate
-        return (Arrow(self.body_a, pull * line, self.point_a, ends[1]),)
+        return (Arrow(self.body_a, pull * line, self.point_a, ends[1], node=self.node_a),)
 
     def momentum_obstacle(self) -> str:
         tied = GROUND in (self.body_a, self.body_b)

@@ -120,21 +120,30 @@ class Wrench(Element):
     def energy(self, model: Any, rotations: Floats, positions: Floats) -> Floats | None:
         """−F·x of a force that keeps its direction; a moment, or a force that turns along, has
         none."""
-        if self.frame != "world" or np.any(self.moment) or self.node:
+        if self.node:
+            return None  # `stored` says where the node is
+        return self._held(place_of(model, self.body, self.point, rotations, positions))
+
+    def stored(self, rows: Any) -> Floats | None:
+        if self.node:
+            return self._held(rows.node_poses(self.body, self.node)[..., :3, 3])
+        return super().stored(rows)
+
+    def _held(self, there: Floats) -> Floats | None:
+        if self.frame != "world" or np.any(self.moment):
             return None
-        there = place_of(model, self.body, self.point, rotations, positions)
         held: Floats = -(there * np.asarray(self.force)).sum(axis=-1)
         return held
 
     def drawn(self, rows: Any) -> Sequence[Arrow]:
-        if self.node:
-            return ()  # where nodes are is not known here
         found = []
         for given, is_moment in ((self.force, False), (self.moment, True)):
             if np.any(given):
                 fixed = np.tile(np.asarray(given, dtype=np.float64), (len(rows.t), 1))
-                vectors = rows.turned(self.body, given) if self.frame == "body" else fixed
-                found.append(Arrow(self.body, vectors, self.point, is_moment=is_moment))
+                turns = self.frame == "body"
+                vectors = rows.turned(self.body, given, self.node) if turns else fixed
+                place = (self.body, vectors, self.point)
+                found.append(Arrow(*place, is_moment=is_moment, node=self.node))
         return found
 
     def momentum_obstacle(self) -> str:

@@ -25,10 +25,15 @@ class Arrows {
     return [0, 1, 2].map((x) => (1 - s) * array[a + x] + s * array[b + x]);
   }
 
+  /** A point in its body: the same in all frames, or one for each, as nodes of bodies that bend. */
+  point(array, field, k, when) {
+    return array.length > 3 * field.count ? this.at(array, field, k, when) : array.subarray(3 * k, 3 * k + 3);
+  }
+
   one(field, part, counts, poses, k, when) {
-    const place = field.places ? this.at(field.places, field, k, when) : placed(poses, field.bodies[k], field.points.subarray(3 * k, 3 * k + 3));
+    const place = field.places ? this.at(field.places, field, k, when) : placed(poses, field.bodies[k], this.point(field.points, field, k, when));
     if (field.ends) {
-      const end = placed(poses, field.ends.bodies[k], field.ends.points.subarray(3 * k, 3 * k + 3)), along = add(end, place, -1), length = Math.hypot(...along);
+      const end = placed(poses, field.ends.bodies[k], this.point(field.ends.points, field, k, when)), along = add(end, place, -1), length = Math.hypot(...along);
       if (length > 1e-6 * this.extent) put(part.rows.line, counts.line++, add(place, along, 0.5), unit(along), [this.shaft * this.extent * 0.8, length], field.lineColour);
     }
     const vector = this.at(field.vectors, field, k, when), longest = this.longest * this.extent;
