@@ -2,8 +2,8 @@
 
 It covers what decides the torques: the text of the function (its bytecode, where no text is to be
 had), its defaults, what it closes over, the globals it names, and so on through the functions it
-calls; for an object, its class and its state. Functions and classes of Python itself and of
-installed packages count by name.
+calls; for an object, its class and its state, for a model its content. Functions and classes of
+Python itself and of installed packages count by name.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
+
+from skodyn.model.model import Model
 
 __all__ = ["NO_CONTROLLER", "fingerprint"]
 
@@ -104,6 +106,8 @@ class _Reader:
         elif isinstance(value, type):
             own = {k: v for k, v in vars(value).items() if k not in _OF_EVERY_CLASS}
             self._read_all("class", value.__qualname__, own, value.__bases__)
+        elif isinstance(value, Model):  # which keeps what it has worked out beside what it is
+            self._say("model", value.content_hash)
         else:
             self._read_all("object", type(value), _state(value))
 
