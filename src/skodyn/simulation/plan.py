@@ -166,7 +166,7 @@ class Plan:
         others = [e for e in self.forces.elements if not isinstance(e, Controller)]
         acting = repr((
             sorted((name, asdict(given)) for name, given in self.forces.joints.items()),
-            [(type(e).__name__, _exact(asdict(e))) for e in others],
+            [(type(e).__name__, _exact(_given(e))) for e in others],
             [_exact(one.params) for one in self.forces.controllers if len(one.params)],
             own_code(type(element) for element in self.forces.elements),
             *([self.forces.seed] if any(map(_is_noisy, self.forces.elements)) else []),
@@ -228,3 +228,9 @@ def _exact(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _exact(entry) for key, entry in value.items()}
     return value if isinstance(value, str) else np.asarray(value).tolist()
+
+
+def _given(element: Any) -> dict[str, Any]:
+    """What was given of an element: a clock, which servos have not always had, only if it ticks."""
+    clock = ("sample_time", "delay", "q_noise", "v_noise")
+    return {name: one for name, one in asdict(element).items() if one or name not in clock}
