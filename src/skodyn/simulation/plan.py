@@ -233,4 +233,4 @@ def _exact(value: Any) -> Any:
 def _given(element: Any) -> dict[str, Any]:
     """What was given of an element: a clock, which servos have not always had, only if it ticks."""
     clock = ("sample_time", "delay", "q_noise", "v_noise")
-    return {name: one for name, one in asdict(element).items() if one or name not in clock}
+    return {name: one for name, one in asdict(element).items() if name not in clock or one}
