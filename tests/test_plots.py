@@ -9,7 +9,7 @@ import pytest
 
 import skodyn as sk
 from skodyn.channels.entries.energy import relative_change
-from skodyn.cli import main, views
+from skodyn.cli import main, plots
 from skodyn.io.log import LogWriter
 from skodyn.view.plots import save, sheet
 from skodyn.view.plots.style import COLOURS, LINES
@@ -238,7 +238,7 @@ def test_the_command_writes_here_says_where_and_never_over_a_file(tmp_path, monk
 
 def test_a_first_word_chooses_another_kind_of_plot(monkeypatch):
     seen = []
-    monkeypatch.setitem(views.PLOTS, "sparsity", lambda options: seen.append(options.what))
+    monkeypatch.setitem(plots.PLOTS, "sparsity", lambda options: seen.append(options.what))
     assert main(["plot", "sparsity", "arm.toml"]) == 0
     assert seen == [["sparsity", "arm.toml"]]
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from skodyn import __version__
-from skodyn.cli import cache, completion, identities, robots, runs, sweeps, views
+from skodyn.cli import cache, completion, identities, plots, robots, runs, sweeps, views
 from skodyn.cli.kinds import file_kind
 from skodyn.cli.settings import add_set, changed_by
 from skodyn.errors import ModelError, SkodynError, faults_of
@@ -83,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
     runs.add_commands(commands)
+    plots.add_commands(commands)
     views.add_commands(commands)
     sweeps.add_commands(commands)
     words = "draw a model as a tree, or describe a log"

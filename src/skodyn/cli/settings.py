@@ -1,14 +1,15 @@
-"""`--set KEY=VALUE`, for commands that take a scenario."""
+"""Options that several commands have: `--set KEY=VALUE`, `--overwrite`, lists of names."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from skodyn.errors import ScenarioError
 
-__all__ = ["add_set", "changed_by", "refuse_both"]
+__all__ = ["add_overwrite", "add_set", "changed_by", "listed", "refuse_both"]
 
 
 def add_set(parser: argparse.ArgumentParser) -> None:
@@ -32,3 +33,23 @@ def refuse_both(options: argparse.Namespace) -> None:
     if options.resume and options.overwrite:
         problem = "--resume goes on with what is there, and --overwrite replaces it"
         raise ScenarioError(problem, "give the one or the other.")
+
+
+def add_overwrite(parser: Any) -> None:
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing file")
+    parser.add_argument("--force", action=_OldWord, nargs=0, help=argparse.SUPPRESS)
+
+
+class _OldWord(argparse.Action):
+    """--force, the former word for --overwrite, goes on with a sentence (docs/releasing.md)."""
+
+    def __call__(self, parser: Any, namespace: Any, *_: Any) -> None:
+        print("--force is called --overwrite now, and goes with version 0.3.", file=sys.stderr)
+        namespace.overwrite = True
+
+
+def listed(text: str | None) -> list[str] | None:
+    """The names in "A,B"."""
+    if text is None:
+        return None
+    return [part.strip() for part in text.split(",") if part.strip()]

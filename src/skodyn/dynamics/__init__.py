@@ -7,12 +7,10 @@ from skodyn.dynamics.contact_functions import (
     contact_forces,
     contact_gaps,
 )
+from skodyn.dynamics.coriolis import christoffel_symbols, coriolis_matrix
 from skodyn.dynamics.derivatives import (
-    christoffel_symbols,
-    coriolis_matrix,
     forward_dynamics_derivatives,
     inverse_dynamics_derivatives,
-    linearize,
 )
 from skodyn.dynamics.diagonal import (
     diagonal_bias,
@@ -22,6 +20,7 @@ from skodyn.dynamics.diagonal import (
     force_from_diagonal,
     velocity_from_diagonal,
 )
+from skodyn.dynamics.energy_and_momentum import center_of_mass, energy, momentum
 from skodyn.dynamics.flexible_nodes import deflections, node_poses
 from skodyn.dynamics.frames import frame_poses, frame_velocities
 from skodyn.dynamics.functions import (
@@ -39,14 +38,8 @@ from skodyn.dynamics.ik_search import (
 )
 from skodyn.dynamics.inertias import BodyInertias, body_inertias, joint_columns
 from skodyn.dynamics.joint_reactions import joint_forces
-from skodyn.dynamics.kinematics import (
-    center_of_mass,
-    energy,
-    jacobian,
-    jacobian_dot_v,
-    momentum,
-    velocities,
-)
+from skodyn.dynamics.kinematics import jacobian, jacobian_dot_v, velocities
+from skodyn.dynamics.linearization import linearize
 from skodyn.dynamics.loop_functions import (
     loop_basis,
     loop_error,

@@ -19,11 +19,11 @@ from skodyn.kernels import contact_states as rows
 from skodyn.kernels.workspace import PackedModel, workspace_lanes
 from skodyn.lanes import LANES
 from skodyn.lanes.cache_lines import line_zeros
+from skodyn.model.builder_entries import CollisionDescription
 from skodyn.model.collision_checks import check_collisions
 from skodyn.model.contact_layout import PackedContacts
 from skodyn.model.contact_tables import ContactTables, pack_contacts
 from skodyn.model.contacts import Contact
-from skodyn.model.description import CollisionDescription
 from skodyn.model.model import Model
 from skodyn.model.shapes import Collision, HalfSpace
 from skodyn.typing import Floats

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.driver import run
 from skodyn.dynamics.flexible_algorithms import BENT_JACOBIAN
-from skodyn.dynamics.kinematics import one_node
+from skodyn.dynamics.nodes import one_node
 from skodyn.errors import ModelError
 from skodyn.model.flexible import ROOT, FlexibleBody, FlexibleNode
 from skodyn.model.model import Model

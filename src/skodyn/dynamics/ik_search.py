@@ -26,7 +26,7 @@ from skodyn.dynamics.arguments import read_arguments
 from skodyn.dynamics.driver import NOTHING, run
 from skodyn.dynamics.frames import POSES
 from skodyn.dynamics.ik_targets import Bounds, Problem, Target, read_bounds, read_targets
-from skodyn.dynamics.kinematics import node_table
+from skodyn.dynamics.nodes import node_table
 from skodyn.errors import StateError
 from skodyn.faults import Fault
 from skodyn.model.model import Model

@@ -21,8 +21,9 @@ from skodyn.dynamics.algorithms import (
 )
 from skodyn.dynamics.arguments import check_out, read_arguments, read_columns
 from skodyn.dynamics.driver import COMPILED, NOTHING, TURNED_AWAY, block_of, first_block, run
+from skodyn.dynamics.energy_and_momentum import number_or_array
 from skodyn.dynamics.flexible_algorithms import BENT_SOLVE
-from skodyn.dynamics.kinematics import node_table, number_or_array
+from skodyn.dynamics.nodes import node_table
 from skodyn.dynamics.status_messages import raise_failure
 from skodyn.model.model import Model
 from skodyn.typing import Compliance, Coordinates, DofMatrix, Floats, Vector

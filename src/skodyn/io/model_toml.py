@@ -98,15 +98,15 @@ from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.meshes import MeshFinder
 from skodyn.io.shape_tables import ReadShape, read_shape, surface_of
 from skodyn.io.toml_source import TomlSource
-from skodyn.model.description import (
+from skodyn.model.builder_entries import (
     BodyDescription,
     CollisionDescription,
     CouplingDescription,
     FrameDescription,
     LoopDescription,
-    ModelBuilder,
     VisualDescription,
 )
+from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import CATALOGUE, CLOSING, Fixed, Joint
 from skodyn.model.model import Model
 from skodyn.model.shapes import SHAPES, Mesh

@@ -25,8 +25,8 @@ from skodyn.model.bending_checks import (
     reference_faults,
 )
 from skodyn.model.bent import UNREAD, Bent, BentBody, Hanging
+from skodyn.model.builder_entries import BodyDescription, FrameDescription
 from skodyn.model.columns import as_floats
-from skodyn.model.description import BodyDescription, FrameDescription
 from skodyn.model.flexible import ROOT, TIP, FlexibleBody
 from skodyn.model.joints import Fixed
 from skodyn.model.mechanism_bodies import with_lists

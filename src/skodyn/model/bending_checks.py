@@ -9,7 +9,7 @@ import numpy as np
 
 from skodyn.faults import Fault, Subject, shown
 from skodyn.model.beams import Beam
-from skodyn.model.description import BodyDescription
+from skodyn.model.builder_entries import BodyDescription
 from skodyn.model.flexible import FlexibleBody
 from skodyn.model.joint_checks import carries_bodies
 from skodyn.model.subjects import subject

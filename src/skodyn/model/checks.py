@@ -10,10 +10,11 @@ import numpy as np
 
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
+from skodyn.model.builder_entries import BodyDescription
 from skodyn.model.collision_checks import check_collisions
 from skodyn.model.columns import Owner, read_column, read_inertias, read_rotations
 from skodyn.model.coupling_checks import check_couplings
-from skodyn.model.description import BodyDescription, ModelBuilder
+from skodyn.model.description import ModelBuilder
 from skodyn.model.inertia_checks import check_inertias, nearest_valid
 from skodyn.model.joint_checks import check_joint_names, check_joints, is_joint
 from skodyn.model.joints import Joint

@@ -12,8 +12,8 @@ import numpy as np
 
 from skodyn.conventions import GROUND
 from skodyn.faults import Fault, Subject, shown
+from skodyn.model.builder_entries import CollisionDescription, VisualDescription
 from skodyn.model.columns import LARGEST, as_floats, read_column, read_rotations
-from skodyn.model.description import CollisionDescription, VisualDescription
 from skodyn.model.name_checks import duplicate_faults, name_problem
 from skodyn.model.shapes import (
     SHAPES,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from skodyn.faults import Fault, shown
+from skodyn.model.builder_entries import CouplingDescription
 from skodyn.model.columns import LARGEST, as_floats
-from skodyn.model.description import CouplingDescription
 from skodyn.model.joint_checks import is_joint
 from skodyn.model.joints import Joint
 from skodyn.model.loops import JointCoupling

@@ -1,14 +1,23 @@
-"""What a person describes: bodies, joints, frames. Nothing is judged here; `build` does that."""
+"""The builder of models: it collects what a person describes, and `build` judges it all at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skodyn.conventions import DEFAULT_GRAVITY, GROUND
 from skodyn.errors import ModelError
 from skodyn.faults import Fault
+from skodyn.model.builder_entries import (
+    BodyDescription,
+    CollisionDescription,
+    CouplingDescription,
+    FrameDescription,
+    LinkDescription,
+    LoopDescription,
+    MimicDescription,
+    VisualDescription,
+)
 from skodyn.model.joints import Fixed, Joint
 from skodyn.model.keywords import keywords_checked
 from skodyn.model.shapes import Surface, Touching
@@ -18,117 +27,10 @@ if TYPE_CHECKING:
     from skodyn.model.flexible import FlexibleBody
     from skodyn.model.model import Model
 
-__all__ = [
-    "BodyDescription",
-    "CollisionDescription",
-    "CouplingDescription",
-    "FrameDescription",
-    "LinkDescription",
-    "LoopDescription",
-    "MimicDescription",
-    "ModelBuilder",
-    "VisualDescription",
-]
+__all__ = ["ModelBuilder"]
 
 _ORIGIN = (0.0, 0.0, 0.0)
 _NO_INERTIA = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-
-
-@dataclass(frozen=True, slots=True)
-class BodyDescription:
-    """One body and the joint that carries it, as given."""
-
-    name: str
-    parent: str
-    joint: Joint
-    translation: Any
-    rotation: Any
-    mass: Any
-    com: Any
-    inertia: Any
-    flexible: Any = None
-    at: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class FrameDescription:
-    """A named frame fixed in a body, as given."""
-
-    name: str
-    body: str
-    translation: Any
-    rotation: Any
-    at: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class MimicDescription:
-    """A joint that follows another, as given."""
-
-    joint: str
-    source: str
-    multiplier: Any
-    offset: Any
-
-
-@dataclass(frozen=True, slots=True)
-class LinkDescription:
-    """A body whose joints are given by themselves, as given."""
-
-    name: str
-    mass: Any
-    com: Any
-    inertia: Any
-
-
-@dataclass(frozen=True, slots=True)
-class LoopDescription:
-    """A joint that closes a loop, or one between links, and the frames it joins, as given."""
-
-    name: str
-    body_a: str
-    body_b: str
-    joint: Joint
-    translation_a: Any
-    rotation_a: Any
-    translation_b: Any
-    rotation_b: Any
-
-
-@dataclass(frozen=True, slots=True)
-class CouplingDescription:
-    """A relation of joint coordinates, as given."""
-
-    name: str
-    joint: Any
-    source: Any
-    coefficients: Any
-    terms: Any
-    offset: Any
-
-
-@dataclass(frozen=True, slots=True)
-class CollisionDescription:
-    """A shape of a body that can touch others, as given."""
-
-    name: Any
-    body: Any
-    shape: Any
-    translation: Any
-    rotation: Any
-    surface: Surface | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class VisualDescription:
-    """A shape of a body to look at, as given."""
-
-    name: Any
-    body: Any
-    shape: Any
-    translation: Any
-    rotation: Any
-    color: Any = None
 
 
 class ModelBuilder:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from skodyn.faults import Fault, Subject, shown
+from skodyn.model.builder_entries import BodyDescription
 from skodyn.model.columns import read_column
-from skodyn.model.description import BodyDescription
 from skodyn.model.joints import Joint
 from skodyn.model.name_checks import duplicate_faults, name_problem
 from skodyn.model.subjects import joint_subject, subject

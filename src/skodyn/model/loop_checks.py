@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from skodyn.conventions import GROUND
 from skodyn.faults import Fault, Subject, shown
+from skodyn.model.builder_entries import LoopDescription, MimicDescription
 from skodyn.model.columns import as_floats, read_column, read_rotations
-from skodyn.model.description import LoopDescription, MimicDescription, ModelBuilder
+from skodyn.model.description import ModelBuilder
 from skodyn.model.joint_checks import is_joint, parameter_faults
 from skodyn.model.joints import CLOSING, Joint
 from skodyn.model.loops import Loop

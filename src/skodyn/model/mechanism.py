@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from skodyn.conventions import GROUND
 from skodyn.faults import Fault, shown
-from skodyn.model.description import BodyDescription
+from skodyn.model.builder_entries import BodyDescription
 from skodyn.model.joints import Free
 from skodyn.model.mechanism_bodies import as_bodies, with_lists
 from skodyn.model.mechanism_checks import (

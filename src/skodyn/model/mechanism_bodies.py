@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skodyn.model.builder_entries import BodyDescription
 from skodyn.model.columns import read_column, read_rotations
-from skodyn.model.description import BodyDescription
 from skodyn.model.mechanism_checks import text_of
 from skodyn.model.mechanism_graph import Graph
 from skodyn.model.products import applied, product

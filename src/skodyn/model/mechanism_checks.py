@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from skodyn.conventions import GROUND
 from skodyn.faults import Fault, Subject, shown
+from skodyn.model.builder_entries import BodyDescription, LoopDescription
 from skodyn.model.columns import as_floats, read_column, read_inertias, read_rotations
-from skodyn.model.description import BodyDescription, LoopDescription
 from skodyn.model.joint_checks import is_joint, parameter_faults
 from skodyn.model.joints import Joint
 from skodyn.model.name_checks import check_names

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skodyn.conventions import GROUND
 from skodyn.faults import shown
-from skodyn.model.description import LoopDescription
+from skodyn.model.builder_entries import LoopDescription
 from skodyn.model.joint_checks import carries_bodies, is_joint
 from skodyn.model.joints import CLOSING, Joint
 from skodyn.model.mechanism_checks import is_zero

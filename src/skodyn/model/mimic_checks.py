@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skodyn.faults import Fault, shown
+from skodyn.model.builder_entries import MimicDescription
 from skodyn.model.columns import LARGEST, as_floats
-from skodyn.model.description import MimicDescription
 from skodyn.model.joint_entry import CATALOGUE, ONE_AXIS, Joint
 from skodyn.model.mimics import Mimic
 from skodyn.model.subjects import joint_subject

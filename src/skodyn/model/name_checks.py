@@ -10,7 +10,7 @@ from typing import Any
 from skodyn.conventions import GROUND
 from skodyn.errors import TopologyError
 from skodyn.faults import Fault, Subject, shown
-from skodyn.model.description import BodyDescription, FrameDescription
+from skodyn.model.builder_entries import BodyDescription, FrameDescription
 from skodyn.model.subjects import subject
 from skodyn.topology import Tree
 from skodyn.topology.forest import NodeWords, child_lists, cycle_faults

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from skodyn.conventions import JointKind
 from skodyn.model import layout
+from skodyn.model.builder_entries import FrameDescription
 from skodyn.model.checks import CheckedModel, check
-from skodyn.model.description import FrameDescription
 from skodyn.model.joint_entry import ONE_AXIS
 from skodyn.model.mimics import Mimic, in_body_order
 from skodyn.model.model import Frame, Model

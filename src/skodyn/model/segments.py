@@ -15,7 +15,7 @@ import numpy as np
 
 from skodyn.model.beam_bodies import first_frequencies
 from skodyn.model.beams import Beam, BeamNumbers
-from skodyn.model.description import BodyDescription
+from skodyn.model.builder_entries import BodyDescription
 from skodyn.model.joints import Gimbal, Joint, Universal
 from skodyn.model.properties import JointProperties
 from skodyn.typing import Floats

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from skodyn.dynamics.frames import frame_table
-from skodyn.dynamics.kinematics import node_table
+from skodyn.dynamics.nodes import node_table
 from skodyn.errors import ModelError
 from skodyn.faults import Fault
 from skodyn.kernels.mimics import mimic_lanes

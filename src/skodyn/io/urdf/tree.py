@@ -10,7 +10,7 @@ from skodyn.io.robots.findings import Findings
 from skodyn.io.robots.mimics import circles
 from skodyn.io.urdf.joints import UrdfJoint
 from skodyn.io.urdf.links import Link
-from skodyn.model.description import MimicDescription
+from skodyn.model.builder_entries import MimicDescription
 from skodyn.model.mimic_checks import check_mimics as judge_mimics
 from skodyn.wording import Spelling, arrows, listed
 
