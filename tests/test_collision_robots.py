@@ -58,6 +58,7 @@ def theirs(geometry):
     kind = type(geometry).__name__
     found = {"Sphere": ["radius"], "Box": ["halfSide"], "Cylinder": ["radius", "halfLength"],
              "Capsule": ["radius", "halfLength"]}.get(kind, [])  # fmt: skip
+    kind = "BVHModelOBBRSS" if kind == "Convex" else kind  # <collision_checking> asks for its hull
     return kind, np.concatenate([np.atleast_1d(getattr(geometry, x)) for x in found] or [[]])
 
 

@@ -146,3 +146,25 @@ def test_shapes_of_links_on_fixed_joints_come_along(tmp_path):
     assert any(
         note.startswith("<collision> of no size touches nothing: arm") for note in model.notes
     )
+
+
+def test_cylinders_are_capsules_where_pinocchio_takes_them_so(tmp_path):
+    """<collision_checking> of a link names them; who is not named stays as he is."""
+    path = tmp_path / "r.urdf"
+    path.write_text(
+        """<robot name="r"><link name="base"/>
+<link name="arm">
+  <inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision name="round"><geometry><cylinder radius="0.1" length="0.3"/></geometry></collision>
+  <collision name="flat"><geometry><cylinder radius="0.2" length="0.4"/></geometry></collision>
+  <collision><geometry><cylinder radius="0.3" length="0.5"/></geometry></collision>
+  <collision_checking><capsule name="round"/><capsule/><convex name="flat"/></collision_checking>
+</link>
+<joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>"""
+    )
+    model = sk.load(path)
+    assert [one.shape for one in model.collisions["arm"]] == [
+        sk.Capsule(0.1, 0.3), sk.Cylinder(0.2, 0.4), sk.Cylinder(0.3, 0.5)
+    ]  # fmt: skip
+    assert any("is the capsule that <collision_checking>" in note for note in model.notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,7 @@ _UNUSED_IN_COLLISION = ("verbose", "contact_coefficients", "max_contacts")
 _SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
 _TOUCHES = "<collision> touches only in runs with contacts; shapes are in model.collisions"
 _NO_SIZE = "<collision> of no size touches nothing"
+_ROUNDED = "A cylinder is the capsule that <collision_checking> makes of it"
 
 
 @dataclass
@@ -71,7 +72,8 @@ class LinkReader:
             link.weight = self._weight(inertial, owner)
             link.unreadable = len(self.findings.faults) > before
         touching = (self._collision(one, owner, name) for one in element.all("collision"))
-        link.shapes = tuple(one for one in touching if one is not None)
+        shapes = (one for one in touching if one is not None)
+        link.shapes = tuple(self._rounded(one, element) for one in shapes)
         if link.shapes:
             self.findings.unused(_TOUCHES, name)
         shown = (self._visual(visual, owner) for visual in element.all("visual"))
@@ -147,6 +149,15 @@ class LinkReader:
             self.findings.unused(f'<{_DRAKE}> is for contacts with proximity = "drake"', name)
         own = element.attributes.get("name", "")
         return FileShape(name, shape, rotation, translation, own, surface)
+
+    def _rounded(self, given: FileShape, link: Element) -> FileShape:
+        """Pinocchio's <collision_checking> names cylinders that are capsules of the same sizes."""
+        capsules = [one for part in link.all("collision_checking") for one in part.all("capsule")]
+        named = given.name and given.name in (one.attributes.get("name") for one in capsules)
+        if not named or not isinstance(given.shape, Cylinder):
+            return given
+        self.findings.unused(_ROUNDED, given.part)
+        return replace(given, shape=Capsule(given.shape.radius, given.shape.length))
 
     def _hull(self, mesh: Mesh, link: str) -> Touching | None:
         if mesh.path is None:
