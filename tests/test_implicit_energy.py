@@ -1,4 +1,4 @@
-"""By how much a step of implicit_contact can raise the energy, and why: without any contact.
+"""What a step of implicit_contact never raises; by how much it can raise the energy, and why.
 
 Inertia, gyroscopic forces and slopes of potentials are those of the start of a step, so that what
 it leaves over is of second order in dt; its sign is that of curvature, not always downwards.
@@ -11,7 +11,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import adapters
+import implicit_contact_twin as twin
+import naive
 import skodyn as sk
+import test_implicit_contact as one_step
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.settings import IntegratorSettings
@@ -109,3 +113,74 @@ def test_inertia_of_the_start_leaves_second_order_a_step_and_first_order_in_all(
         for coarse, fine in pairwise(values):
             assert np.log2(coarse / fine) == pytest.approx(order, abs=0.1)
     assert drifts[0] < 0.08
+
+
+# ---- what no step raises ------------------------------------------------------------------------
+
+
+def axes_of_the_start(scene, v):
+    """Velocities of free joints, which a step leaves along the axes of its end."""
+    v = v.copy()
+    for s in one_step.free_joints(scene):
+        turn = naive.quaternion_matrix(naive.quaternion_exp(scene.h * v[s][:3]))
+        v[s.start + 3 : s.stop] = turn @ v[s][3:]
+    return v
+
+
+def stored_in_joints(scene, v):
+    """Of springs and stops, where the joints are after going on for a step with v."""
+    total = 0.0
+    for joint, x in zip(scene.joints, scene.coordinates() + scene.h * v, strict=True):
+        total += 0.5 * joint.get("stiffness", 0.0) * (x - joint.get("rest", 0.0)) ** 2
+        beyond = max(joint.get("lower", x) - x, 0.0), max(x - joint.get("upper", x), 0.0)
+        total += 0.5 * joint.get("stop_stiffness", 0.0) * (beyond[0] ** 2 + beyond[1] ** 2)
+    return total
+
+
+def stored_in_contacts(scene, points, bristles, v):
+    """By the gaps that v leaves, taken along the normals of the start."""
+    total = 0.0
+    for point, bent in zip(points, bristles, strict=True):
+        law, depth = point.law, -point.gap - scene.h * (point.normal_row @ v)
+        total += law["k"] * max(depth, 0.0) ** (law["p"] + 1) / (law["p"] + 1)
+        total += 0.5 * law["kt"] * (bent @ bent) if law["mu"] else 0.0
+    return total
+
+
+def work_of_servos(scene, v):
+    """What drives, whose force is that of the end of the step."""
+    total = 0.0
+    for joint, x, before, u in zip(scene.joints, scene.coordinates(), scene.v, v, strict=True):
+        drives = {"servos": joint.get("servos", ())}
+        total += twin.joint_impulse(drives, x, before, u, scene.h)[0] * u
+    return total
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_step_raises_the_energy_of_its_convex_problem(seed):
+    """½v*𝓜v with the inertia of the start, springs, stops, contacts at their linear gaps and
+    bristles: together they rise by no more than what weight, gyroscopic forces and servos do. They
+    fall short of it by ½Δv*𝓜Δv, by what contacts lose, and by dampers and friction of joints."""
+    scene = one_step.Scene(700 + seed, pairs=seed % 3)
+    bristles = one_step.random_bristles(scene)
+    points = scene.points(bristles)
+    run, places = one_step.run_of(scene, bristles, tolerance=1e-13)
+    assert run.advance(1).status == 0
+    found = adapters.from_packed_v(scene.model, scene.bodies, run.v)
+    v, before, h = axes_of_the_start(scene, found), scene.v, scene.h
+    mass = naive.mass_matrix(scene.bodies, scene.q)
+    given = -naive.inverse_dynamics(
+        scene.bodies, scene.q, before, one_step.of_axes_that_stay(scene), scene.gravity
+    )
+    still = np.zeros_like(v)
+    first = 0.5 * before @ mass @ before + stored_in_joints(scene, still)
+    first += stored_in_contacts(scene, points, map(np.concatenate, bristles), still)
+    last = 0.5 * v @ mass @ v + stored_in_joints(scene, v)
+    bent = [run.y[places[number]] for number in range(len(points))]
+    last += stored_in_contacts(scene, points, bent, v)
+    lost, change = run.y[-2], v - before
+    assert lost > 0.0
+    done = h * given @ v + work_of_servos(scene, v)
+    size = first + last + abs(h * given) @ abs(v)
+    assert last - first <= done + 1e-9 * size
+    assert last - first <= done - 0.5 * change @ mass @ change - lost + 1e-9 * size
