@@ -178,3 +178,30 @@ def test_forces_at_nodes_go_side_by_side(tmp_path, counted, frame, method):
     assert len(np.unique(study.metric("bent"))) == 8  # each value has its effect
     for i in range(8):
         assert_array_equal(study.q[i], check_run(study, i)[1].q[-1])
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="lanes need the compiler")
+def test_springs_at_nodes_give_in_lanes_what_their_energy_loses(tmp_path, counted):
+    """Conservative forces: the work that lanes integrate is that of the run alone, and is what
+    `force_energy` falls by."""
+    forces = FORCES.replace("FRAME", "world").replace("moment = [0.01, 0, 0.02]\n", "")
+    text = TEXT.replace("METHOD", "rk4") + forces.replace("damping = 0.1\n", "")
+    path = tmp_path / "boom.toml"
+    path.write_text(text.replace("damping = 0.02", "damping = 0.0"))
+    metrics = {"work": {"of": "work", "kind": "final"}, "energy": METRICS["energy"]}
+    study = sk.sweep(path, {"forces.tie.stiffness": [10.0, 20.0, 40.0]}, workers=1,
+                     engine="in-process", metrics=metrics)  # fmt: skip
+    assert counted == [3]
+    for i in range(3):
+        scenario = study.packer.scenario(study.points[i])
+        alone = sk.simulate(
+            scenario.model, scenario.q0, scenario.v0, duration=0.03, dt=1e-3,
+            elements=list(scenario.forces.elements), channels=["energy", "force_energy"],
+        )  # fmt: skip
+        assert_array_equal(study.q[i], alone.q[-1])
+        assert study.metric("work")[i] == alone.summary["work_of_forces"]
+        stored = np.asarray(alone.trajectory["force_energy"])
+        assert abs(stored[0] - stored[-1]) > 1e-3
+        assert study.metric("work")[i] == pytest.approx(stored[0] - stored[-1], rel=1e-6)
+        gained = np.asarray(alone.trajectory["energy"]).sum(axis=1)
+        assert study.metric("energy")[i] == pytest.approx(gained[-1], rel=1e-14)

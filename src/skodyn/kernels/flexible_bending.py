@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from skodyn.jit import helper
 from skodyn.kernels.flexible_table import (
     add_product,
+    add_two_products,
     clear_columns,
     field,
     lanes_of,
@@ -86,22 +87,28 @@ def bend(work, model, record, q):
 
 
 @helper
-def bend_rates(work, model, record, v):
-    """η̇, ξ̇ = G·η̇, and what ξ̈ is at η̈ = 0: η̇ᵀAη̇."""
+def bend_moving(work, model, record, q, v):
+    """The same with η̇, ξ̇ = G·η̇, and what ξ̈ is at η̈ = 0: η̇ᵀAη̇."""
     m, b, pitch = shape_counts(model, record)
-    rate, slope = lanes_of(model, record, ETA_RATE), lanes_of(model, record, SLOPE)
-    turning, product = lanes_of(model, record, SLOPE_RATE), lanes_of(model, record, SLAVE_PRODUCT)
+    eta, slope = lanes_of(model, record, ETA), lanes_of(model, record, SLOPE)
+    rate, turning = lanes_of(model, record, ETA_RATE), lanes_of(model, record, SLOPE_RATE)
+    product = lanes_of(model, record, SLAVE_PRODUCT)
     for i in range(m):
+        store(work, eta + i, load_rows(work, q, field(model, record, MODE_Q) + i))
         store(work, rate + i, load_rows(work, v, field(model, record, MODE_V) + i))
     if b > 0:
+        clear_columns(work, slope, b * pitch)
         clear_columns(work, turning, b * pitch)
-        add_product(work, model, field(model, record, SQUARES), rate, turning)
+        squares = field(model, record, SQUARES)
+        add_two_products(work, model, squares, (eta, slope), (rate, turning))
     for s in range(b):
-        moved, square = splat(work, 0.0), splat(work, 0.0)
+        total, moved, square = splat(work, 0.0), splat(work, 0.0), splat(work, 0.0)
         for i in range(m):
-            x = load(work, rate + i)
-            moved = fma(load(work, slope + s * pitch + i), x, moved)
+            x, g = load(work, rate + i), load(work, slope + s * pitch + i)
+            total = fma(g, load(work, eta + i), total)
+            moved = fma(g, x, moved)
             square = fma(load(work, turning + s * pitch + i), x, square)
+        store(work, eta + m + s, 0.5 * total)
         store(work, rate + m + s, moved)
         store(work, product + s, square)
 

@@ -9,8 +9,7 @@ nine numbers matter, D(Qₑ) and c = ax(Qₑ) = ∫ r × φₑ dm:
 
 over masters and slaves alike. Slaves follow their masters with slope G and ξ̈ = Gη̈ + γ: with
 W = [I; G], M = WᵀM_ext W and b = Wᵀ(b_ext + M_ext·[0; 0; γ]), which stays positive definite as any
-sum over particles does. The strain energy is ½ηᵀKη, for beams with the next order of their
-curvature behind it.
+sum over particles does. What bending costs is in flexible_strain.py.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from skodyn.jit import helper
 from skodyn.kernels.flexible_bending import shape_counts
 from skodyn.kernels.flexible_table import (
     add_product,
+    add_two_products,
     clear_columns,
     columns3,
     columns6,
@@ -29,16 +29,14 @@ from skodyn.kernels.flexible_table import (
     parameter3_apart,
     parameter_columns,
     parameter_columns3,
-    store_columns3,
     store_columns6,
 )
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.workspace import (
+    DOF_LANES,
     OMEGA,
-    body_count,
     body_parameters,
     body_slot,
-    dof_slot,
     load3,
     load6,
     load_sym,
@@ -60,40 +58,30 @@ from skodyn.lanes import (
 from skodyn.model.flexible_layout import (
     ARM_RATE,
     ARMS,
-    BENDING,
-    BENT,
     BIAS,
     BIASES,
     CARRIED,
     COUPLING,
     COUPLING_NUMBERS,
     COUPLINGS,
-    DAMPING,
     ETA,
     ETA_RATE,
     FIRST,
     GAINS,
-    GAUSS,
-    GAUSS_POINTS,
     IS_MIXED,
     LOADS,
     MODAL_MASS,
     MODE_PITCH,
-    MODE_V,
-    MODES,
+    MODE_SLOT,
     OWN,
     PAIRS,
     PITCH,
-    POINT_PITCH,
-    PULLS,
     SECOND,
     SHAPE_INTEGRALS,
     SHAPES,
     SLAVE_PRODUCT,
     SLOPE,
-    STIFFNESS,
     TURNING,
-    UNBENDING,
 )
 from skodyn.model.layout import FIRST_MOMENT, MASS, SECOND_MOMENT
 from skodyn.spatial.inertia import rotate_inertia
@@ -126,7 +114,7 @@ def add_scaled_sym(a, s, b):
 @helper
 def mode_slot(model, record, i):
     """Record of the degree of freedom that master i is."""
-    return dof_slot(body_count(model), field(model, record, MODE_V) + i)
+    return field(model, record, MODE_SLOT) + i * DOF_LANES
 
 
 @helper
@@ -138,11 +126,12 @@ def couple_shapes(work, model, record, moving):
     for here in range(0, COUPLING_NUMBERS * pitch, columns_at_once(work)):
         store_columns(work, at + here, parameter_columns(work, model, constants + here))
     add_product(work, model, field(model, record, TURNING), eta, at)
-    add_product(work, model, arms, eta, at + 6 * pitch)
     if moving:
         rate, out = lanes_of(model, record, ETA_RATE), lanes_of(model, record, ARM_RATE)
         clear_columns(work, out, 3 * pitch)
-        add_product(work, model, arms, rate, out)
+        add_two_products(work, model, arms, (eta, at + 6 * pitch), (rate, out))
+    else:
+        add_product(work, model, arms, eta, at + 6 * pitch)
 
 
 @helper
@@ -326,63 +315,3 @@ def load_body(work, model, k, record, r, inertia):
             share = load_columns(work, slope + s * masters + i)
             total = fma(share, load(work, biases + m + s), total)
         store_columns(work, loads + i, total)
-
-
-@helper
-def strain_body(work, model, record, moving):
-    """Add Kη + Cη̇, and for beams the force of their curvature's next order, to LOADS."""
-    m, eta = field(model, record, MODES), lanes_of(model, record, ETA)
-    rate, loads = lanes_of(model, record, ETA_RATE), lanes_of(model, record, LOADS)
-    stiffness, damping = field(model, record, STIFFNESS), field(model, record, DAMPING)
-    for i in range(0, m, columns_at_once(work)):
-        total, k = load_columns(work, loads + i), parameter_columns(work, model, stiffness + i)
-        total = fma(k, load_columns(work, eta + i), total)
-        if moving:
-            c = parameter_columns(work, model, damping + i)
-            total = fma(c, load_columns(work, rate + i), total)
-        store_columns(work, loads + i, total + 0.0)  # of two zeros the one without a sign
-    if field(model, record, GAUSS_POINTS) > 0:
-        bend_points(work, model, record)
-        pull_points(work, model, record)
-        pulls = lanes_of(model, record, PULLS)
-        add_product(work, model, field(model, record, UNBENDING), pulls, loads)
-
-
-@helper
-def bend_points(work, model, record):
-    """v′, v″, w′, w″ at the Gauss points of a beam."""
-    bent = lanes_of(model, record, BENT)
-    clear_columns(work, bent, 4 * field(model, record, POINT_PITCH))
-    add_product(work, model, field(model, record, BENDING), lanes_of(model, record, ETA), bent)
-
-
-@helper
-def pull_points(work, model, record):
-    """What v′, v″, w′, w″ pull with."""
-    pitch, weights = field(model, record, POINT_PITCH), field(model, record, GAUSS)
-    bent, pulls = lanes_of(model, record, BENT), lanes_of(model, record, PULLS)
-    for g in range(0, field(model, record, GAUSS_POINTS), columns_at_once(work)):
-        v, vv, w = columns3(work, bent + g, pitch)
-        ww = load_columns(work, bent + 3 * pitch + g)
-        pull = parameter_columns(work, model, weights + g) * fma(v, vv, w * ww)
-        store_columns3(work, pulls + g, pitch, (pull * vv, pull * v, pull * ww))
-        store_columns(work, pulls + 3 * pitch + g, pull * w)
-
-
-@helper
-def strain_energy(work, model, record):
-    """½ηᵀKη, and what the next order of a beam's curvature adds."""
-    m, eta, p = field(model, record, MODES), lanes_of(model, record, ETA), model.parameters
-    total = splat(work, 0.0)
-    for i in range(m):
-        x = load(work, eta + i)
-        total = fma(0.5 * parameter(work, p, field(model, record, STIFFNESS) + i) * x, x, total)
-    if field(model, record, GAUSS_POINTS) > 0:
-        bend_points(work, model, record)
-        bent, pitch = lanes_of(model, record, BENT), field(model, record, POINT_PITCH)
-        for g in range(field(model, record, GAUSS_POINTS)):
-            v, vv, w = load3_apart(work, bent + g, pitch)
-            both = fma(v, vv, w * load(work, bent + 3 * pitch + g))
-            weight = parameter(work, p, field(model, record, GAUSS) + g)
-            total = fma(0.5 * weight * both, both, total)
-    return total

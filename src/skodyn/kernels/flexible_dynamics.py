@@ -54,7 +54,6 @@ from skodyn.kernels.workspace import (
     armature,
     body_count,
     body_slot,
-    dof_slot,
     entry,
     load3,
     load6,
@@ -116,7 +115,7 @@ def project_mode(work, model, record, i, p):
     own = field(model, record, MODAL_MASS) + i * (field(model, record, PITCH) + 1)
     d = load(work, row + i) + armature(work, model, dof)
     pivot, u = 1.0 / d, load6_apart(work, gains + i, masters)
-    slot = dof_slot(body_count(model), dof)
+    slot = mode_slot(model, record, i)
     store6(work, slot + GAIN, u)
     store(work, slot + PIVOT, pivot)
     for j in range(i):
@@ -138,7 +137,7 @@ def load_mode(work, model, record, i, z, tau):
     """z behind master i, which has yielded, under the forces tau; ε of it stays."""
     row, loads = pair_row(model, record, i), lanes_of(model, record, LOADS)
     dof = field(model, record, MODE_V) + i
-    slot = dof_slot(body_count(model), dof)
+    slot = mode_slot(model, record, i)
     epsilon = load_rows(work, tau, dof) - load(work, loads + i)
     store(work, slot + RESIDUE, epsilon)
     ratio = epsilon * load(work, slot + PIVOT)

@@ -9,8 +9,9 @@ from skodyn.jit import helper, routine
 from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.energy import ROW, shape
 from skodyn.kernels.entries import batch, one_state
-from skodyn.kernels.flexible_body import gain_of, own_inertia, pair_row, strain_energy
+from skodyn.kernels.flexible_body import gain_of, own_inertia, pair_row
 from skodyn.kernels.flexible_kinematics import scatter_bent_velocities
+from skodyn.kernels.flexible_strain import strain_energy
 from skodyn.kernels.flexible_table import field, flexible_record
 from skodyn.kernels.flexible_tree import scatter_bent_rates
 from skodyn.kernels.forward_kinematics import POSITION, scatter_positions

@@ -9,17 +9,17 @@ from __future__ import annotations
 from skodyn.jit import helper, routine
 from skodyn.kernels.aba_passes import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
-from skodyn.kernels.flexible_bending import bend, bend_rates
+from skodyn.kernels.flexible_bending import bend, bend_moving
 from skodyn.kernels.flexible_body import (
     gain_of,
     load_body,
     own_bias,
     own_inertia,
     pair_row,
-    strain_body,
     weigh,
 )
 from skodyn.kernels.flexible_dynamics import hang_force
+from skodyn.kernels.flexible_strain import strain_body
 from skodyn.kernels.flexible_table import clear_columns, field, flexible_record, lanes_of
 from skodyn.kernels.flexible_tree import add_modes, move, place
 from skodyn.kernels.inverse_dynamics import OWN_FORCE
@@ -73,9 +73,10 @@ def bent_force(work, model, k, r, given, alpha):
     """M(k)·α(k) + b(k) of a flexible body, six numbers; those of modes go to LOADS."""
     record = flexible_record(model, k)
     moving = is_given(given.v)
-    bend(work, model, record, given.q)
     if moving:
-        bend_rates(work, model, record, given.v)
+        bend_moving(work, model, record, given.q, given.v)
+    else:
+        bend(work, model, record, given.q)
     inertia = weigh(work, model, k, record, r, moving)
     f = apply_inertia(own_inertia(work, model, k, record), alpha)
     if moving:

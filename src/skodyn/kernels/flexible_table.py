@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skodyn.jit import helper
-from skodyn.kernels.workspace import body_count, free_slot
+from skodyn.kernels.workspace import body_count
 from skodyn.lanes import (
     Work,
     columns_at_once,
@@ -13,6 +13,7 @@ from skodyn.lanes import (
     load,
     load_columns,
     parameter,
+    splat,
     splat_columns,
     store,
     store_columns,
@@ -44,13 +45,13 @@ def field(model, record, i):
 @helper
 def lanes_of(model, record, i):
     """Where a table of a flexible body begins in the workspace."""
-    return free_slot(model) + model.tree[record + i]
+    return model.tree[record + i]
 
 
 @helper
 def node_lanes(model, node):
     """Where Π of what hangs on a node begins."""
-    return free_slot(model) + model.tree[node + NODE_LANES]
+    return model.tree[node + NODE_LANES]
 
 
 # ---- fours: one component of several masters or shapes, taken at once of one state ---------------
@@ -136,42 +137,122 @@ def clear_columns(work, at, count):
 @helper
 def add_product(work, model, product, x, out):
     """out += matrix·x; x and out are lanes."""
-    if columns_at_once(work) > 1:
-        _add_fours(work, model, product, x, out)
-    else:
-        _add_entries(work, model, product, x, out)
-
-
-@helper
-def _add_fours(work, model, product, x, out):
-    """Four rows at once."""
-    tree, place = model.tree, product + 2
-    for _ in range(tree[product]):
-        target, count, numbers = out + tree[place], tree[place + 1], tree[place + 2]
-        total = load_columns(work, target)
-        for c in range(count):
-            weights = parameter_columns(work, model, numbers + FOUR * c)
-            total = fma(weights, load(work, x + tree[place + 3 + c]), total)
-        store_columns(work, target, total)
-        place += 3 + count
-
-
-@helper
-def _add_entries(work, model, product, x, out):
-    """One row after the other, without its zeros."""
     tree = model.tree
-    place = product + tree[product + 1]
-    rows = tree[place]
-    place += 1
-    for _ in range(rows):
-        target, count = out + tree[place], tree[place + 1]
-        total = load(work, target)
+    if columns_at_once(work) > 1:
+        place = product + 2
+        for _ in range(tree[product]):
+            _add_four(work, model, place, x, out)
+            place += 3 + tree[place + 1]
+    else:
+        place = product + tree[product + 1]
+        rows = tree[place]
+        place += 1
+        for _ in range(rows):
+            _add_row(work, model, place, x, out)
+            place += 3 + 2 * (tree[place + 1] + tree[place + 2])
+
+
+@helper
+def add_two_products(work, model, product, first, second):
+    """The same matrix times two vectors, each with its result: (x, out)."""
+    tree = model.tree
+    if columns_at_once(work) > 1:
+        place = product + 2
+        for _ in range(tree[product]):
+            if tree[place + 1] > FOUR:
+                _add_four(work, model, place, first[0], first[1])
+                _add_four(work, model, place, second[0], second[1])
+            else:
+                _add_two_fours(work, model, place, first, second)
+            place += 3 + tree[place + 1]
+    else:
+        add_product(work, model, product, first[0], first[1])
+        add_product(work, model, product, second[0], second[1])
+
+
+@helper
+def _add_four(work, model, place, x, out):
+    """Four rows at once; of more than four columns every second one goes into a sum of its own, so
+    that neither waits for the other."""
+    tree, columns = model.tree, place + 3
+    target, count, numbers = out + tree[place], tree[place + 1], tree[place + 2]
+    total = load_columns(work, target)
+    if count == FOUR:
+        total = _add_column(work, model, numbers, columns, x, total)
+        total = _add_column(work, model, numbers + FOUR, columns + 1, x, total)
+        total = _add_column(work, model, numbers + 2 * FOUR, columns + 2, x, total)
+        total = _add_column(work, model, numbers + 3 * FOUR, columns + 3, x, total)
+    elif count < FOUR:
         for c in range(count):
-            at = place + 2 + 2 * c
-            weight = parameter(work, model.parameters, tree[at + 1])
-            total = fma(weight, load(work, x + tree[at]), total)
-        store(work, target, total)
-        place += 2 + 2 * count
+            total = _add_column(work, model, numbers + FOUR * c, columns + c, x, total)
+    else:
+        other, pairs = splat_columns(work, 0.0), count // 2
+        for c in range(pairs):
+            at, column = numbers + 2 * FOUR * c, columns + 2 * c
+            total = _add_column(work, model, at, column, x, total)
+            other = _add_column(work, model, at + FOUR, column + 1, x, other)
+        if count > 2 * pairs:
+            last = count - 1
+            total = _add_column(work, model, numbers + FOUR * last, columns + last, x, total)
+        total = total + other
+    store_columns(work, target, total)
+
+
+@helper
+def _add_column(work, model, numbers, column, x, total):
+    """One column of four rows."""
+    weights = parameter_columns(work, model, numbers)
+    return fma(weights, load(work, x + model.tree[column]), total)
+
+
+@helper
+def _add_two_fours(work, model, place, first, second):
+    """Up to four columns of four rows for two vectors."""
+    tree = model.tree
+    row, count, numbers = tree[place], tree[place + 1], tree[place + 2]
+    both = load_columns(work, first[1] + row), load_columns(work, second[1] + row)
+    x, columns = (first[0], second[0]), place + 3
+    if count == FOUR:
+        both = _add_two_columns(work, model, numbers, columns, x, both)
+        both = _add_two_columns(work, model, numbers + FOUR, columns + 1, x, both)
+        both = _add_two_columns(work, model, numbers + 2 * FOUR, columns + 2, x, both)
+        both = _add_two_columns(work, model, numbers + 3 * FOUR, columns + 3, x, both)
+    else:
+        for c in range(count):
+            both = _add_two_columns(work, model, numbers + FOUR * c, columns + c, x, both)
+    store_columns(work, first[1] + row, both[0])
+    store_columns(work, second[1] + row, both[1])
+
+
+@helper
+def _add_two_columns(work, model, numbers, column, x, both):
+    weights, at = parameter_columns(work, model, numbers), model.tree[column]
+    return (
+        fma(weights, load(work, x[0] + at), both[0]),
+        fma(weights, load(work, x[1] + at), both[1]),
+    )
+
+
+@helper
+def _add_row(work, model, place, x, out):
+    """One row without its zeros, in as many sums as its four has."""
+    tree = model.tree
+    target, count, others = out + tree[place], tree[place + 1], tree[place + 2]
+    total, at = load(work, target), place + 3
+    for c in range(count):
+        total = _add_entry(work, model, at + 2 * c, x, total)
+    if others > 0:
+        other, at = splat(work, 0.0), at + 2 * count
+        for c in range(others):
+            other = _add_entry(work, model, at + 2 * c, x, other)
+        total = total + other
+    store(work, target, total)
+
+
+@helper
+def _add_entry(work, model, at, x, total):
+    weight = parameter(work, model.parameters, model.tree[at + 1])
+    return fma(weight, load(work, x + model.tree[at]), total)
 
 
 def is_bent(tree: Any) -> bool:

@@ -10,7 +10,7 @@ from skodyn.jit import helper
 from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.flexible_bending import (
     bend,
-    bend_rates,
+    bend_moving,
     carried_column,
     carry_modes,
     known_pose,
@@ -18,7 +18,8 @@ from skodyn.kernels.flexible_bending import (
     node_rates,
     turn_matrix,
 )
-from skodyn.kernels.flexible_body import load_body, strain_body, weigh
+from skodyn.kernels.flexible_body import load_body, weigh
+from skodyn.kernels.flexible_strain import strain_body
 from skodyn.kernels.flexible_table import field, flexible_record, node_record
 from skodyn.kernels.joint_motion import coriolis_acceleration, joint_pose, relative_velocity
 from skodyn.kernels.kinematics import begin_scatter, move_body, place_body
@@ -130,8 +131,7 @@ def scatter_bent_rates(work, model, q, v):
         store6(work, body_slot(k) + CORIOLIS, a)
         record = flexible_record(model, k)
         if record > 0:
-            bend(work, model, record, q)
-            bend_rates(work, model, record, v)
+            bend_moving(work, model, record, q, v)
             inertia = weigh(work, model, k, record, r, True)
             load_body(work, model, k, record, r, inertia)
             strain_body(work, model, record, True)

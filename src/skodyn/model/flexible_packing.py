@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skodyn.conventions import JointKind
 from skodyn.model import flexible_layout as at
 from skodyn.model import layout
-from skodyn.model.flexible import FlexibleBody, FlexibleNode
+from skodyn.model.flexible import BeamCurvature, FlexibleBody, FlexibleNode
 from skodyn.model.flexible_products import by_components, product_table, without_rounding
 from skodyn.model.model import Model
 from skodyn.model.products import applied, product
@@ -122,8 +122,8 @@ class _Numbers:
         attached: Mapping[str, str],
         start: int,
     ) -> None:
-        self.place = start
-        self.pieces: list[Floats] = [np.empty(0)]
+        self.place = at.whole_fours(start)
+        self.pieces: list[Floats] = [np.zeros(self.place - start)]
         self.known: dict[bytes, int] = {}
         self.records: dict[str, list[int]] = {}
         self.products: dict[str, list[list[int]]] = {}
@@ -181,32 +181,47 @@ class _Numbers:
             points = len(c.weights)
             record[at.GAUSS_POINTS], record[at.POINT_PITCH] = points, at.whole_fours(points)
             record[at.GAUSS] = self._put(by_components(c.weights[:, None]))
-            bends = np.stack((c.slope_y, c.curvature_y, c.slope_z, c.curvature_z))
-            bends = _rows_of_fours(without_rounding(bends))
-            matrices += [bends, _rows_of_fours(bends.T[None])]
         self.records[name] = record
         self.products[name] = [product_table(matrix, self._put) for matrix in matrices]
+        if body.curvature is not None:
+            self.products[name].append(self._planes(body.curvature))
+
+    def _planes(self, given: BeamCurvature) -> list[int]:
+        """Which modes bend a beam in y and in z, with what slopes and curvatures."""
+        bends = without_rounding(
+            np.stack((given.slope_y, given.curvature_y, given.slope_z, given.curvature_z))
+        )
+        counts, entries = [], []
+        for plane in (bends[:2], bends[2:]):
+            modes = np.flatnonzero(plane.any(axis=(0, 1))).tolist()
+            counts.append(len(modes))
+            for mode in modes:
+                entries += [mode, self._put(by_components(plane[:, :, mode].T))]
+        return [*counts, *entries]
 
     def _write_node(self, node: FlexibleNode, back: Floats, body: FlexibleBody) -> _Node:
         moves, turns = applied(back[None], node.translation.T), applied(back[None], node.rotation.T)
         both = without_rounding(moves), without_rounding(turns)
         shapes = np.concatenate(both, axis=1)  # (shapes, φ and ψ)
         place = applied(back[None], node.position[None]).reshape(-1)
-        numbers = self._put(np.concatenate((place, by_components(shapes).reshape(-1))))
+        numbers = np.concatenate(([0.0], place, by_components(shapes).reshape(-1)))
         rows = _rows_of_fours(shapes.T[None])
         tables = [product_table(rows, self._put), product_table(rows[:, body.modes :], self._put)]
-        return _Node(numbers, tables)
+        return _Node(self._put(numbers) + 1, tables)
 
     def table(self, model: Model, place: int) -> Whole:
         """The integers, that will lie from `place` on."""
         n = model.n_bodies
         front = np.zeros(at.RECORDS + 2 * n, dtype=np.int64)
         behind: list[int] = []
-        lanes = max(_place_lanes(record, 0, at.SCRATCH) for record in self.records.values())
+        free = at.first_free_lane(n, model.nq, model.nv)
+        start = at.whole_lines(free)
+        lanes = max(_place_lanes(record, start, at.SCRATCH) for record in self.records.values())
         for name, record in self.records.items():
             k = model.body_index(name)
             record[at.MODE_Q] = int(model.indices[k, layout.Q_START]) + model.joints[k].nq
             record[at.MODE_V] = int(model.indices[k, layout.V_START]) + model.joints[k].nv
+            record[at.MODE_SLOT] = at.mode_lanes(n, record[at.MODE_V])
             lanes = _place_lanes(record, lanes, _KEPT)
             here = place + front.size + len(behind)
             front[at.RECORDS + k] = here
@@ -225,7 +240,8 @@ class _Numbers:
             self.places[key] = place + front.size + len(behind)
             behind += node.record(place + front.size + len(behind), lanes)
             lanes += self._node_lanes(key[0])
-        front[at.FLEXIBLE_COUNT], front[at.FLEXIBLE_LANES] = len(self.records), lanes
+        front[at.FLEXIBLE_COUNT], front[at.FLEXIBLE_LANES] = len(self.records), lanes - free
+        behind += [0] * (-(at.BLOCK_HEADER + place + front.size + len(behind)) % at.LINE)
         return np.concatenate((front, np.array(behind, dtype=np.int64)))
 
     def _node_lanes(self, name: str) -> int:
@@ -243,8 +259,8 @@ def _place_lanes(record: list[int], lanes: int, fields: tuple[int, ...]) -> int:
         at.ETA: n, at.ETA_RATE: n, at.SLAVE_PRODUCT: b, at.COUPLING: at.COUPLING_NUMBERS * n,
         at.ARM_RATE: 3 * n, at.SLOPE: b * masters, at.SLOPE_RATE: b * masters,
         at.CARRIED: b * masters, at.OWN: at.OWN_LANES, at.PAIRS: m * masters,
-        at.GAINS: 6 * masters, at.LOADS: masters, at.BIASES: n, at.BENT: 4 * points,
-        at.PULLS: 4 * points, at.FELT: 6 * masters,
+        at.GAINS: 6 * masters, at.LOADS: masters, at.BIASES: n, at.BENT: max(points, 16),
+        at.PARTS: at.FOUR * masters, at.FELT: 6 * masters,
     }  # fmt: skip
     for field in fields:
         record[field] = lanes
@@ -252,7 +268,7 @@ def _place_lanes(record: list[int], lanes: int, fields: tuple[int, ...]) -> int:
     return lanes
 
 
-_PRODUCTS = (at.TURNING, at.ARMS, at.SQUARES, at.BENDING, at.UNBENDING)
+_PRODUCTS = (at.TURNING, at.ARMS, at.SQUARES, at.BENDING)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def without_rounding(matrix: Floats) -> Floats:
 def product_table(matrix: Floats, put: Callable[[Any], int]) -> list[int]:
     """The integers of a product whose rows come in whole fours; `put` stores its numbers."""
     fours: list[int] = []
-    entries: dict[int, list[int]] = {}
+    entries: dict[int, tuple[list[int], list[int]]] = {}
     count = 0
     for first in range(0, len(matrix), FOUR):
         block = matrix[first : first + FOUR]
@@ -33,12 +33,15 @@ def product_table(matrix: Floats, put: Callable[[Any], int]) -> list[int]:
         fours += [first, len(columns), numbers, *columns]
         count += 1
         for row in range(FOUR):
+            found = entries.setdefault(first + row, ([], []))
             for i, column in enumerate(columns):
                 if block[row, column] != 0.0:
-                    entries.setdefault(first + row, []).extend((column, numbers + FOUR * i + row))
+                    other = len(columns) > FOUR and i % 2
+                    found[other].extend((column, numbers + FOUR * i + row))
+    entries = {row: found for row, found in entries.items() if any(found)}
     single = [len(entries)]
-    for row, found in entries.items():
-        single += [row, len(found) // 2, *found]
+    for row, (ours, others) in entries.items():
+        single += [row, len(ours) // 2, len(others) // 2, *ours, *others]
     return [count, 2 + len(fours), *fours, *single]
 
 

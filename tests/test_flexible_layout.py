@@ -1,0 +1,100 @@
+"""What the tables of flexible bodies take for granted of the workspace that they lie behind."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import flexible_models
+import skodyn as sk
+from skodyn.kernels import workspace
+from skodyn.model import flexible_layout as at
+from skodyn.model import layout
+from skodyn.model.flexible_products import product_table
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (3, 9, 8), (100, 501, 500)])
+def test_lanes_begin_where_those_of_rigid_bodies_end(sizes):
+    n, nq, nv = sizes
+    assert at.first_free_lane(*sizes) == workspace.workspace_lanes(*sizes)
+    assert at.DOF_LANES == workspace.DOF_LANES
+    assert at.BLOCK_HEADER == workspace.BLOCK_HEADER
+    assert at.mode_lanes(n, 0) == workspace.workspace_lanes(n, 0, 0)
+    assert at.mode_lanes(n, nv) == workspace.workspace_lanes(n, nq, nv) - 2 * nq
+
+
+def test_every_table_begins_where_a_register_fits_into_a_cache_line():
+    """Of one state: the workspace and the parameters of its block begin with a line."""
+    model, _ = flexible_models.random_system(5)
+    tree = model.body_tree
+    assert (workspace.BLOCK_HEADER + tree.size) % at.LINE == 0
+    table, n = int(tree[layout.FLEXIBLE]), model.n_bodies
+    lanes = (
+        at.ETA, at.ETA_RATE, at.COUPLING, at.SLOPE, at.CARRIED, at.PAIRS, at.GAINS, at.LOADS,
+        at.BIASES, at.BENT, at.PARTS, at.FELT,
+    )  # fmt: skip
+    numbers = (at.SHAPE_INTEGRALS, at.COUPLINGS, at.MODAL_MASS, at.STIFFNESS, at.DAMPING)
+    records = [int(r) for r in tree[table + at.RECORDS : table + at.RECORDS + n] if r]
+    assert len(records) == len(model.flexible)
+    for record in records:
+        assert not (tree[[record + field for field in (*lanes, *numbers)]] % at.FOUR).any()
+    nodes = [int(r) for r in tree[table + at.RECORDS + n : table + at.RECORDS + 2 * n] if r]
+    for node in nodes:
+        assert tree[node + at.NODE_LANES] % at.FOUR == 0
+        assert (tree[node + at.NODE_NUMBERS] + 3) % at.FOUR == 0  # shapes, behind the place
+
+
+def test_a_product_lists_every_number_once_for_one_state_and_for_several():
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(8, 11)) * (rng.random((8, 11)) < 0.6)
+    matrix[:4, 3:] = 0.0  # a four of few columns
+    numbers: list[float] = []
+
+    def put(values):
+        numbers.extend(np.asarray(values).reshape(-1))
+        return len(numbers) - np.asarray(values).size
+
+    table = product_table(matrix, put)
+    fours, place = np.zeros_like(matrix), 2
+    for _ in range(table[0]):
+        first, count, start = table[place : place + 3]
+        for c, column in enumerate(table[place + 3 : place + 3 + count]):
+            fours[first : first + 4, column] = numbers[start + 4 * c : start + 4 * c + 4]
+        place += 3 + count
+    rows, place = np.zeros_like(matrix), table[1] + 1
+    for _ in range(table[table[1]]):
+        row, *counts = table[place : place + 3]
+        place += 3
+        assert (counts[1] > 0) == (row >= 4)  # a second sum only where there are many columns
+        for _ in range(sum(counts)):
+            rows[row, table[place]] = numbers[table[place + 1]]
+            place += 2
+    assert np.array_equal(fours, matrix)
+    assert np.array_equal(rows, matrix)
+    assert place == len(table)
+
+
+def test_modes_that_bend_in_both_planes_or_in_none_have_their_strain():
+    """Curvature that no beam has: a force that is the slope of the energy."""
+    rng = np.random.default_rng(3)
+    beam = sk.Beam(1.0, 1.0, 2.0, rotary_inertia=1e-3, torsion_stiffness=1.0,
+                   modes={"y": 2, "z": 2, "twist": 1})  # fmt: skip
+    builder = sk.ModelBuilder(gravity=(0, 0, 0))
+    builder.add_body("rod", flexible=beam)
+    rod = builder.build().flexible["rod"]
+    bends = {
+        key: np.where(rng.random(5) < 0.5, getattr(rod.curvature, key) + rng.normal(size=5), 0.0)
+        for key in ("slope_y", "curvature_y", "slope_z", "curvature_z")
+    }
+    builder = sk.ModelBuilder(gravity=(0, 0, 0))
+    odd = replace(rod, curvature=replace(rod.curvature, **bends))
+    builder.add_body("rod", flexible=odd)
+    model = builder.build()
+    q, h = 0.3 * rng.normal(size=5), 1e-4
+    force = sk.bias_force(model, q, np.zeros(5))
+    for i, step in enumerate(h * np.eye(5)):
+        ahead, behind, far, near = (
+            sk.energy(model, q + s * step, np.zeros(5))[1] for s in (1, -1, 2, -2)
+        )
+        slope = (8.0 * (ahead - behind) - (far - near)) / (12.0 * h)
+        assert force[i] == pytest.approx(slope, rel=1e-8, abs=1e-8)
