@@ -107,3 +107,59 @@ def test_many_driven_joints_of_a_group_are_where_they_should_be_and_loops_are_cl
     assert np.abs(again - run.trajectory["vdot"][-1]).max() <= 1e-9 * (1 + np.abs(again).max())
     coarse = method != "rk4"
     assert abs(run.summary["energy_imbalance"]) < (1e-2 if coarse else 1e-7)
+
+
+# ---- joints of several coordinates whose rates change ---------------------------------------------
+
+MANY = {
+    "universal": (sk.Universal(), (0.5, -0.3)),
+    "cylindrical": (sk.Cylindrical(axis=(0, 1, 0)), (0.4, 0.1)),
+    "planar": (sk.Planar(), (0.1, -0.2, 0.5)),
+    "spherical": (sk.Spherical(), (0.5, -0.3, 0.2)),
+    "free": (sk.Free(), (0.5, -0.3, 0.2, 0.1, -0.15, 0.05)),
+}
+
+
+def beside_a_ball(joint):
+    """An arm on `joint`, and a bob on a ball joint, with a rod between them: one group."""
+    b = sk.ModelBuilder(gravity=(0, 0, -9.81))
+    b.add_body("arm", joint=joint, mass=1.0, com=(0.2, 0, 0), inertia=(0.02, 0.03, 0.04))
+    b.add_body(
+        "bob", joint=sk.Spherical(), translation=(0.9, 0.1, 0.3), mass=0.7, com=(0, 0.1, -0.3),
+        inertia=(0.05, 0.04, 0.02),
+    )  # fmt: skip
+    b.add_loop(
+        "rod", "arm", "bob", sk.Rod(0.6), translation_a=(0.4, 0.1, 0), translation_b=(0, 0, -0.4)
+    )
+    return b.build()
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_a_joint_of_several_coordinates_is_driven_with_changing_rates(kind):
+    """A motion of constant rates would hide a wrong v̄: it is right before the first correction."""
+    joint, amplitude = MANY[kind]
+    model = beside_a_ball(joint)
+    motion = sk.SineMotion("arm", amplitude, 1.7, phase=0.4)
+    place, speed = motion.begins(model)
+    start, rates = model.neutral(), np.zeros(model.nv)
+    start[model.q_slice("arm")], rates[model.v_slice("arm")] = place, speed
+    q = sk.assemble(model, start, hold=["arm"]).q
+    v = sk.project_velocity(model, q, rates, hold=["arm"])
+
+    def moved(method, dt, **more):
+        run = sk.simulate(model, q, v, duration=0.2, dt=dt, integrator=method, motions=[motion],
+                          every=round(0.2 / dt), **more)  # fmt: skip
+        assert run.status == "finished", run.message
+        return run
+
+    fine = moved("dormand_prince", 0.2, rtol=1e-11, atol=1e-11)
+    off, imbalance = [], []
+    for dt in (4e-3, 2e-3):
+        run = moved("implicit_midpoint", dt)
+        assert np.abs(run.q[-1] - fine.q[-1])[model.q_slice("arm")].max() < 1e-14
+        assert np.abs(run.v[-1] - fine.v[-1])[model.v_slice("arm")].max() < 1e-13
+        off.append(np.abs(model.difference(fine.q[-1], run.q[-1])).max())
+        imbalance.append(abs(run.summary["energy_imbalance"]))
+    assert 3.7 < off[0] / off[1] < 4.3, off  # of the bob, of order two
+    assert off[0] < 1e-3
+    assert imbalance[0] / imbalance[1] > 3.0, imbalance
