@@ -109,7 +109,7 @@ def test_many_driven_joints_of_a_group_are_where_they_should_be_and_loops_are_cl
     assert abs(run.summary["energy_imbalance"]) < (1e-2 if coarse else 1e-7)
 
 
-# ---- joints of several coordinates whose rates change ---------------------------------------------
+# ---- joints of several coordinates whose rates change -------------------------------------------
 
 MANY = {
     "universal": (sk.Universal(), (0.5, -0.3)),

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skodyn.model import layout
 from skodyn.model.closing import ALONG, DOT, HELIX, LENGTH, POINT, Row, row_count
+from skodyn.model.loop_poses import STANDING, Link, Posed
 from skodyn.model.loops import JointCoupling, Loop, closing_rows
 from skodyn.topology.loops import cycle, span
 from skodyn.typing import Floats
@@ -31,7 +32,7 @@ __all__ = [
     "end_bodies",
 ]
 
-_EYE, _NONE = np.eye(3), np.zeros((3, 3))
+_EYE = np.eye(3)
 
 
 class ConstraintRows(NamedTuple):
@@ -41,17 +42,6 @@ class ConstraintRows(NamedTuple):
     G: Floats  # (r, len(dofs))
     dofs: NDArray[np.int64]  # the velocities of the joints on its cycle
     angular: NDArray[np.bool_]  # (r,), rows in radians
-
-
-class Posed(NamedTuple):
-    """A body's axes and origin, and its joint's velocities as rows of [ω, v at a point, point]."""
-
-    rotation: Floats
-    origin: Floats
-    screws: Floats
-
-
-_STANDING = Posed(_EYE, np.zeros(3), np.zeros((0, 9)))
 
 
 def constraints(model: Model) -> dict[str, Loop | JointCoupling]:
@@ -120,7 +110,7 @@ class Geometry:
         self, model: Model, chosen: Sequence[Loop | JointCoupling], bodies: Sequence[int]
     ) -> None:
         slots = {k: slot for slot, k in enumerate(bodies)}
-        self._links = [_Link(model, k, slots) for k in bodies]
+        self._links = [Link(model, k, slots) for k in bodies]
         self._constraints = [
             _Closure(model, c, slots) if isinstance(c, Loop) else _Relation(model, c)
             for c in chosen
@@ -158,68 +148,6 @@ def end_bodies(model: Model, loop: Loop) -> tuple[int, int]:
 
 def _body(model: Model, name: str) -> int:
     return -1 if name == "world" else model.body_index(name)
-
-
-# ---- poses -----------------------------------------------------------------------------------
-
-
-class _Link:
-    """A body and its joint, as they were described."""
-
-    def __init__(self, model: Model, k: int, slots: dict[int, int]) -> None:
-        joint = model.joints[k]
-        start = int(model.indices[k, layout.Q_START])
-        self.above = slots.get(int(model.tree.parent[k]))
-        self.rotation, self.translation = model.rotation[k], model.translation[k]
-        self.joint, self.q = joint, slice(start, start + joint.nq)
-        twists = [(np.array(u, np.float64), np.array(t, np.float64)) for u, t in joint.twists()]
-        self.twists = [(u, t, _skew(u) if u.any() else None) for u, t in twists]
-
-    def posed(self, q: Floats, poses: list[Posed]) -> Posed:
-        r, x = _STANDING[:2] if self.above is None else poses[self.above][:2]
-        return self._moved(q[self.q], r @ self.rotation, x + r @ self.translation)
-
-    def _moved(self, q: Floats, r: Floats, x: Floats) -> Posed:
-        """The body's pose behind its joint, whose frame has axes r and origin x."""
-        if self.joint.has_quaternion:
-            x = x + r @ q[4:] if self.joint.is_floating else x
-            r = r @ _quaternion_matrix(q[:4])
-            parts = [_screws(r, _NONE, x)]
-            parts += [_screws(_NONE, r, x)] if self.joint.is_floating else []
-            return Posed(r, x, np.concatenate(parts))
-        screws = np.empty((len(self.twists), 9))
-        for i, (axis, along, skew) in enumerate(self.twists):
-            screws[i, :3], screws[i, 3:6], screws[i, 6:] = r @ axis, r @ along, x
-            x = x + screws[i, 3:6] * q[i]
-            r = r if skew is None else r @ _turn(skew, float(q[i]))
-        return Posed(r, x, screws)
-
-
-def _screws(turning: Floats, sliding: Floats, x: Floats) -> Floats:
-    """Rows of [ω, v, point] from matrices whose columns are directions."""
-    return np.concatenate([turning.T, sliding.T, np.broadcast_to(x, (3, 3))], axis=1)
-
-
-def _skew(u: Floats) -> Floats:
-    x, y, z = u.tolist()
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-
-
-def _turn(skew: Floats, angle: float) -> Floats:
-    """Rodrigues' matrix of a turn about a unit vector."""
-    turn: Floats = _EYE + math.sin(angle) * skew + (1.0 - math.cos(angle)) * (skew @ skew)
-    return turn
-
-
-def _quaternion_matrix(p: Floats) -> Floats:
-    w, x, y, z = p.tolist()
-    return np.array(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    )
 
 
 # ---- rows ------------------------------------------------------------------------------------
@@ -284,7 +212,7 @@ class _Closure:
 
 
 def _pose(poses: list[Posed], slot: int | None) -> Posed:
-    return _STANDING if slot is None else poses[slot]
+    return STANDING if slot is None else poses[slot]
 
 
 def _path_within(model: Model, own: tuple[int, ...], b: int) -> set[int]:

@@ -24,11 +24,11 @@ import numpy as np
 
 from skodyn.errors import SkodynError
 from skodyn.model import layout
-from skodyn.model.assembly import closed_near
 from skodyn.model.loop_geometry import constraint_rows
 from skodyn.model.loop_layout import RANK_TOLERANCE, SMALL_ROWS
 from skodyn.model.loop_plan import GroupStructure, Pass, Stage
 from skodyn.model.loop_quick import quick_stages
+from skodyn.model.loop_samples import closed_near
 from skodyn.model.loop_systems import group_length
 from skodyn.model.planar_loops import essential_count
 from skodyn.topology.loops import cycle, groups, span

@@ -181,7 +181,7 @@ class Model(ModelData):
     @cached_property
     def loop_samples(self) -> list[Floats]:
         """Some closed configurations, in general position."""
-        from skodyn.model.assembly import closed_samples  # it reads models
+        from skodyn.model.loop_samples import closed_samples  # it reads models
 
         return closed_samples(self)
 

@@ -12,7 +12,7 @@ from skodyn.dynamics.loop_functions import project_velocity
 from skodyn.dynamics.looped import widest_gap
 from skodyn.errors import SkodynError, StateError, faults_of
 from skodyn.faults import Fault, dotted, shown
-from skodyn.model.assembly import assemble
+from skodyn.model.assembly import nearest_closed
 from skodyn.model.joints import Joint
 from skodyn.model.model import Model
 from skodyn.scenario.base_state import read_base
@@ -125,11 +125,11 @@ def _assembled(model: Model, q: Floats, given: _Given) -> Floats:
     cannot stay."""
     held = _held(model, given)
     try:
-        return assemble(model, q, held).q
+        return nearest_closed(model, q, held)
     except StateError:
         if not given.driven or len(held) == len(given.driven):
             raise
-    return assemble(model, q, given.driven).q
+    return nearest_closed(model, q, given.driven)
 
 
 def _closed(

@@ -14,7 +14,7 @@ from skodyn.dynamics.loop_functions import loop_basis, project_velocity
 from skodyn.dynamics.looped import widest_gap
 from skodyn.errors import StateError
 from skodyn.faults import Fault
-from skodyn.model.assembly import assemble
+from skodyn.model.assembly import nearest_closed
 from skodyn.model.loop_layout import RANK_TOLERANCE
 from skodyn.model.loop_systems import loop_systems
 from skodyn.model.model import Model
@@ -47,7 +47,7 @@ def start_fault(model: Model, q: Floats, v: Floats) -> Fault | None:
 def _nearest(model: Model, q: Floats) -> str:
     """Where it would be closed."""
     try:
-        found = assemble(model, q).q
+        found = nearest_closed(model, q)
     except StateError as error:
         return f"no closed position was found near it ({error})"
     moved = [

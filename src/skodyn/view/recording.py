@@ -14,7 +14,7 @@ from skodyn.dynamics import forward_kinematics, loop_error
 from skodyn.errors import LogError, SkodynError, faults_of
 from skodyn.forks import cached_property
 from skodyn.io.trajectory import Trajectory
-from skodyn.model.assembly import assemble
+from skodyn.model.assembly import nearest_closed
 from skodyn.model.model import Model
 from skodyn.view.acting import arrow_fields
 from skodyn.view.arrows import ArrowField, arrow_shapes
@@ -272,7 +272,7 @@ def _closed(model: Model, q: Floats) -> tuple[Floats, list[str]]:
         return q, []
     try:
         closed = np.abs(loop_error(model, q)).max(initial=0.0) <= OPEN
-        return q if closed else assemble(model, q).q, []
+        return q if closed else nearest_closed(model, q), []
     except SkodynError as error:
         return q, [f"drawn with its loops open: {faults_of(error)[0]}"]
 

@@ -1,6 +1,6 @@
 // Joints of closed mechanisms: one coordinate is moved, the others of its group follow.
 // Rows are those of model/closing.py; the nearest closed configuration is found by Newton's method
-// with least-norm steps, damped by the square of what is left (model/assembly.py says why).
+// with least-norm steps, damped by the square of what is left (model/loop_newton.py says why).
 
 const CLOSED = 1e-11, LONGEST_MOVE = 0.1, LARGEST_STEP = 0.5, ITERATIONS = 15, SLOPE = 1e-6;
 const [POINT, DOT, ALONG, LENGTH, HELIX] = [0, 1, 2, 3, 4];
