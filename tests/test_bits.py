@@ -92,7 +92,7 @@ def runs(model):
     """The last state of short runs."""
     q, v = model.random_state(np.random.default_rng(8))
     for method in METHODS:
-        if method == "implicit_contact":  # for contacts; test_implicit_contact.py has its bits
+        if method == "implicit_contact":  # for contacts; test_contact_bits.py has its bits
             continue
         run = sk.simulate(model, q, 0.3 * v, duration=0.02, dt=1e-3, integrator=method, every=5)
         yield method, digest(run.trajectory.q, run.trajectory.v)

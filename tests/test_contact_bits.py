@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 import skodyn as sk
 from skodyn.dynamics.contact_functions import with_ground
+from skodyn.jit import JIT_DISABLED
 from skodyn.simulation.elements import Forces, Servo
 from skodyn.simulation.session import Plan, resume, run
 from skodyn.simulation.settings import IntegratorSettings
@@ -50,6 +52,25 @@ def plan(method, duration=0.3):
     q = np.array([1.0, 0, 0, 0, 0, 0, 0.3, 0.2])
     v = np.array([0.0, 0.5, 0, 1.0, 0.2, -1.0, 0])
     return Plan(hopper(), q, v, duration, settings, forces, every=1 if method[0] == "d" else 10)
+
+
+RECORD = {
+    "rk4": "433f09f0751049c1",
+    "semi_implicit_euler": "e224662fecc55997",
+    "implicit_midpoint": "fad69fca13317d96",
+    "implicit_contact": "82a8ab537d97943d",
+    "dormand_prince": "f829ee308ed3ee52",
+}
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="plain Python has no fma, and other bits")
+@pytest.mark.parametrize("method", METHODS)
+def test_runs_with_contacts_have_the_bits_on_record(method):
+    """One record for every machine, so AVX2 = AVX-512, since lanes have the bits of runs alone."""
+    run = plan(method).engine()
+    while not run.finished:
+        run.advance(10_000)
+    assert hashlib.sha256(run.q.tobytes() + run.y.tobytes()).hexdigest()[:16] == RECORD[method]
 
 
 @pytest.mark.parametrize("method", METHODS)
