@@ -38,6 +38,18 @@ def mode(model, rows, body, label):
     return rows.q[:, place]
 
 
+def test_the_strip_falls_as_the_reference_bends_and_keeps_its_energy():
+    model, rows, _ = run("flexible_pendulum")
+    expected = rows_of("flexible_pendulum")
+    tip = sk.node_poses(model, rows.q, "strip")[::2, 1, :2, 3]
+    assert np.abs(tip - [0.0, 1.0] - expected[:, 1:3]).max() < 1e-3  # its pin is 1 m up
+    across = sk.deflections(model, rows.q, "strip")[:, 1, 1]
+    assert 0.08 < np.abs(across).max() < 0.12  # a tenth of the length
+    assert np.abs(mode(model, rows, "strip", "y1")).max() > 0.05
+    total = rows["energy"].sum(axis=1)
+    assert np.ptp(total) < 1e-4 * np.ptp(rows["energy"][:, 0])
+
+
 def test_the_spun_beam_lags_comes_back_and_is_stiffened():
     _, rows, _ = run("spin_up")
     tip = rows["deflection"][:, 1, 1]
