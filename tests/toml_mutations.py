@@ -32,6 +32,7 @@ from skodyn.errors import FaultsError, ScenarioError, SkodynError
 from skodyn.io import load
 from skodyn.io.toml_source import TomlSource
 from skodyn.scenario import read_scenario
+from skodyn.scenario.runnable import refuse_unrunnable
 from skodyn.scenario.running import plan_of
 from skodyn.simulation.force_tables import pack_forces
 from skodyn.sweeps.index import create_index
@@ -374,8 +375,11 @@ def read_as(kind: str, path: Path, *, write: bool = False) -> None:
         if write and plan.count <= 1000:
             create_index(path.with_suffix(".h5"), plan, record_of(plan), overwrite=True)
     else:
-        plan = plan_of(read_scenario(path))
+        scenario = read_scenario(path)
+        plan = plan_of(scenario)
         pack_forces(plan.model, plan.forces)
+        if write:
+            refuse_unrunnable(scenario)
 
 
 def _has_sweep(path: Path) -> bool:

@@ -241,9 +241,11 @@ def check_scenario(path: str, change: Any = None) -> str:
     """One line on a valid scenario; a faulty one raises."""
     from skodyn.model.contact_pairs import find_pairs
     from skodyn.scenario import read_scenario
+    from skodyn.scenario.runnable import refuse_unrunnable
 
     scenario = read_scenario(path)
     scenario = change(scenario) if change else scenario
+    refuse_unrunnable(scenario)
     method = scenario.integrator.method
     laws = [x.from_file for x in find_pairs(scenario.model, scenario.forces.contacts)]
     notes = [*scenario.model.notes, *(f"contact {words}." for words in laws if words)]

@@ -182,17 +182,17 @@ class Engine:
         return self._advance_adaptive(budget) if self.settings.adaptive else self._advance(budget)
 
     def _advance_colliding(self, budget: int, collisions: Collisions) -> Block:
-        """The same, with collisions between steps; a row shows the state just before one."""
+        """The same, with collisions between steps; a row shows the state just before one, and so
+        does the end of a run: what comes after it is for whoever goes on."""
         blocks, last, rows = [], self.step + budget, 0
         while True:
+            if self.step == collisions.step:
+                collisions.collide(self.step, self.q, self.y)
             block = self._advance(min(last, collisions.step) - self.step)
             blocks.append(block)
             rows += len(block.t)
-            if block.status != 0:
-                break
-            if self.step == collisions.step:
-                collisions.collide(self.step, self.q, self.y)
-            if self.step >= min(last, self.total_steps) or rows >= self._rows:
+            done = self.step >= min(last, self.total_steps) or rows >= self._rows
+            if block.status != 0 or done:
                 break
         return _joined(blocks)
 

@@ -27,10 +27,10 @@ from skodyn.simulation.force_tables import pack_forces
 from skodyn.simulation.identity import channel_identity, code_identity, own_code, run_code
 from skodyn.simulation.integral_rows import has_integrals, named_integrals
 from skodyn.simulation.loop_start import drive_fault, start_fault
-from skodyn.simulation.methods import METHODS, fixed_step_methods
+from skodyn.simulation.methods import METHODS
 from skodyn.simulation.motion_tables import pack_motions, starts
 from skodyn.simulation.settings import IntegratorSettings
-from skodyn.simulation.thermostat import AndersenThermostat, rate_fault
+from skodyn.simulation.thermostat import AndersenThermostat, thermostat_faults
 from skodyn.typing import Floats
 
 __all__ = ["Plan"]
@@ -60,23 +60,8 @@ class Plan:
         entries = tuple(self._of_this_run(one) for one in entries)
         faults += wrong + [fault for one in entries if (fault := one.fault(self.model))]
         object.__setattr__(self, "entries", entries)
-        if self.thermostat is not None and self.settings.adaptive:
-            faults.append(
-                Fault(
-                    "A thermostat acts between steps of equal length, which "
-                    f"{self.settings.method} does not take",
-                    f"use one of {fixed_step_methods()}.",
-                    ("thermostat",),
-                )
-            )
-        elif self.thermostat is not None and self.forces.motions:
-            joint = self.forces.motions[0].joint
-            what = "A thermostat draws the velocities of all joints, also of "
-            what += f"{joint!r}, whose motion is prescribed"
-            faults.append(Fault(what, "leave one out.", ("thermostat",), joint=joint))
-        elif self.thermostat is not None:
-            found = rate_fault(self.thermostat.rate, self.settings.dt, "The thermostat's rate")
-            faults += [found] if found else []
+        if self.thermostat is not None:
+            faults += thermostat_faults(self.thermostat, self.settings, self.forces.motions)
         if faults:
             raise StateError(faults)
 

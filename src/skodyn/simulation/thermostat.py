@@ -10,7 +10,9 @@ chunks, or stopped and resumed, does not change a bit.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +24,17 @@ from skodyn.model.columns import LARGEST
 from skodyn.model.keys import POSITIVE, SEED, key, key_faults
 from skodyn.model.keywords import fields_checked
 from skodyn.model.model import Model
+from skodyn.simulation.methods import fixed_step_methods
+from skodyn.simulation.settings import IntegratorSettings
 from skodyn.typing import Floats
 
-__all__ = ["AndersenThermostat", "Collisions", "rate_fault"]
+__all__ = [
+    "AndersenThermostat",
+    "Collisions",
+    "rate_fault",
+    "refuse_model",
+    "thermostat_faults",
+]
 
 
 @fields_checked
@@ -76,12 +86,35 @@ def rate_fault(rate: float, dt: float, key: str) -> Fault | None:
     return Fault(problem, remedy, ("thermostat", "rate"), rate)
 
 
+def thermostat_faults(
+    thermostat: AndersenThermostat, settings: IntegratorSettings, motions: Sequence[Any]
+) -> list[Fault]:
+    """What a thermostat does not go together with."""
+    at = ("thermostat",)
+    if settings.adaptive:
+        what = "A thermostat acts between steps of equal length, which "
+        what += f"{settings.method} does not take"
+        return [Fault(what, f"use one of {fixed_step_methods()}.", at)]
+    if motions:
+        joint = motions[0].joint
+        what = "A thermostat draws the velocities of all joints, also of "
+        what += f"{joint!r}, whose motion is prescribed"
+        return [Fault(what, "leave one out.", at, joint=joint)]
+    found = rate_fault(thermostat.rate, settings.dt, "The thermostat's rate")
+    return [found] if found else []
+
+
+def refuse_model(model: Model) -> None:
+    """A ModelError if velocities of a model cannot be drawn one by one."""
+    model.refuse_loops("a thermostat")
+    model.refuse_flexible("a thermostat")
+
+
 class Collisions:
     """When the next collision is, and what it does."""
 
     def __init__(self, thermostat: AndersenThermostat, model: Model, dt: float) -> None:
-        model.refuse_loops("a thermostat")
-        model.refuse_flexible("a thermostat")
+        refuse_model(model)
         self.thermostat, self.model, self.dt = thermostat, model, dt
         self.count, self.time = 0, 0.0
         self._wait()

@@ -251,16 +251,21 @@ def _run_alone(
     engine = Engine(s.model, s.q0, s.v0, s.duration, s.integrator, s.forces, every, s.thermostat)
     kept = np.zeros(worker.metrics.count * sampling.ACCUMULATORS)
     block, status = engine.present(), 0
+    last = block
     _reduce(worker, engine, True, block, kept)
     while status == 0 and not engine.finished:
         block = engine.advance(ADAPTIVE_STEPS)
         status = block.status
         if len(block.t):
+            last = block
             _reduce(worker, engine, False, block, kept)
         if status == 0 and not engine.finished and stop():
             return False
     outcomes.status[i], outcomes.steps[i] = status, engine.step
     outcomes.q[i], outcomes.v[i] = engine.q, engine.v
+    if status == 0 and abs(last.t[-1] - engine.t) < 0.5 * engine.settings.dt:
+        # what a log has at the end: dense output, or the state before a collision
+        outcomes.q[i], outcomes.v[i] = last.q[-1], last.y[-1][: engine.model.nv]
     outcomes.metrics[i] = worker.metrics.finished(kept[None])[0]
     return True
 

@@ -19,6 +19,7 @@ from skodyn.io.toml_source import TomlSource
 from skodyn.model.keys import STEPS
 from skodyn.model.model import Model
 from skodyn.scenario import Scenario, read_scenario
+from skodyn.scenario.runnable import unrunnable_faults
 from skodyn.sweeps.design_table import MOST_NUMBERS, DesignReader
 from skodyn.sweeps.designs import Design, Listed, Product, factors
 from skodyn.sweeps.metrics import check_metrics, frames_of, read_metrics
@@ -110,6 +111,8 @@ def make_plan(scenario: Scenario, table: Mapping[str, Any]) -> SweepPlan:
         every = 1
     if design is None:
         raise ScenarioError(faults)
+    chosen = "integrator.method" not in design.names
+    faults += unrunnable_faults(scenario, method=chosen, start=False)
     unknown = unknown_paths(known, design.names)
     if unknown:
         raise ScenarioError(faults + unknown)
