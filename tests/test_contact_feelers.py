@@ -86,3 +86,58 @@ def test_a_rim_rests_on_three_points_of_its_plane_besides_the_lowest(word):
             assert np.abs(spokes.sum(axis=0)).max() < 1e-12
             assert np.abs(found.gap[inner] - (centres[:, 2] - edge)).max() < 1e-12
             assert (found.gap[4 * number] <= found.gap[inner] + 1e-12).all()
+
+
+@pytest.mark.parametrize("shift", [-1.4, -0.6, -0.1, 0.0, 0.25, 0.8, 1.2])
+@pytest.mark.parametrize("other_way", [False, True])
+def test_parallel_capsules_meet_in_the_middle_of_what_they_share(shift, other_way):
+    """Or end to end, where they share nothing."""
+    rng = np.random.default_rng(6)
+    lengths, radii, apart = (0.5, 1.2), (0.1, 0.2), 0.27
+    turned = pose(rng)[:4]
+    axes = naive.quaternion_matrix(turned)
+    along, out = axes[:, 2], axes[:, 0]
+    model = body_with(sk.Capsule(radii[0], lengths[0]), np.zeros(3), np.array([1.0, 0, 0, 0]))
+    over = np.array([0.0, 1.0, 0, 0]) if other_way else np.array([1.0, 0, 0, 0])
+    q = np.concatenate((naive.quaternion_product(turned, over), shift * along + apart * out))
+    ground = sk.Collision(
+        sk.Capsule(radii[1], lengths[1]), rotation=turned, translation=np.zeros(3), name="log"
+    )
+    contact = [sk.Contact("it", "log", stiffness=1e4)]
+    found = sk.contact_gaps(model, contact, q, ground={"log": ground})
+    low = max(shift - lengths[0] / 2, -lengths[1] / 2)
+    high = min(shift + lengths[0] / 2, lengths[1] / 2)
+    between = max(low - high, 0.0) * np.sign(shift)  # along the axes, from log to it
+    d = apart * out + between * along
+    distance = np.linalg.norm(d)
+    assert abs(found.gap[0] - (distance - sum(radii))) < 1e-12
+    assert np.abs(found.normal[0] - d / distance).max() < 1e-12
+    middle = 0.5 * (low + high) if not between else np.sign(shift) * lengths[1] / 2
+    on_log = middle * along + (radii[1] + 0.5 * found.gap[0]) * d / distance
+    assert np.abs(found.point[0] - on_log).max() < 1e-12
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_field_goes_on_level_beyond_each_edge_alone(axis, side):
+    """As high as the edge there, without a slope across it and with its slope along it."""
+    rng = np.random.default_rng(7)
+    size = np.array([2.0, 3.0])
+    field = sk.HeightField(tuple(size), tuple(map(tuple, rng.normal(size=(5, 6)))))
+    model = body_with(sk.Sphere(0.1), np.zeros(3), np.array([1.0, 0, 0, 0]))
+    contact = [sk.Contact("it", "under", stiffness=1e4)]
+
+    def below(out):
+        """(height, slopes) at the edge, or so far beyond."""
+        place = np.array([0.17, 0.31, 5.0])
+        place[axis] = side * (size[axis] / 2 + out)
+        found = sk.contact_gaps(model, contact, [1, 0, 0, 0, *place], ground={"under": field})
+        n = found.normal[0]
+        return place[2] - (found.gap[0] + 0.1) / n[2], -n[:2] / n[2]
+
+    (edge, slopes), (beyond, level) = below(0.0), below(0.7)
+    assert abs(edge - beyond) < 1e-12
+    assert level[axis] == 0.0
+    assert abs(slopes[axis]) > 1e-3
+    assert abs(level[1 - axis] - slopes[1 - axis]) < 1e-12
+    assert abs(level[1 - axis]) > 1e-3
