@@ -24,7 +24,7 @@ from loop_references import (
     ring,
 )
 
-LONG = {"10_ring_100": 1e-11, "12_ladder_10": 1e-11}
+LONG = {"10_ring_100": 1e-11}
 
 
 @pytest.fixture(params=NAMES)

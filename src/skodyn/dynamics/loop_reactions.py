@@ -190,7 +190,7 @@ def _wrench_maps(model: Model, q: Floats) -> dict[str, Floats]:
 
 
 def _row_wrenches(kind: int, u: Floats, w: Floats, d: Floats, c: float) -> list[Floats]:
-    """Wrenches on body_b of a primitive's rows; those of kernels/loop_rows.py."""
+    """Wrenches on body_b of a primitive's rows; those of kernels/loop_primitives.py."""
     none = np.zeros(3)
     if kind == POINT:
         return [np.concatenate((none, e)) for e in np.eye(3)]

@@ -44,13 +44,13 @@ from skodyn.kernels.kinematics import (
     move_body,
     scatter_rates,
 )
+from skodyn.kernels.loop_filling import ACCELERATIONS, GAMMAS
 from skodyn.kernels.loop_groups import factor_groups
 from skodyn.kernels.loop_range import (
     close_range_group,
     in_range_space,
     open_range_group,
 )
-from skodyn.kernels.loop_rows import ACCELERATIONS, GAMMAS
 from skodyn.kernels.loop_table import (
     first_group_on,
     group_at,

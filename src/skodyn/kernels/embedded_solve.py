@@ -16,8 +16,8 @@ from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.kinematics import (
     scatter_poses,
 )
+from skodyn.kernels.loop_filling import COLUMNS
 from skodyn.kernels.loop_groups import factor_groups
-from skodyn.kernels.loop_rows import COLUMNS
 from skodyn.kernels.loop_table import (
     group_at,
     group_count,

@@ -16,9 +16,8 @@ from skodyn.kernels.aba_passes import (
 from skodyn.kernels.dense import solve_lower
 from skodyn.kernels.embedded_group import moves_with_group
 from skodyn.kernels.implicit_loops import open_group_of
-from skodyn.kernels.implicit_pairs import backsubstitute_point, less_pair_loads, project_load
-from skodyn.kernels.implicit_sweep import NEXT_SPEED, dof_place
-from skodyn.kernels.joint_motion import joint_column, zero3
+from skodyn.kernels.implicit_pairs import less_pair_loads, project_load, scatter_pair_answers
+from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.loop_range import add_free_rates, in_range_space
 from skodyn.kernels.loop_table import (
     dof_place as place_in_v,
@@ -33,23 +32,20 @@ from skodyn.kernels.loop_table import (
     stage_at,
 )
 from skodyn.kernels.workspace import (
-    ARM,
     FORCE,
-    MOTION,
     RESIDUE,
     ROTATION,
     body_count,
     body_slot,
     dof_slot,
     entry,
-    load3,
     load6,
     load_matrix,
     store6,
     sum_slot,
 )
 from skodyn.lanes import fma, load, splat, store
-from skodyn.model.layout import N_DOF, PARENT, V_START
+from skodyn.model.layout import N_DOF, V_START
 from skodyn.model.loop_layout import (
     DOFS,
     MASS_LANE,
@@ -60,7 +56,7 @@ from skodyn.model.loop_layout import (
     RATE_LANE,
     X_LANE,
 )
-from skodyn.spatial.motion import dot_spatial, shift_motion
+from skodyn.spatial.motion import dot_spatial
 
 __all__ = ["backsubstitute_with_loops"]
 
@@ -124,30 +120,23 @@ def _gather_loads(work, model, places):
     _close_loaded_groups_on(work, model, hooks, -1)
 
 
+@helper
+def _enter_group(work, model, places, k):
+    """Before its first member, what moves a group is found."""
+    open_group_of(work, model, k, places.changes)
+
+
+@helper
+def _answer_in_group(work, model, places, k, i, change):
+    """The change of a velocity; that of a group's member is known."""
+    if moves_with_group(model, loop_places(model), k):
+        return load(work, dof_slot(body_count(model), entry(model, k, V_START) + i) + RESIDUE)
+    return backsubstitute_dof(work, model, k, i, change)
+
+
 @routine
 def _scatter_answers(work, model, places, keep):
-    """Base to tips: what it moves; `keep` adds it to Newton's step."""
-    n, hooks = body_count(model), loop_places(model)
-    store6(work, MOTION, (zero3(work), zero3(work)))
-    for k in range(n):
-        open_group_of(work, model, k, places.changes)
-        slot = body_slot(k)
-        r = load_matrix(work, slot + ROTATION)
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        change = shift_motion(load3(work, slot + ARM), inner)
-        for i in range(entry(model, k, N_DOF)):
-            dof = entry(model, k, V_START) + i
-            if moves_with_group(model, hooks, k):
-                x = load(work, dof_slot(n, dof) + RESIDUE)
-            else:
-                x = backsubstitute_dof(work, model, k, i, change)
-            if keep:
-                own = dof_place(places, dof) + NEXT_SPEED
-                store(work, own, load(work, own) + x)
-            change = add_scaled_spatial(change, x, joint_column(work, model, k, i, r))
-        store6(work, slot + MOTION, change)
-        for i in range(places.touched[k], places.touched[k + 1]):
-            backsubstitute_point(work, places, places.touched[n + 1 + i], change, keep)
+    scatter_pair_answers(_enter_group, _answer_in_group, work, model, places, keep)
 
 
 @helper

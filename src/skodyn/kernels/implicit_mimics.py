@@ -10,7 +10,7 @@ from __future__ import annotations
 from skodyn.jit import helper
 from skodyn.kernels.aba_passes import backsubstitute_dof
 from skodyn.kernels.coupled_accelerations import couple_accelerations, factor_couplings
-from skodyn.kernels.implicit_pairs import gather_pair_loads, scatter_pair_answers
+from skodyn.kernels.implicit_pairs import enter_freely, gather_pair_loads, scatter_pair_answers
 from skodyn.kernels.implicit_sweep import gather_impulses, project_resisted, scatter_changes
 from skodyn.kernels.status import first_trouble
 from skodyn.kernels.workspace import entry
@@ -49,6 +49,6 @@ def sweep_coupled(work, model, places):
 def backsubstitute_coupled(work, model, places, keep):
     """What the LOAD of all pairs moves (implicit_pairs.py)."""
     gather_pair_loads(work, model, places)
-    scatter_pair_answers(_answer_and_keep, work, model, places, False)
+    scatter_pair_answers(enter_freely, _answer_and_keep, work, model, places, False)
     couple_accelerations(work, places.outer, places.changes)
-    scatter_pair_answers(_answer_known, work, model, places, keep)
+    scatter_pair_answers(enter_freely, _answer_known, work, model, places, keep)

@@ -77,6 +77,7 @@ __all__ = [
     "backsubstitute_in_tree",
     "backsubstitute_point",
     "correct_for_pairs",
+    "enter_freely",
     "gather_pair_loads",
     "less_pair_loads",
     "project_load",
@@ -177,14 +178,21 @@ def backsubstitute_point(work, places, code, change, keep):
 
 
 @helper
-def scatter_pair_answers(answers, work, model, places, keep):
+def enter_freely(work, model, places, k):
+    """Before a body of a tree there is nothing to do."""
+
+
+@helper
+def scatter_pair_answers(enter, answers, work, model, places, keep):
     """Base to tips: what the LOAD of all pairs moves; `keep` adds it to Newton's step.
 
-    answers: how a velocity changes, with the parent's change.
+    enter: what is done before a body is looked at; answers: how a velocity changes, with the
+    parent's change.
     """
     n, zero = body_count(model), zero3(work)
     store6(work, MOTION, (zero, zero))
     for k in range(n):
+        enter(work, model, places, k)
         slot = body_slot(k)
         r = load_matrix(work, slot + ROTATION)
         inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
@@ -204,7 +212,7 @@ def scatter_pair_answers(answers, work, model, places, keep):
 def backsubstitute_in_tree(work, model, places, keep):
     """What the LOAD of all pairs moves, in a model without loops."""
     gather_pair_loads(work, model, places)
-    scatter_pair_answers(answer_freely, work, model, places, keep)
+    scatter_pair_answers(enter_freely, answer_freely, work, model, places, keep)
 
 
 @helper

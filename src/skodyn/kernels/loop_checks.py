@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.loop_rows import ACCELERATIONS
+from skodyn.kernels.loop_filling import ACCELERATIONS
 from skodyn.kernels.loop_table import loop_lane, scaled_rate, touched_variable
 from skodyn.kernels.status import LOOP_OPEN, LOOP_RATE, OK, failure
 from skodyn.lanes import absolute, all_lanes, fma, load, select, splat

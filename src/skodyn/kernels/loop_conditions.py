@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from skodyn.jit import FLOATS, INTS, RESULT, Group, helper, kernel
 from skodyn.kernels.kinematics import scatter_poses
+from skodyn.kernels.loop_filling import COLUMNS
 from skodyn.kernels.loop_groups import factor_groups, is_thorough
-from skodyn.kernels.loop_rows import COLUMNS
 from skodyn.kernels.loop_table import group_at, group_count, loop_lane, stage_at
 from skodyn.kernels.workspace import PackedModel
 from skodyn.lanes import WIDTH_1, Rows, Work, load, pointer

@@ -16,8 +16,9 @@ from skodyn.jit import helper, routine
 from skodyn.kernels.dense import cholesky, solve_lower, solve_upper
 from skodyn.kernels.loop_checks import stage_trouble
 from skodyn.kernels.loop_factor import factor_stage, reflect_side, solve_stage
+from skodyn.kernels.loop_filling import COLUMNS, GAMMAS, Filling
 from skodyn.kernels.loop_range import in_range_space, make_rows, smallest_solution
-from skodyn.kernels.loop_rows import COLUMNS, GAMMAS, Filling, fill_stage, stage_rates
+from skodyn.kernels.loop_rows import fill_stage, stage_rates
 from skodyn.kernels.loop_table import (
     group_at,
     group_count,

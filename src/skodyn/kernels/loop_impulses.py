@@ -22,10 +22,10 @@ from skodyn.kernels.embedded_group import add_particular
 from skodyn.kernels.embedded_solve import stop_bodies
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.loop_factor import reflect_side
+from skodyn.kernels.loop_filling import COLUMNS
 from skodyn.kernels.loop_groups import RATED, factor_group, particular_solution
 from skodyn.kernels.loop_projection import close_positions, close_velocities
 from skodyn.kernels.loop_range import in_range_space
-from skodyn.kernels.loop_rows import COLUMNS
 from skodyn.kernels.loop_table import (
     group_at,
     group_count,

@@ -19,6 +19,7 @@ from __future__ import annotations
 from skodyn.jit import helper, routine
 from skodyn.kernels.joint_kinds import has_quaternion, is_free
 from skodyn.kernels.kinematics import scatter_poses
+from skodyn.kernels.loop_filling import COLUMNS, GAPS
 from skodyn.kernels.loop_groups import (
     RATED,
     TRUSTED,
@@ -28,7 +29,6 @@ from skodyn.kernels.loop_groups import (
     make_gram,
 )
 from skodyn.kernels.loop_range import in_range_space
-from skodyn.kernels.loop_rows import COLUMNS, GAPS
 from skodyn.kernels.loop_table import (
     dof_place,
     dof_scale,

@@ -6,9 +6,10 @@ from skodyn.jit import helper, routine
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.kinematics import scatter_poses
 from skodyn.kernels.loop_factor import change_back, shape_of, solve_triangle
+from skodyn.kernels.loop_filling import COLUMNS, GAPS, Filling
 from skodyn.kernels.loop_groups import factor_groups
 from skodyn.kernels.loop_range import in_range_space
-from skodyn.kernels.loop_rows import COLUMNS, GAPS, Filling, fill_stage, stage_rates
+from skodyn.kernels.loop_rows import fill_stage, stage_rates
 from skodyn.kernels.loop_table import (
     constraint_at,
     dof_place,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from skodyn.jit import RESULT, Group, helper, kernel
 from skodyn.kernels.embedded_dynamics import accelerate_embedded
 from skodyn.kernels.entries import Given
+from skodyn.kernels.loop_filling import ACCELERATIONS, GAMMAS
 from skodyn.kernels.loop_groups import least_change
 from skodyn.kernels.loop_impulses import settle_state
 from skodyn.kernels.loop_projection import (
@@ -19,7 +20,6 @@ from skodyn.kernels.loop_projection import (
     remember_factored,
     was_factored,
 )
-from skodyn.kernels.loop_rows import ACCELERATIONS, GAMMAS
 from skodyn.kernels.status import OK
 from skodyn.lanes import WIDTH_1, Rows, pointer
 from skodyn.model.layout import NQ

@@ -11,8 +11,8 @@ from skodyn.jit import helper
 from skodyn.kernels.implicit_loop_pairs import backsubstitute_with_loops
 from skodyn.kernels.implicit_loops import factor_loops, sweep_looped
 from skodyn.kernels.implicit_pairs import correct_for_pairs
+from skodyn.kernels.loop_filling import ACCELERATIONS, GAMMAS
 from skodyn.kernels.loop_projection import was_factored
-from skodyn.kernels.loop_rows import ACCELERATIONS, GAMMAS
 from skodyn.kernels.status import OK
 from skodyn.simulation.implicit_newton import BEGIN
 from skodyn.simulation.steppers.implicit_contact import implicit_codes, places_of
