@@ -263,8 +263,11 @@ def forces_of_all_kinds():
     q, v = chain.random_state(np.random.default_rng(3))
     servo = Servo(joint, kp=1.0, kd=0.1, gravity_compensation=True)
     moving = sk.TrackingServo(joint, kp=1.0, amplitude=0.1, frequency=1.0)
+    slow = [Servo(joint, 1.0, 0.1, 0.5, target=9.0, speed_limit=0.1, sample_time=x)
+            for x in (0.0, 1e-3)]  # fmt: skip
     sk.simulate(
-        chain, q, 0.1 * v, duration=0.003, dt=1e-3, elements=(servo, moving, FixmanForce(1.0)),
+        chain, q, 0.1 * v, duration=0.003, dt=1e-3,
+        elements=(servo, moving, *slow, FixmanForce(1.0)),
         channels=["energy", "tau"],
     )  # fmt: skip
 

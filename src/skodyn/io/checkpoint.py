@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import LogError
-from skodyn.io.disk import write_at
+from skodyn.io.disk import open_file, write_at
 from skodyn.io.log_state import plain
 
 __all__ = ["Checkpoint", "load", "previous", "remove", "save"]
@@ -133,7 +133,7 @@ def _decode(content: bytes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 
 
 def _write_synced(path: Path, content: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    handle = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     try:
         write_at(handle, content, 0)
         os.fsync(handle)

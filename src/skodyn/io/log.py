@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +25,17 @@ from numpy.typing import NDArray
 
 from skodyn.channels.entry import Channel
 from skodyn.errors import LogError
-from skodyn.io.disk import checksum, claim, lock, release, require_places, write_at
+from skodyn.io.disk import (
+    checksum,
+    claim,
+    discard,
+    give_name,
+    lock,
+    open_file,
+    release,
+    renames_open_files,
+    write_at,
+)
 from skodyn.io.log_files import check_space, check_target, refuse_to_replace, temporary_name
 from skodyn.io.log_layout import EVENT_DATA, STATE_BYTES, Content, Layout, make_log
 from skodyn.io.log_reading import OpenLog, in_words, open_log, read_layout_and_state
@@ -75,7 +85,6 @@ class LogWriter:
         """
         file_path, names = Path(path), Names.of(model, own)
         chosen = chosen_data(channels, names.own)
-        require_places()
         check_target(file_path, overwrite)
         row_bytes = sum(names.row_bytes(channel) for channel in chosen)
         check_space(file_path, row_bytes * (expected_rows or 0))
@@ -93,9 +102,18 @@ class LogWriter:
 
     @classmethod
     def _make(
-        cls, path: Path, content: Content, room: int, state: State, old: OpenLog | None = None
+        cls,
+        path: Path,
+        content: Content,
+        room: int,
+        state: State,
+        old: OpenLog | None = None,
+        let_go: Callable[[], None] = lambda: None,
     ) -> Self:
-        """A new log with the rows of an old one; it gets its name only once it is complete."""
+        """A new log with the rows of an old one; it gets its name only once it is complete.
+
+        let_go: called before it gets it.
+        """
         temporary = temporary_name(path)
         handle = claim(temporary)
         try:
@@ -103,10 +121,10 @@ class LogWriter:
             if old is not None:
                 log._copy_rows(old)
             log.flush(sync=old is not None)
-            os.replace(temporary, path)
+            let_go()
+            log._handle = give_name(handle, temporary, path)
         except BaseException:
-            temporary.unlink(missing_ok=True)
-            release(handle)
+            discard(handle, temporary)
             raise
         return log
 
@@ -119,7 +137,7 @@ class LogWriter:
         if not given.is_file():
             raise LogError(f"{path}: there is no such file.")
         with in_words(path, "reopen"):
-            handle = os.open(given, os.O_RDWR)
+            handle = open_file(given, os.O_RDWR)
             try:
                 lock(handle)
                 log = cls(given, handle, *read_layout_and_state(given, handle))
@@ -348,13 +366,20 @@ class LogWriter:
                     self._state, rows=0, partial=(0,) * len(self.channels), events=0,
                     event_checks=none,
                 )  # fmt: skip
-                larger = self._make(self.path, content, room, empty, old)
+                larger = self._make(self.path, content, room, empty, old, lambda: self._let_go(old))
             finally:
                 old.close()
-            release(self._open_handle())
+            if self._handle is not None:
+                release(self._handle)
         self._handle, self._layout, self._state = larger._handle, larger._layout, larger._state
         self._partial, self._state_bytes = larger._partial, larger._state_bytes
         self._events, self._event_checks = larger._events, larger._event_checks
+
+    def _let_go(self, old: OpenLog) -> None:
+        """Windows puts nothing into the place of a file that is open."""
+        if not renames_open_files():
+            old.close()
+            self.close()
 
     def _copy_rows(self, old: OpenLog) -> None:
         for start in range(0, old.rows, self._layout.page):

@@ -9,7 +9,7 @@ from pathlib import Path
 import h5py
 
 from skodyn.errors import LogError
-from skodyn.io.disk import lock
+from skodyn.io.disk import lock, open_file
 
 __all__ = ["check_space", "check_target", "refuse_to_replace", "temporary_name"]
 
@@ -40,7 +40,7 @@ def refuse_to_replace(path: Path) -> None:
         return
     if path.stat().st_size and not h5py.is_hdf5(path):
         raise LogError(f"{path} is not an HDF5 file and is not overwritten; choose another name.")
-    handle = os.open(path, os.O_RDONLY)
+    handle = open_file(path, os.O_RDONLY)
     try:
         lock(handle)
     finally:

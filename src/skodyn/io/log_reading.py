@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from skodyn.channels.entry import DataSet, built_in_data
 from skodyn.errors import LogError
-from skodyn.io.disk import checksum, read_at, read_into
+from skodyn.io.disk import checksum, open_file, read_at, read_into
 from skodyn.io.log_layout import (
     EVENT_DATA,
     SCHEMA,
@@ -46,7 +46,7 @@ def open_log(path: str | os.PathLike[str]) -> OpenLog:
     if not given.is_file():
         raise LogError(f"{path}: there is no such file.")
     with in_words(path, "open"):
-        handle = os.open(given, os.O_RDONLY)
+        handle = open_file(given, os.O_RDONLY)
         try:
             layout = Layout.read(handle)
             if layout is not None:
@@ -139,7 +139,9 @@ class OpenLog:
         return self._hdf5
 
     def close(self) -> None:
-        os.close(self._handle)
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
         if self._hdf5 is not None:
             self._hdf5.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, dataclass, field, fields
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -216,6 +217,7 @@ def _exact(value: Any) -> Any:
 
 
 def _given(element: Any) -> dict[str, Any]:
-    """What was given of an element: a clock, which servos have not always had, only if it ticks."""
-    clock = ("sample_time", "delay", "q_noise", "v_noise")
-    return {name: one for name, one in asdict(element).items() if name not in clock or one}
+    """What was given of an element: what servos have not always had, a clock and a limit of speed,
+    only if there is one."""
+    none = {"sample_time": 0.0, "delay": 0.0, "q_noise": 0.0, "v_noise": 0.0, "speed_limit": inf}
+    return {n: one for n, one in asdict(element).items() if n not in none or one != none[n]}

@@ -1,8 +1,9 @@
 """Servos that take samples, as control laws: sampled, held, delayed and given noise by control.py.
 
 Their params are a degree of freedom, its coordinate, and the numbers of the servo as its `pack`
-has them: kp, kd, ki, two of its own, the limit, a curve. The arithmetic is that of `pid` in
-element_kinds/servo.py, which acts all the time and on all lanes at once.
+has them: kp, kd, ki, two of its own, the limits of torque and speed, a curve. The arithmetic is
+that of `pid` in element_kinds/servo.py and of `limited_pid` in speed_limits.py, which act all the
+time and on all lanes at once.
 """
 
 from __future__ import annotations
@@ -22,19 +23,37 @@ __all__ = ["ServoLaw", "follow", "follow_weight", "hold", "hold_weight", "sample
 
 Law = Callable[..., None]
 
-DOF, COORDINATE, KP, KD, KI, FIRST, SECOND, LIMIT, CURVE = range(9)
+DOF, COORDINATE, KP, KD, KI, FIRST, SECOND, LIMIT, SPEED, CURVE = range(10)
+INFINITE = float("inf")
 
 
 @helper
 def pid_torque(params, target, q, v, integrals, rates, weight):
     """Towards a target (position, velocity), cut to ±limit; the integral's rate is the error."""
-    error, slip = target[0] - q[int(params[COORDINATE])], target[1] - v[int(params[DOF])]
-    torque = fma(params[KP], error, params[KD] * slip)
+    error = target[0] - q[int(params[COORDINATE])]
+    if params[SPEED] < INFINITE:
+        torque = limited_pid_torque(params, error, target[1], v, integrals, rates)
+    else:
+        torque = fma(params[KP], error, params[KD] * (target[1] - v[int(params[DOF])]))
+        if integrals.size > 0:
+            torque = fma(params[KI], integrals[0], torque)
+            rates[0] = error
+    return clipped(torque + weight, params[LIMIT])
+
+
+@helper
+def limited_pid_torque(params, error, speed, v, integrals, rates):
+    push, bound = fma(params[KP], error, params[KD] * speed), params[KD] * params[SPEED]
     if integrals.size > 0:
-        torque = fma(params[KI], integrals[0], torque)
-        rates[0] = error
-    torque = torque + weight
-    return min(max(torque, -params[LIMIT]), params[LIMIT])
+        push = fma(params[KI], integrals[0], push)
+        winding = (push - clipped(push, bound)) * (params[KI] * error)
+        rates[0] = 0.0 if winding > 0.0 else error
+    return fma(-params[KD], v[int(params[DOF])], clipped(push, bound))
+
+
+@helper
+def clipped(x, bound):
+    return min(max(x, -bound), bound)
 
 
 @helper

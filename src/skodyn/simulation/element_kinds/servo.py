@@ -5,23 +5,43 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from skodyn.jit import helper
+from skodyn.jit import COUNT as WHOLE
+from skodyn.jit import NUMBER, helper
 from skodyn.kernels.mimics import full_model
-from skodyn.kernels.workspace import velocity_count
-from skodyn.lanes import fma, load_rows, parameter, select, splat, store_rows
+from skodyn.kernels.status import OK
+from skodyn.kernels.workspace import entry, velocity_count
+from skodyn.lanes import (
+    PartAtWidths,
+    fma,
+    load_rows,
+    parameter,
+    parts_of,
+    select,
+    splat,
+    store_rows,
+)
 from skodyn.model.keys import ANY, BOOLEAN, JOINT, POSITIVE_LIMIT, key
 from skodyn.model.keywords import fields_checked
+from skodyn.model.layout import Q_START, V_START
 from skodyn.registry import register
 from skodyn.simulation.arrow import Arrow
 from skodyn.simulation.clock import DELAY, Q_NOISE, SAMPLE_TIME, V_NOISE, sampling_faults
 from skodyn.simulation.element import Element, Packed, dof_of
 from skodyn.simulation.element_tools import add_torque
-from skodyn.simulation.forces import COUNT, FIRST, INTEGRAL, OFFSET, SECOND, SERVO
+from skodyn.simulation.forces import COUNT, FIRST, INTEGRAL, OFFSET, OWN_PART, SECOND, SERVO
 from skodyn.simulation.servo_laws import ServoLaw, hold, hold_weight, sampled_law
+from skodyn.simulation.speed_limits import (
+    LIMITED,
+    SPEED_LIMIT,
+    limited_pid,
+    limited_torque,
+    speed_limit_faults,
+)
+from skodyn.simulation.structures import EFFECTS, STATE, SYSTEM
 
 
 @helper
@@ -54,6 +74,18 @@ def servo(work, system, at, state, effects):
     pid(work, system, at, dof, state, effects, (error, slip))
 
 
+@helper
+def limited_servo(work, system, at, t, state, effects):
+    """The same with a speed limit, a part of its own."""
+    numbers, i = system.numbers, system.codes[at + OFFSET]
+    model, k = full_model(system.model), system.codes[at + FIRST]
+    q = load_rows(work, state.q, entry(model, k, Q_START))
+    error = parameter(work, numbers, i + 3) - q
+    speed = splat(work, 1.0) * parameter(work, numbers, i + 4)
+    limited_pid(work, system, at, entry(model, k, V_START), state, effects, (error, speed))
+    return OK
+
+
 @register
 @fields_checked
 @dataclass(frozen=True)
@@ -61,6 +93,8 @@ class Servo(Element):
     """PD or PID control of a joint with one degree of freedom.
 
     τ = kp·(target − q) + kd·(target_velocity − v) + ki·∫(target − q)dt, cut to ±limit.
+    With a speed_limit V, position and velocity loops are in cascade: τ = kd·(w − v), where
+    w = target_velocity + (kp·(target − q) + ki·∫(target − q)dt)/kd is cut to ±V.
 
     Parameters
     ----------
@@ -86,6 +120,9 @@ class Servo(Element):
         Seconds from a sample to the torque that follows from it.
     q_noise, v_noise : float
         Standard deviation of what is added to the coordinates and velocities of each sample.
+    speed_limit : float
+        Largest speed that it drives its joint with, rad/s or m/s; needs kd. What others push the
+        joint with comes on top, divided by kd.
 
     Examples
     --------
@@ -120,26 +157,31 @@ class Servo(Element):
     delay: float = field(default=0.0, metadata=DELAY)
     q_noise: float = field(default=0.0, metadata=Q_NOISE)
     v_noise: float = field(default=0.0, metadata=V_NOISE)
+    speed_limit: float = field(default=math.inf, metadata=SPEED_LIMIT)
     type_name = "servo"
     table = "controllers"
     code = SERVO
+    part: ClassVar[PartAtWidths] = parts_of(limited_servo, SYSTEM, WHOLE, NUMBER, STATE, EFFECTS)
 
     @classmethod
     def check(cls, given: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-        return sampling_faults(given)
+        return speed_limit_faults(given) + sampling_faults(given)
 
     def control_law(self, model: Any) -> ServoLaw | None:
         return sampled_law(self, model, (hold, hold_weight))
 
     def pack(self, model: Any) -> Packed:
         dof, coordinate = dof_of(model, self.joint)
+        law = [self.kp, self.kd, self.ki, self.target, self.target_velocity]
+        limited = math.isfinite(self.speed_limit)
         return Packed(
-            dof,
-            [self.kp, self.kd, self.ki, self.target, self.target_velocity, self.limit],
+            model.joint_index(self.joint) if limited else dof,
+            [*law, self.limit, self.speed_limit],
             coordinate,
-            int(self.gravity_compensation),
+            int(self.gravity_compensation) + LIMITED * limited,
             integrals=int(self.ki != 0.0),
             holds_weight=self.gravity_compensation,
+            code=OWN_PART if limited else None,
         )
 
     def drawn(self, rows: Any) -> Sequence[Arrow]:
@@ -147,7 +189,10 @@ class Servo(Element):
         if self.ki or self.sample_time:
             return ()
         q, v = rows.joint(self.joint)
-        torque = self.kp * (self.target - q) + self.kd * (self.target_velocity - v)
+        if math.isfinite(self.speed_limit):
+            torque = limited_torque(self, self.target - q, v)
+        else:
+            torque = self.kp * (self.target - q) + self.kd * (self.target_velocity - v)
         if self.gravity_compensation:
             torque = torque + rows.weight_at(self.joint)
         return (rows.at_joint(self.joint, np.clip(torque, -self.limit, self.limit)),)

@@ -35,8 +35,9 @@ from skodyn.simulation.element import Element, Packed, dof_of
 from skodyn.simulation.element_kinds.motions import spline
 from skodyn.simulation.element_kinds.servo import pid
 from skodyn.simulation.element_kinds.torque_table import table_time
-from skodyn.simulation.forces import FIRST, OFFSET
+from skodyn.simulation.forces import COUNT, FIRST, OFFSET
 from skodyn.simulation.servo_laws import ServoLaw, follow, follow_weight, sampled_law
+from skodyn.simulation.speed_limits import LIMITED, SPEED_LIMIT, limited_pid, speed_limit_faults
 from skodyn.simulation.structures import EFFECTS, STATE, SYSTEM
 from skodyn.typing import Floats
 
@@ -44,8 +45,8 @@ __all__ = ["TrackingServo"]
 
 SPLINE, MINIMUM_JERK = "spline", "minimum_jerk"
 ROUNDING = 1e-12  # of a speed that was chosen to be the highest
-CURVE = 6
-"""Behind kp, kd, ki, the number of times (0: a sinusoid), its highest speed and the limit."""
+CURVE = 7
+"""Behind kp, kd, ki, the number of times (0: a sinusoid), its highest speed and the limits."""
 
 
 @helper
@@ -59,8 +60,11 @@ def tracking_servo(work, system, at, t, state, effects):
     else:
         target, speed, _ = sine_motion(work, numbers, i + CURVE, t)
     error = target - load_rows(work, state.q, entry(model, k, Q_START))
-    slip = speed - load_rows(work, state.y, dof)
-    pid(work, system, at, dof, state, effects, (error, slip))
+    if system.codes[at + COUNT] >= LIMITED:
+        limited_pid(work, system, at, dof, state, effects, (error, speed))
+    else:
+        slip = speed - load_rows(work, state.y, dof)
+        pid(work, system, at, dof, state, effects, (error, slip))
     return OK
 
 
@@ -72,6 +76,7 @@ class TrackingServo(Element):
 
     τ = kp·(r − q) + kd·(ṙ − v) + ki·∫(r − q)dt, cut to ±limit. The target goes through positions
     at times, at rest before and after, or it is offset + amplitude·sin(2π·frequency·t + phase).
+    With a speed_limit the loops are in cascade, as those of Servo.
 
     Parameters
     ----------
@@ -104,6 +109,8 @@ class TrackingServo(Element):
         Seconds from a sample to the torque that follows from it.
     q_noise, v_noise : float
         Standard deviation of what is added to the coordinates and velocities of each sample.
+    speed_limit : float
+        Largest speed that it drives its joint with, rad/s or m/s; needs kd.
 
     Examples
     --------
@@ -158,13 +165,15 @@ class TrackingServo(Element):
     delay: float = field(default=0.0, metadata=DELAY)
     q_noise: float = field(default=0.0, metadata=Q_NOISE)
     v_noise: float = field(default=0.0, metadata=V_NOISE)
+    speed_limit: float = field(default=math.inf, metadata=SPEED_LIMIT)
     type_name = "tracking_servo"
     table = "controllers"
     part: ClassVar[PartAtWidths] = parts_of(tracking_servo, SYSTEM, WHOLE, NUMBER, STATE, EFFECTS)
 
     @classmethod
     def check(cls, given: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-        return (_target_faults(given) or _speed_faults(given)) + sampling_faults(given)
+        of_target = _target_faults(given) or _speed_faults(given)
+        return of_target + speed_limit_faults(given) + sampling_faults(given)
 
     def control_law(self, model: Any) -> ServoLaw | None:
         return sampled_law(self, model, (follow, follow_weight))
@@ -177,8 +186,8 @@ class TrackingServo(Element):
         times = 0 if self.times is None else len(self.times)
         return Packed(
             model.joint_index(self.joint),
-            [self.kp, self.kd, self.ki, times, peak, self.limit, *_curve(given)],
-            length=int(self.gravity_compensation),
+            [self.kp, self.kd, self.ki, times, peak, self.limit, self.speed_limit, *_curve(given)],
+            length=int(self.gravity_compensation) + LIMITED * math.isfinite(self.speed_limit),
             integrals=int(self.ki != 0.0),
             holds_weight=self.gravity_compensation,
         )
