@@ -88,7 +88,12 @@ def test_compiling_is_told_of_once_if_it_takes_more_than_a_second(
 ):
     from numba.core.compiler_lock import global_compiler_lock
 
-    monkeypatch.setattr(threading.Timer, "start", lambda timer: timer.function())
+    def at_once(timer):  # in a thread of its own, as a timer does
+        thread = threading.Thread(target=timer.function)
+        thread.start()
+        thread.join()
+
+    monkeypatch.setattr(threading.Timer, "start", at_once)
     before = list(jit.BEFORE_COMPILING)
     progress.tell_of_compiling()
     progress.tell_of_compiling()  # twice is once

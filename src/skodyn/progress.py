@@ -184,8 +184,17 @@ def _begin_to_wait(_name: str) -> None:
 
 
 def _say_if_still_compiling() -> None:
-    from numba.core.compiler_lock import global_compiler_lock
-
-    if global_compiler_lock.is_locked() and _begin_to_wait in jit.BEFORE_COMPILING:
+    if _is_compiling() and _begin_to_wait in jit.BEFORE_COMPILING:
         jit.BEFORE_COMPILING.remove(_begin_to_wait)
         print(COMPILING, file=sys.stderr, flush=True)
+
+
+def _is_compiling() -> bool:
+    """Does another thread hold numba's lock? Its `is_locked` speaks of the calling thread alone."""
+    from numba.core.compiler_lock import global_compiler_lock
+
+    lock = global_compiler_lock._lock
+    if lock.acquire(blocking=False):
+        lock.release()
+        return False
+    return True
