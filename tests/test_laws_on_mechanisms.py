@@ -65,6 +65,7 @@ ASKS = 'frames = ["FRAME"]\nscratch = 200'
 HAND = """
 gravity = [0.0, 0.0, -9.81]
 [bodies.palm]
+parent = "world"
 joint = { type = "revolute", axis = [0, 1, 0] }
 mass = 1.0
 com = [0.1, 0, 0]
@@ -138,8 +139,9 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(case, method, folder):
 @pytest.mark.parametrize(("case", "method"), KINDS)
 def test_runs_side_by_side_have_the_bits_of_runs_alone(case, method, folder):
     values = np.linspace(0.1, 0.8, 5).tolist()
-    base = parse_scenario(text_of(case, method), folder)
-    swept = sk.sweep(base, {"controllers.law.params.weight": values}, out=folder / "sweep.h5",
+    path = folder / "run.toml"
+    path.write_text(text_of(case, method))
+    swept = sk.sweep(path, {"controllers.law.params.weight": values}, out=folder / "sweep.h5",
                      engine="in-process")  # fmt: skip
     assert swept.finished.all()
     alone = [
@@ -199,5 +201,5 @@ def test_beams_tell_no_law_their_dynamics(folder):
     with pytest.raises(sk.StateError, match=said):
         sk.run(folder / "run.toml")
     with pytest.raises(sk.SkodynError, match=said):
-        sk.sweep(parse_scenario(text, folder), {"controllers.law.params.kd": [0.1, 0.2]},
+        sk.sweep(folder / "run.toml", {"controllers.law.params.kd": [0.1, 0.2]},
                  out=folder / "sweep.h5", engine="in-process")  # fmt: skip
