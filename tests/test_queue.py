@@ -230,6 +230,6 @@ def test_info_after_a_kill_says_that_nobody_writes(tmp_path, capsys):
     running.wait()
     assert main(["info", str(log)]) == 0
     assert ": running" in alive
-    assert f"nobody writes this file any more; go on with: skodyn resume {log}" in (
+    assert f"interrupted: its process has ended; go on with: skodyn resume {log}" in (
         capsys.readouterr().out
     )

@@ -54,7 +54,10 @@ def test_a_log_becomes_a_page_and_a_film_with_no_other_file_at_hand(log, tmp_pat
     assert main(["view", str(log), "--html", str(html), "--overwrite"]) == 0
     capsys.readouterr()
     assert main(["view", str(log), "--html", str(html), "--force"]) == 0  # its former word
-    assert "--force is called --overwrite now" in capsys.readouterr().err
+    assert (
+        "--force is deprecated and will be removed in version 0.3; use --overwrite."
+        in capsys.readouterr().err
+    )
     assert html.read_bytes() == before  # the same run gives the same page
     assert sorted(p.name for p in tmp_path.iterdir()) == ["run.gif", "run.h5", "run.html"]
 
@@ -76,7 +79,7 @@ def test_models_and_scenarios_can_be_looked_at_before_any_run(tmp_path):
         (["LOG", "--gif", "run.png"], "ends in .gif"),
         (["LOG", "--html", "no/folder.html"], "cannot be written: No such file"),
         (["LOG", "--port", "99999"], "from 0 to 65535"),
-        ([str(MODEL), "--model", str(MODEL), "--html", "a.html"], "--model goes with a log"),
+        ([str(MODEL), "--model", str(MODEL), "--html", "a.html"], "--model is for logs"),
         (["LOG", "--model", str(MODEL.with_name("cart_pole.toml")), "--html", "a.html"],
          "was not run with model"),
     ],

@@ -17,7 +17,7 @@ __all__ = ["add_command"]
 
 
 def add_command(commands: Any) -> None:
-    cache = commands.add_parser("cache", help="look after the compiled kernels")
+    cache = commands.add_parser("cache", help="show, remove or compile kernels")
     actions = cache.add_subparsers(title="actions", metavar="ACTION", required=True)
     for name, command, words in (
         ("info", _info, "which compiled code is used, where it is kept, and how much of it"),

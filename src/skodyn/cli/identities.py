@@ -71,5 +71,5 @@ def _table(results: list[Any]) -> str:
 
 def _seed(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no seed; give a whole number, zero or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a seed; give a whole number from 0")
     return int(text)

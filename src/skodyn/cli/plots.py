@@ -34,7 +34,7 @@ def add_commands(commands: Any) -> None:
     plot.add_argument(
         "--world-axes", action="store_true", help="velocities of free joints in world axes"
     )
-    plot.add_argument("--title", metavar="WORDS", default="", help="what stands at the head")
+    plot.add_argument("--title", metavar="WORDS", default="", help="title of the picture")
     plot.add_argument("--over", metavar="A,B", help="of a sweep: one or two parameters")
     plot.add_argument(
         "--at", metavar="C=X", action="append", default=[], help="of a sweep: runs with this value"
@@ -142,7 +142,7 @@ def _plot_forces(options: argparse.Namespace) -> None:
 
 def _one_file(options: argparse.Namespace, usage: str) -> str:
     if len(options.what) != 2:
-        raise LogError(f"One file goes here: {usage}")
+        raise LogError(f"Give one file: {usage}")
     return str(options.what[1])
 
 

@@ -33,7 +33,7 @@ def add_commands(commands: Any) -> None:
     )
     run.add_argument("--view", action="store_true", help="watch it in the browser as it goes")
     run.add_argument("--port", metavar="N", type=int, default=0, help="of --view: any free one")
-    run.add_argument("--no-browser", action="store_true", help="of --view: say the address only")
+    run.add_argument("--no-browser", action="store_true", help="--view opens no browser")
     add_set(run)
     run.set_defaults(command=_run)
 
@@ -217,7 +217,7 @@ def log_info(path: str, as_json: bool) -> str:
     drift = log.summary.get("energy_imbalance")
     status = f"{log.status}{', ' + log.message if log.message else ''}"
     if abandoned:
-        status = f"killed: nobody writes this file any more; go on with: skodyn resume {path}"
+        status = f"interrupted: its process has ended; go on with: skodyn resume {path}"
     lines = [
         f"{path}: {status}",
         f"rows:     {len(log)}" + (f", t = {span[0]:g} … {span[1]:g} s" if span else ""),

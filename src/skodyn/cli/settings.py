@@ -44,7 +44,8 @@ class _OldWord(argparse.Action):
     """--force, the former word for --overwrite, goes on with a sentence (docs/releasing.md)."""
 
     def __call__(self, parser: Any, namespace: Any, *_: Any) -> None:
-        print("--force is called --overwrite now, and goes with version 0.3.", file=sys.stderr)
+        words = "--force is deprecated and will be removed in version 0.3; use --overwrite."
+        print(words, file=sys.stderr)
         namespace.overwrite = True
 
 

@@ -33,7 +33,7 @@ def add_commands(commands: Any) -> None:
     )
     view.add_argument("--loop-forces", action="store_true", help="arrows for what loops carry")
     view.add_argument("--port", metavar="N", type=int, default=0, help="default: any free one")
-    view.add_argument("--no-browser", action="store_true", help="say the address, open nothing")
+    view.add_argument("--no-browser", action="store_true", help="print the address only")
     _add_film_options(view.add_argument_group("films, drawn without a display"))
     robots.add_options(view)
     view.set_defaults(command=_view)
@@ -44,9 +44,9 @@ def _add_film_options(group: Any) -> None:
     for kind, needs in (("gif", ""), ("mp4", "; needs ffmpeg"), ("webm", "; needs ffmpeg")):
         group.add_argument(f"--{kind}", metavar=f"RUN.{kind}", help=f"write a film{needs}")
     group.add_argument("--size", metavar="WxH", type=_size, default=(640, 480), help="in pixels")
-    group.add_argument("--fps", metavar="N", type=_positive, default=25, help="pictures a second")
+    group.add_argument("--fps", metavar="N", type=_positive, default=25, help="frames per second")
     group.add_argument("--speed", metavar="X", type=_pace, help="1 is real time")
-    group.add_argument("--time", metavar="A:B", type=_span, help="from A to B s; 2: and :5 will do")
+    group.add_argument("--time", metavar="A:B", type=_span, help="from A to B in s; also 2: or :5")
     group.add_argument("--follow", metavar="BODY", help="keep this body in the middle")
     group.add_argument("--azimuth", metavar="DEG", type=float, help="of the eye, from x to y")
     group.add_argument("--elevation", metavar="DEG", type=float, help="of the eye, from -89 to 89")
@@ -59,7 +59,7 @@ def _span(text: str) -> tuple[float | None, float | None]:
     try:
         start, end = (float(part) if part.strip() else None for part in parts)
     except ValueError:
-        words = f"{text} is no stretch of time; write for example 1.5:4"
+        words = f"{text} is not a time span; write for example 1.5:4"
         raise argparse.ArgumentTypeError(words) from None
     return start, end
 
@@ -115,7 +115,7 @@ def _plain_recording(options: argparse.Namespace) -> Any:
     from skodyn.cli.kinds import file_kind
 
     if options.model:
-        raise LogError("--model goes with a log; a model file or scenario says itself what it is.")
+        raise LogError("--model is for logs; a model file or scenario needs no other model.")
     if file_kind(options.file) != "model":
         from skodyn.scenario import read_scenario
 

@@ -334,7 +334,9 @@ def evaluate_contacts(
     if status != 0:
         for state in q[row : row + LANES]:
             tree.check_q(state)  # which names the joint
-        raise DynamicsError("A state is beyond all finite numbers; give ordinary SI values.")
+        raise DynamicsError(
+            "A state is so large that results are NaN or infinite; give ordinary SI values."
+        )
     return out
 
 

@@ -166,7 +166,9 @@ class Law:
             raise StateError(problem, "let it have the same at every state.")
         force = np.zeros(len(v)) if self.tau is None else as_floats(self.tau(t, q, v))
         if force is None or force.shape != v.shape:
-            raise StateError("tau gave no force for each velocity", f"let it return {len(v)}.")
+            raise StateError(
+                "tau did not return one force for each velocity", f"let it return {len(v)} numbers."
+            )
         return np.asarray(forward_dynamics(model, force))
 
 

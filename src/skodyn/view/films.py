@@ -162,7 +162,7 @@ def _encoded(reel: _Reel, fps: int, progress: Progress | None, how: tuple[str, s
                 pass  # it says below why it stopped
             words = encoder.stderr.read().decode(errors="replace").strip()
         if encoder.returncode or not target.exists():
-            raise SkodynError(f"ffmpeg ({program}) made no {kind}: {words or 'it said nothing'}.")
+            raise SkodynError(f"ffmpeg ({program}) made no {kind}: {words or 'no message'}.")
         return target.read_bytes()
 
 
