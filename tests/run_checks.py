@@ -47,7 +47,8 @@ PARALLEL = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
 # is run there on small models by every_kernel.py (test_without_jit.py).
 GUARDED = (
     "dynamics_twin derivative_twin dynamics_batch steppers extension sweep_lanes mimic forces "
-    "armature controllers checkpoint session thermostat operators loop_dynamics loop_runs"
+    "armature controllers checkpoint session thermostat operators loop_dynamics loop_runs "
+    "contact_dynamics"
 )
 SLOW, REST = "(goes_on or unit or rounding)", "extension or seed5"
 AGAIN = [
@@ -55,7 +56,7 @@ AGAIN = [
         "guarded memory",
         {"SKODYN_CHECK": "1"},
         GUARDED.split(),
-        ["-k", "not twin or seed5 or derivative"],
+        ["-k", "not twin or seed5 or derivative or touches"],
     ),
     (
         "without the compiler",

@@ -78,8 +78,9 @@ def evaluate_touching(work, system, t, state, rates):
     if joints_are_driven(system):
         act_on_joints(work, system, t, state, Effects(tau, rates, table(system, GRAVITY), pushed))
         control(work, system, t, state, rates, tau)
-    else:  # as they always were
-        tau = Rows(tau.data, tau.first, 0)
+    else:
+        clear(size_of(work, tau), start_of(tau))
+        tau = Rows(tau.data, tau.first, 0)  # free roots need not look
     clear(size_of(work, pushed), start_of(pushed))
     forces = Work(work.width, start_of(pushed))
     placed = scatter_motion(work, model, state.q, state.y)
