@@ -98,3 +98,23 @@ def test_modes_that_bend_in_both_planes_or_in_none_have_their_strain():
         )
         slope = (8.0 * (ahead - behind) - (far - near)) / (12.0 * h)
         assert force[i] == pytest.approx(slope, rel=1e-8, abs=1e-8)
+
+
+def test_beams_that_are_alike_share_their_tables():
+    builder, parent = sk.ModelBuilder(), "world"
+    for name in ("a", "b", "c"):
+        stiffness = 3.0 if name == "c" else 2.0
+        beam = sk.Beam(1.0, 1.0, stiffness, rotary_inertia=1e-3, modes={"y": 2, "z": 2})
+        at_tip = None if parent == "world" else "tip"
+        builder.add_body(name, parent, sk.Revolute(axis=(0, 0, 1)), flexible=beam, at=at_tip)
+        parent = name
+    model = builder.build()
+    tree, table = model.body_tree, int(model.body_tree[layout.FLEXIBLE]) + at.RECORDS
+    a, b, c = (int(record) for record in tree[table : table + 3])
+    for field in (at.TURNING, at.ARMS, at.SQUARES, at.BENDING):
+        assert tree[a + field] == tree[b + field]
+    assert tree[b + at.TURNING] != tree[c + at.TURNING]  # it carries nothing: other shapes
+    assert len({int(tree[record + at.GAINS]) for record in (a, b, c)}) == 3  # lanes of their own
+    first, second = (int(node) for node in tree[table + 4 : table + 6])
+    assert tree[first + at.NODE_SHAPES] == tree[second + at.NODE_SHAPES]
+    assert tree[first + at.NODE_LANES] != tree[second + at.NODE_LANES]

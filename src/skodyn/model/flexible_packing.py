@@ -214,6 +214,15 @@ class _Numbers:
         n = model.n_bodies
         front = np.zeros(at.RECORDS + 2 * n, dtype=np.int64)
         behind: list[int] = []
+        known: dict[tuple[int, ...], int] = {}
+
+        def shared(table: list[int]) -> int:
+            """Where a product lies; that of bodies that are alike stays in the fastest cache."""
+            if tuple(table) not in known:
+                known[tuple(table)] = place + front.size + len(behind)
+                behind.extend(table)
+            return known[tuple(table)]
+
         free = at.first_free_lane(n, model.nq, model.nv)
         start = at.whole_lines(free)
         lanes = max(_place_lanes(record, start, at.SCRATCH) for record in self.records.values())
@@ -223,22 +232,21 @@ class _Numbers:
             record[at.MODE_V] = int(model.indices[k, layout.V_START]) + model.joints[k].nv
             record[at.MODE_SLOT] = at.mode_lanes(n, record[at.MODE_V])
             lanes = _place_lanes(record, lanes, _KEPT)
-            here = place + front.size + len(behind)
-            front[at.RECORDS + k] = here
-            tables = self.products[name]
-            for field, table in zip(_PRODUCTS, tables, strict=False):
-                record[field] = here + at.FLEXIBLE_RECORD
-                here += len(table)
-            behind += [*record, *(number for table in tables for number in table)]
+            for field, table in zip(_PRODUCTS, self.products[name], strict=False):
+                record[field] = shared(table)
+            front[at.RECORDS + k] = place + front.size + len(behind)
+            behind += record
         for child, node in self.nodes.items():
             k = model.body_index(child)
+            products = [shared(table) for table in node.products]
             front[at.RECORDS + n + k] = place + front.size + len(behind)
-            behind += node.record(place + front.size + len(behind), lanes)
+            behind += [node.numbers, lanes, *products]
             lanes += self._node_lanes(model.body_names[model.parent[k]])
         self.places: dict[tuple[str, str], int] = {}
         for key, node in self.free.items():
+            products = [shared(table) for table in node.products]
             self.places[key] = place + front.size + len(behind)
-            behind += node.record(place + front.size + len(behind), lanes)
+            behind += [node.numbers, lanes, *products]
             lanes += self._node_lanes(key[0])
         front[at.FLEXIBLE_COUNT], front[at.FLEXIBLE_LANES] = len(self.records), lanes - free
         behind += [0] * (-(at.BLOCK_HEADER + place + front.size + len(behind)) % at.LINE)
@@ -277,12 +285,6 @@ class _Node:
 
     numbers: int
     products: list[list[int]]
-
-    def record(self, here: int, lanes: int) -> list[int]:
-        """Its integers, that will lie from `here` on."""
-        first = here + at.NODE_RECORD
-        shapes, slaves = self.products
-        return [self.numbers, lanes, first, first + len(shapes), *shapes, *slaves]
 
 
 def _rows_of_fours(matrices: Floats) -> Floats:
