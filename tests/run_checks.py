@@ -48,7 +48,7 @@ PARALLEL = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
 GUARDED = (
     "dynamics_twin derivative_twin dynamics_batch steppers extension sweep_lanes mimic forces "
     "armature controllers checkpoint session thermostat operators loop_dynamics loop_runs "
-    "contact_dynamics"
+    "contact_dynamics contact_runs"
 )
 SLOW, REST = "(goes_on or unit or rounding)", "extension or seed5"
 AGAIN = [

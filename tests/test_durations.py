@@ -95,3 +95,33 @@ def test_a_thermostat_may_act_at_every_step():
     often = sk.AndersenThermostat(1.0, 99_999.0)
     run = sk.simulate(model, [0, 0], [0, 0], duration=0.01, dt=1e-3, thermostat=often)
     assert run.status == "finished"
+
+
+@pytest.mark.parametrize(
+    ("method", "setting", "value"),
+    [("implicit_contact", "iterations", 10**12), ("dormand_prince", "max_step", 1e-15)],
+)
+def test_a_step_or_a_run_that_would_never_end_is_refused(method, setting, value):
+    model = sk.examples.pendulum(1)
+    with pytest.raises(sk.StateError, match=f"{setting} is {value!r}"):
+        sk.simulate(
+            model,
+            [0.1],
+            [0.0],
+            duration=0.01,
+            integrator=method,
+            progress=False,
+            **{setting: value},
+        )
+    text = f"""
+        duration = 0.01
+        [model]
+        file = "models/double_pendulum.toml"
+        [integrator]
+        method = "{method}"
+        {setting} = {value!r}
+    """
+    with pytest.raises(sk.ScenarioError, match=rf"scenario:7: integrator.{setting} is"):
+        parse_scenario(text, Path("scenarios"))
+    other = sk.simulate(model, [0.1], [0.0], duration=0.01, max_step=1e-15)  # not a setting of rk4
+    assert other.status == "finished"

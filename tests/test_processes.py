@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from skodyn.jit import BEFORE_COMPILING, JIT_DISABLED, KERNELS
 from skodyn.kernels.energy import energy
 from skodyn.kernels.inverse_dynamics import gravity_force
 from skodyn.scenario import parse_scenario
+from skodyn.scenario.description import OutputSettings
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 PENDULUM = (SCENARIOS / "double_pendulum.toml").read_text()
@@ -71,6 +73,35 @@ def answer(queue, model):
     queue.put(everything(model))
 
 
+KINDS = (
+    "four_bar", "bouncing_balls", "flexible_pendulum", "driven_four_bar", "parallel_gripper",
+    "energy_drive", "arm_tracking",
+)  # fmt: skip
+"""Loops, contacts, modes, motions, implicit steps, laws of files and servos."""
+
+
+def of_every_kind():
+    """The same for scenarios with what trees of rigid bodies do not have."""
+    digest = hashlib.sha256()
+    with tempfile.TemporaryDirectory() as folder:
+        for name in KINDS:
+            given = sk.read_scenario(SCENARIOS / f"{name}.toml")
+            given = replace(given, duration=40 * given.integrator.dt, output=OutputSettings())
+            log = Path(folder) / f"{name}.h5"
+            digest.update(sk.run(given, log, progress=False).q.tobytes())
+            rows = np.repeat(sk.open(log).q[-1:], 9, axis=0)
+            none = np.zeros((9, given.model.nv))
+            digest.update(sk.forward_dynamics(given.model, rows, none, none, threads=4).tobytes())
+            swept = sk.sweep(given, {"seed": list(range(9))}, out=log.with_suffix(".sweep.h5"))
+            assert swept.finished.all()
+            digest.update(swept.q.tobytes())
+    return digest.hexdigest()
+
+
+def answer_of_every_kind(queue, _):
+    queue.put(of_every_kind())
+
+
 def asked(context, model, target=answer):
     """What a child says; raises if it does not answer in time."""
     queue = context.Queue()
@@ -92,6 +123,12 @@ def after(way):
     model = chain()
     expected = everything(model)
     assert asked(multiprocessing.get_context(way), model) == expected
+
+
+def every_kind_after(way):
+    """Loops, contacts, flexible bodies and laws, which have kernels and tables of their own."""
+    expected = of_every_kind()
+    assert asked(multiprocessing.get_context(way), None, answer_of_every_kind) == expected
 
 
 def a_second_generation(queue, model):
@@ -249,6 +286,8 @@ PROGRAMS = {
     "fork": lambda: after("fork"),
     "spawn": lambda: after("spawn"),
     "forkserver": lambda: after("forkserver"),
+    "every kind, fork": lambda: every_kind_after("fork"),
+    "every kind, spawn": lambda: every_kind_after("spawn"),
     "twice": twice,
     "pool": while_the_pool_works,
     "log": while_a_log_is_written,

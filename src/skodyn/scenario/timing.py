@@ -12,7 +12,7 @@ from skodyn.channels.files import names_function, problem_of
 from skodyn.model.model import Model
 from skodyn.scenario.description import OutputSettings
 from skodyn.scenario.tables import Tables, TableValues
-from skodyn.simulation.duration import division_fault, every_fault
+from skodyn.simulation.duration import division_fault, effort_faults, every_fault
 from skodyn.simulation.methods import METHODS
 from skodyn.simulation.settings import IntegratorSettings
 
@@ -37,6 +37,9 @@ def read_timing(
     readable = at[1] in read or at[1] not in read.given
     if duration is not None and readable and _divides(tables, at, integrator.dt, duration):
         _check_every(tables, output.every, round(duration / integrator.dt))
+        for fault in effort_faults(integrator, duration):
+            problem = f"integrator.{fault.problem}"
+            tables.add([replace(fault, problem=problem, path=("integrator", *fault.path))])
     return integrator, output
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 
 from skodyn.faults import Fault
+from skodyn.simulation.settings import IntegratorSettings
+from skodyn.simulation.steppers.method import METHODS
 
-__all__ = ["division_fault", "every_fault"]
+__all__ = ["division_fault", "effort_faults", "every_fault"]
 
 MOST_STEPS = 1e12
+MOST_ITERATIONS = 10_000
+"""Of Newton's method in one step, during which nobody can interrupt a run."""
 
 
 def division_fault(duration: float, part: float, key: str) -> Fault | None:
@@ -32,3 +36,19 @@ def every_fault(every: int, steps: int, key: str) -> Fault | None:
         return None
     problem = f"{key} is {every}, but the run has only {steps} steps"
     return Fault(problem, f"give {steps} or less.", (key,), every)
+
+
+def effort_faults(settings: IntegratorSettings, duration: float) -> list[Fault]:
+    """Settings of the method in use with which a step, or a run, would not end."""
+    faults, own = [], METHODS[settings.method].keys
+    if "iterations" in own and settings.iterations > MOST_ITERATIONS:
+        problem = f"iterations is {settings.iterations}"
+        remedy = f"give {MOST_ITERATIONS} or less; a step that needs so many needs a smaller dt."
+        faults.append(Fault(problem, remedy, ("iterations",), settings.iterations))
+    if "max_step" in own and duration / settings.max_step > MOST_STEPS:
+        count = duration / settings.max_step
+        problem = f"max_step is {settings.max_step!r}, which divides {duration!r} s into "
+        problem += f"{count:.3g} steps"
+        remedy = f"give {duration / MOST_STEPS:.3g} s or more."
+        faults.append(Fault(problem, remedy, ("max_step",), settings.max_step))
+    return faults

@@ -20,7 +20,7 @@ from skodyn.model.contact_tables import pack_contacts
 from skodyn.model.keys import POSITIVE, STEPS, remedy_for
 from skodyn.model.model import Model
 from skodyn.simulation.controllers import law_function
-from skodyn.simulation.duration import division_fault, every_fault
+from skodyn.simulation.duration import division_fault, effort_faults, every_fault
 from skodyn.simulation.elements import Controller, Forces
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.fingerprint import fingerprint
@@ -86,7 +86,7 @@ class Plan:
         if found is not None:
             return [found]
         too_rare = every_fault(self.every, round(self.duration / self.settings.dt), "every")
-        return [too_rare] if too_rare else []
+        return [*effort_faults(self.settings, seconds), *([too_rare] if too_rare else [])]
 
     def engine(self) -> Engine:
         q, v = self._start()
