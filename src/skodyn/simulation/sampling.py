@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from skodyn.jit import ForeignFunction, helper
+from skodyn.jit import ForeignFunction, helper, routine
 from skodyn.kernels import energy
 from skodyn.kernels.entries import Given
 from skodyn.kernels.forward_kinematics import POSITION, scatter_positions
@@ -173,9 +173,9 @@ def reduce(kind, dt, t, x, level, work, kept):
         cross_level(kind, dt, t, x - level, kept)
 
 
-@helper
+@routine
 def sample(work, model, first, t, state, metrics):
-    """Look at the state of every lane."""
+    """Look at the state of every lane. Loops call it in four places: it is compiled once."""
     codes, count = metrics.codes, metrics.codes[COUNT]
     if codes[NEEDS_ENERGY] > 0:
         none = Rows(metrics.values, 0, 0)

@@ -165,7 +165,7 @@ _LITTLE_UPKEEP = {
 """How often dask looks after a cluster that is started here.
 
 By its defaults (behind the values) two workers and their scheduler take an eighth of a core for
-that, which the runs then miss; so they take a thirtieth.
+that, which the runs then miss; so they take a fortieth.
 """
 
 
