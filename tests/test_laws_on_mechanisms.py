@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -152,37 +149,6 @@ def test_runs_side_by_side_have_the_bits_of_runs_alone(case, method, folder):
     assert len({q.tobytes() for q in swept.q}) == len(values)
 
 
-def test_a_loop_that_is_killed_goes_on_to_the_same_bits(folder):
-    """By the signal that nobody can catch, from the command line."""
-    path, log = folder / "run.toml", folder / "run.h5"
-    path.write_text(text_of("loop").replace("duration = 0.2", "duration = 300.0"))
-    command = [sys.executable, "-m", "skodyn", "run", str(path), "-o", str(log), "--quiet"]
-    started = subprocess.Popen(command, cwd=folder)
-    checkpoint = folder / "run.h5.checkpoint"
-    until = time.monotonic() + 120.0
-    while not checkpoint.exists() and started.poll() is None and time.monotonic() < until:
-        time.sleep(0.05)
-    started.kill()
-    assert started.wait() == -signal.SIGKILL
-    assert checkpoint.exists()
-    held = sk.open(log)
-    rows = len(held)
-    assert 1 < rows < 150001
-    plan = plan_of(read_scenario(path))
-    enough = rows + 2000
-    stop = iter(range(10**9))
-
-    def until_enough(engine, seconds):
-        if engine.step >= 2 * enough and next(stop) == 0:
-            signal.raise_signal(signal.SIGINT)
-
-    again = session.resume(plan, log, progress=until_enough)
-    path.write_text(text_of("loop").replace("duration = 0.2", f"duration = {enough * 2e-3:.3f}"))
-    whole = sk.run(path)
-    assert len(again.q) >= len(whole.q)
-    assert np.array_equal(again.q[: len(whole.q)], whole.q)
-
-
 def ask(t, q, v, params, tau, dynamics):
     dynamics.gravity_force(q, tau)
 
@@ -200,6 +166,3 @@ def test_beams_tell_no_law_their_dynamics(folder):
     (folder / "run.toml").write_text(text)
     with pytest.raises(sk.StateError, match=said):
         sk.run(folder / "run.toml")
-    with pytest.raises(sk.SkodynError, match=said):
-        sk.sweep(folder / "run.toml", {"controllers.law.params.kd": [0.1, 0.2]},
-                 out=folder / "sweep.h5", engine="in-process")  # fmt: skip
