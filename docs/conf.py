@@ -66,7 +66,7 @@ def contents(caption, pages):
 
 
 GROUPS = {  # by the packages in which public names live; the first that fits
-    "Dynamics": ("skodyn.dynamics", "skodyn.model.assembly"),
+    "Dynamics": ("skodyn.dynamics", "skodyn.model.loops.assembly"),
     "Models": ("skodyn.model", "skodyn.io", "skodyn.topology"),
     "Simulation": ("skodyn.simulation", "skodyn.scenario", "skodyn.channels", "skodyn.registry"),
     "Sweeps": ("skodyn.sweeps",),

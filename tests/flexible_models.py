@@ -6,8 +6,8 @@ import numpy as np
 
 import flexible_twin as twin
 import skodyn as sk
-from skodyn.model.flexible import BeamCurvature, FlexibleBody, FlexibleNode
-from skodyn.model.flexible_packing import with_flexible
+from skodyn.model.flexible.flexible_packing import with_flexible
+from skodyn.model.flexible.modal_body import BeamCurvature, FlexibleBody, FlexibleNode
 
 JOINTS = (
     sk.Revolute(axis=(0, 0, 1)), sk.Free(), sk.Prismatic(axis=(0.6, 0, 0.8)), sk.Spherical(),

@@ -7,10 +7,10 @@ import loop_references
 import naive_loops
 import skodyn as sk
 from loop_mechanisms import case_of
-from skodyn.model.assembly import assemble
-from skodyn.model.loop_geometry import constraint_rows
-from skodyn.model.loop_samples import closed_samples
-from skodyn.model.loop_systems import group_length, loop_systems
+from skodyn.model.loops.assembly import assemble
+from skodyn.model.loops.loop_geometry import constraint_rows
+from skodyn.model.loops.loop_samples import closed_samples
+from skodyn.model.loops.loop_systems import group_length, loop_systems
 
 Z = sk.Revolute()
 

@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import skodyn as sk
-from skodyn.model.beam_bodies import beam_body
-from skodyn.model.beam_elements import gauss_rule
+from skodyn.model.flexible.beam_bodies import beam_body
+from skodyn.model.flexible.beam_elements import gauss_rule
 
 REFERENCE = Path(__file__).parent / "data" / "flexible"
 FREQUENCIES = json.loads((REFERENCE / "beam_frequencies.json").read_text())
@@ -148,7 +148,7 @@ def test_strain_energy_of_fourth_order_is_that_of_the_exact_curvature():
     shapes = body.curvature
     quadratic = 0.5 * body.stiffness @ eta**2
     fourth = 0.5 * shapes.weights @ ((shapes.slope_z @ eta) * (shapes.curvature_z @ eta)) ** 2
-    from skodyn.model.beam_elements import Field, Mesh, find_shapes, shapes_at
+    from skodyn.model.flexible.beam_elements import Field, Mesh, find_shapes, shapes_at
 
     mesh = Mesh.of(1.0, [])
     found, _ = find_shapes(mesh, Field(2, 1.0, 1.0), 2, [], True)

@@ -12,7 +12,7 @@ import skodyn as sk
 import test_mjcf_models as mjcf
 import test_urdf_robots as urdf
 from skodyn.conventions import GROUND
-from skodyn.model.contact_pairs import Placed, _meeting
+from skodyn.model.contact.contact_pairs import Placed, _meeting
 from skodyn.model.shapes import (
     Box,
     Capsule,

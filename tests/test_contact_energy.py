@@ -8,7 +8,7 @@ import pytest
 
 import skodyn as sk
 from skodyn.dynamics.contact_functions import with_ground
-from skodyn.model.contacts import restitution_of
+from skodyn.model.contact.contacts import restitution_of
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.session import Plan
 from skodyn.simulation.settings import IntegratorSettings

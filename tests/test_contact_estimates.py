@@ -8,8 +8,8 @@ import pytest
 import skodyn as sk
 from skodyn.cli.runs import check_scenario
 from skodyn.io.model_record import model_text, read_model
-from skodyn.model.contact_estimates import mixed
-from skodyn.model.contact_pairs import find_pairs
+from skodyn.model.contact.contact_estimates import mixed
+from skodyn.model.contact.contact_pairs import find_pairs
 from skodyn.model.shapes import Proximity, Surface
 
 mujoco = pytest.importorskip("mujoco")

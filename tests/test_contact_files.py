@@ -7,7 +7,7 @@ import pytest
 
 import skodyn as sk
 from skodyn.io.model_record import model_text, read_model
-from skodyn.model.contact_pairs import find_pairs
+from skodyn.model.contact.contact_pairs import find_pairs
 from skodyn.model.shapes import Mesh, Points
 from skodyn.scenario import parse_scenario
 from skodyn.sweeps.scenario_data import normal_form, read_data

@@ -10,7 +10,7 @@ import contact_twin as twin
 import skodyn as sk
 from skodyn.dynamics import contact_functions
 from skodyn.jit import JIT_DISABLED
-from skodyn.model.contact_tables import pack_contacts
+from skodyn.model.contact.contact_tables import pack_contacts
 
 HEIGHTS = tuple(map(tuple, np.random.default_rng(5).uniform(-0.2, 0.2, (5, 4)).tolist()))
 SHAPES = {

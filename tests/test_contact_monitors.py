@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import skodyn as sk
-from skodyn.simulation.contact_watch import IMBALANCE, RESOLVED
+from skodyn.simulation.contact.contact_watch import IMBALANCE, RESOLVED
 
 FLOOR = [sk.HalfSpace()]
 

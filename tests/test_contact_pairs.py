@@ -10,9 +10,9 @@ import pytest
 
 import contact_twin as twin
 import skodyn as sk
-from skodyn.model.contact_pairs import find_pairs
-from skodyn.model.contact_tables import pack_contacts
-from skodyn.model.contacts import dissipation_for, law_of, restitution_of
+from skodyn.model.contact.contact_pairs import find_pairs
+from skodyn.model.contact.contact_tables import pack_contacts
+from skodyn.model.contact.contacts import dissipation_for, law_of, restitution_of
 
 REFERENCES = Path(__file__).parent / "data" / "contact"
 

@@ -15,7 +15,7 @@ from skodyn.jit import JIT_DISABLED
 from skodyn.scenario import parse_scenario, read_scenario
 from skodyn.scenario.running import plan_of, run_scenario
 from skodyn.simulation import session
-from skodyn.simulation.control_methods import METHODS as ASKED
+from skodyn.simulation.control.control_methods import METHODS as ASKED
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.methods import METHODS
 from skodyn.simulation.settings import IntegratorSettings

@@ -7,8 +7,8 @@ import pytest
 
 import skodyn as sk
 from skodyn.jit import plain
+from skodyn.simulation.control.noise import philox
 from skodyn.simulation.methods import METHODS
-from skodyn.simulation.noise import philox
 
 MODEL = sk.examples.pendulum(2)
 

@@ -14,9 +14,9 @@ import pytest
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.jit import JIT_DISABLED
 from skodyn.simulation import simulate
-from skodyn.simulation.control_records import Dynamics
-from skodyn.simulation.control_records import Law as LawCall
-from skodyn.simulation.controllers import (
+from skodyn.simulation.control.control_records import Dynamics
+from skodyn.simulation.control.control_records import Law as LawCall
+from skodyn.simulation.control.controllers import (
     ControllerError,
     PlainLaw,
     SlowControllerWarning,

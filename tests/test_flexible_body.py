@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import skodyn as sk
-from skodyn.model.flexible import FlexibleBody, FlexibleNode
+from skodyn.model.flexible.modal_body import FlexibleBody, FlexibleNode
 
 
 def node(position, n, moves=1.0):

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 import skodyn as sk
 from flexible_models import flexible_body
 from skodyn.cli import main
-from skodyn.model.flexible import FlexibleDisplay, FlexibleNode
+from skodyn.model.flexible.modal_body import FlexibleDisplay, FlexibleNode
 
 MODEL = """
 gravity = [0, -9.81, 0]

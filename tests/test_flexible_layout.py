@@ -8,9 +8,9 @@ import pytest
 import flexible_models
 import skodyn as sk
 from skodyn.kernels import workspace
-from skodyn.model import flexible_layout as at
 from skodyn.model import layout
-from skodyn.model.flexible_products import product_table
+from skodyn.model.flexible import flexible_layout as at
+from skodyn.model.flexible.flexible_products import product_table
 
 
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (3, 9, 8), (100, 501, 500)])

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import skodyn as sk
-from skodyn.model import reduction
+from skodyn.model.flexible import reduction
 
 sparse = pytest.importorskip("scipy.sparse")
 CubicSpline = pytest.importorskip("scipy.interpolate").CubicSpline

@@ -14,9 +14,9 @@ import naive
 import skodyn as sk
 from skodyn.dynamics.contact_functions import with_ground
 from skodyn.jit import JIT_DISABLED
+from skodyn.simulation.contact.implicit_newton import PASSES
 from skodyn.simulation.elements import Forces, Servo
 from skodyn.simulation.engine import Engine
-from skodyn.simulation.implicit_newton import PASSES
 from skodyn.simulation.settings import IntegratorSettings
 
 REFERENCE = json.loads(

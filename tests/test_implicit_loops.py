@@ -17,7 +17,7 @@ from loop_references import ring
 from skodyn.dynamics.contact_functions import with_ground
 from skodyn.jit import JIT_DISABLED
 from skodyn.model.layout import LOOPS
-from skodyn.model.loop_layout import (
+from skodyn.model.loops.loop_layout import (
     DOF_CELLS,
     DOF_LINEAR,
     DOF_PLACE,
@@ -147,7 +147,7 @@ def test_a_step_is_that_of_the_twin(seed):
 
 
 def long_ring(pairs):
-    """A loop so long that its rows hold after the tree has yielded (kernels/loop_range.py), on a
+    """A loop so long that its rows hold after the tree has yielded (loop_range.py), on a
     cart that feels it."""
     given = ring(40)
     slide = {"kind": "prismatic", "axis": np.array([1.0, 0, 0])}

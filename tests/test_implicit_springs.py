@@ -235,7 +235,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import numpy as np
 import test_implicit_springs as t
-from skodyn.simulation import sprung_system
+from skodyn.simulation.systems import sprung_system
 
 count = [0]
 plain = sprung_system.hold_springs

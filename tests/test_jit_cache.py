@@ -190,7 +190,7 @@ def test_an_edit_of_what_is_not_compiled_makes_no_loop_of_an_integrator_stale():
 
     for method in METHODS.values():
         reached = sources.dependencies(method.loop.__module__)
-        assert "skodyn.simulation.system" in reached
+        assert "skodyn.simulation.systems.system" in reached
         assert not {"skodyn.simulation", "skodyn.model.model", "skodyn.dynamics"} & reached
 
 

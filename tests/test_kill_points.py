@@ -28,8 +28,9 @@ from skodyn.io import log_layout
 from skodyn.io.log import LogWriter
 from skodyn.io.trajectory import open as open_trajectory
 from skodyn.jit import JIT_DISABLED
-from skodyn.simulation import control_tables, loop, session
-from skodyn.simulation.controllers import prepare_law
+from skodyn.simulation import loop, session
+from skodyn.simulation.control import control_tables
+from skodyn.simulation.control.controllers import prepare_law
 from skodyn.simulation.elements import Controller
 from skodyn.simulation.methods import METHODS
 from skodyn.simulation.session import Plan

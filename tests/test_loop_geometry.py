@@ -9,8 +9,8 @@ import adapters
 import naive
 import skodyn as sk
 from skodyn.model.joints import CATALOGUE, CLOSING
-from skodyn.model.loop_geometry import Geometry, constraint_cycle, constraint_rows
-from skodyn.model.loops import JointCoupling, Loop
+from skodyn.model.loops.loop_description import JointCoupling, Loop
+from skodyn.model.loops.loop_geometry import Geometry, constraint_cycle, constraint_rows
 from skodyn.topology.loops import cycle
 
 SINGLE = ("revolute", "prismatic", "helical")

@@ -10,8 +10,8 @@ import skodyn as sk
 from loop_mechanisms import case_of
 from loop_references import n_four_bar, reference
 from skodyn.lanes import LANES
-from skodyn.model import loop_structure, loop_tables, planar_loops
-from skodyn.model.closing import ALONG, DOT, IN_PLANE, LENGTH, POINT
+from skodyn.model.loops import loop_structure, loop_tables, planar_loops
+from skodyn.model.loops.closing import ALONG, DOT, IN_PLANE, LENGTH, POINT
 
 HINGE = sk.Revolute(axis=(0, 0, 1))
 

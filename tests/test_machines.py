@@ -22,7 +22,7 @@ from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 import skodyn as sk
 from skodyn.dynamics.nodes import node_table
-from skodyn.model.flexible_packing import flexible_numbers
+from skodyn.model.flexible.flexible_packing import flexible_numbers
 from skodyn.model.packing import place_bodies
 from skodyn.model.products import _fma, applied, dot, norm, product, square
 from skodyn.scenario import read_scenario

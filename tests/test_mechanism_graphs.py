@@ -18,7 +18,7 @@ import skodyn as sk
 from exploring import examples
 from loop_mechanisms import case_of
 from loop_references import NAMES, Mechanism, joint, reference
-from skodyn.model.mechanism_graph import Edge, carriers
+from skodyn.model.mechanisms.mechanism_graph import Edge, carriers
 from skodyn.topology.spanning import breadth_first
 from test_model_faults import GARBAGE, SOUND
 

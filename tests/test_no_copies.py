@@ -11,7 +11,7 @@ import skodyn as sk
 
 SOURCE = Path(sk.__file__).parent
 LEAST = 6  # lines of a body, without its docstring
-LEFT = {"kernels/flexible_mass.py:flexible_solve", "kernels/solve_entries.py:entry"}
+LEFT = {"kernels/flexible/flexible_mass.py:flexible_solve", "kernels/solve_entries.py:entry"}
 """Kernels of flexible bodies are kept apart from the others while they are being made faster."""
 
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from exploring import examples
-from skodyn.model.contacts import Contact
+from skodyn.model.contact.contacts import Contact
 from skodyn.scenario import Scenario, ScenarioError, page, parse_scenario, read_scenario
 from skodyn.scenario.description import Bounds
 from skodyn.scenario.schema import SCHEMA, element_types

@@ -126,7 +126,7 @@ def test_segments_have_the_frequencies_of_the_beam():
         squares = np.sort(np.linalg.eigvals(np.linalg.solve(mass, np.diag(stiffness))).real)
         modal = sk.Beam(2.0, 1.5, (30.0, 50.0), 20.0, rotary_inertia=(0.004, 0.006),
                         modes={"y": 1, "z": 1, "twist": 1})  # fmt: skip
-        from skodyn.model.beam_bodies import beam_body
+        from skodyn.model.flexible.beam_bodies import beam_body
 
         expected = 2.0 * np.pi * np.sort(beam_body(modal).frequencies)[:2]
         errors.append(np.abs(np.sqrt(squares[:2]) / expected - 1.0).max())

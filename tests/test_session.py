@@ -21,7 +21,7 @@ from skodyn.io.trajectory import open as open_trajectory
 from skodyn.jit import JIT_DISABLED
 from skodyn.scenario.running import resume_log
 from skodyn.simulation import loop, session, simulate
-from skodyn.simulation.controllers import SlowControllerWarning
+from skodyn.simulation.control.controllers import SlowControllerWarning
 from skodyn.simulation.elements import Controller, Forces, JointProperties, PointSpring, TorqueTable
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.methods import METHODS

@@ -1,4 +1,4 @@
-"""A force along the diagonal velocities: it changes the energy of a system and nothing else at once.
+"""A force along the diagonal velocities: it changes the energy and nothing else at once.
 
 In ν = D^½[I + HφK]*v the mass matrix is the identity. The force e = gain·(wanted − E)·ν there is
 τ = gain·(wanted − E)·𝓜v in joint space, and its power 2·gain·T·(wanted − E), with T the kinetic

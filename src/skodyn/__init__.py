@@ -121,10 +121,10 @@ _HOME = {
         "Trajectory",
         "open",
     ),
-    "skodyn.model.beams": ("Beam",),
-    "skodyn.model.contacts": ("Contact",),
+    "skodyn.model.flexible.beams": ("Beam",),
+    "skodyn.model.contact.contacts": ("Contact",),
     "skodyn.model.description": ("ModelBuilder",),
-    "skodyn.model.flexible": ("FlexibleBody",),
+    "skodyn.model.flexible.modal_body": ("FlexibleBody",),
     "skodyn.model.joints": (
         "Cylindrical",
         "Fixed",
@@ -140,7 +140,7 @@ _HOME = {
         "Translation",
         "Universal",
     ),
-    "skodyn.model.loops": (
+    "skodyn.model.loops.loop_description": (
         "JointCoupling",
         "Loop",
     ),
@@ -195,7 +195,7 @@ _HOME = {
         "Wrench",
         "simulate",
     ),
-    "skodyn.simulation.controllers": (
+    "skodyn.simulation.control.controllers": (
         "ControllerError",
         "SlowControllerWarning",
     ),

@@ -96,10 +96,10 @@ from skodyn.io import load as load
 from skodyn.io.flexible_files import flexible as flexible
 from skodyn.io.trajectory import Trajectory as Trajectory
 from skodyn.io.trajectory import open as open
-from skodyn.model.beams import Beam as Beam
-from skodyn.model.contacts import Contact as Contact
+from skodyn.model.contact.contacts import Contact as Contact
 from skodyn.model.description import ModelBuilder as ModelBuilder
-from skodyn.model.flexible import FlexibleBody as FlexibleBody
+from skodyn.model.flexible.beams import Beam as Beam
+from skodyn.model.flexible.modal_body import FlexibleBody as FlexibleBody
 from skodyn.model.joints import Cylindrical as Cylindrical
 from skodyn.model.joints import Fixed as Fixed
 from skodyn.model.joints import Free as Free
@@ -113,8 +113,8 @@ from skodyn.model.joints import Rod as Rod
 from skodyn.model.joints import Spherical as Spherical
 from skodyn.model.joints import Translation as Translation
 from skodyn.model.joints import Universal as Universal
-from skodyn.model.loops import JointCoupling as JointCoupling
-from skodyn.model.loops import Loop as Loop
+from skodyn.model.loops.loop_description import JointCoupling as JointCoupling
+from skodyn.model.loops.loop_description import Loop as Loop
 from skodyn.model.mimics import Mimic as Mimic
 from skodyn.model.model import Model as Model
 from skodyn.model.properties import JointLimits as JointLimits
@@ -154,8 +154,8 @@ from skodyn.simulation import TorqueTable as TorqueTable
 from skodyn.simulation import TrackingServo as TrackingServo
 from skodyn.simulation import Wrench as Wrench
 from skodyn.simulation import simulate as simulate
-from skodyn.simulation.controllers import ControllerError as ControllerError
-from skodyn.simulation.controllers import SlowControllerWarning as SlowControllerWarning
+from skodyn.simulation.control.controllers import ControllerError as ControllerError
+from skodyn.simulation.control.controllers import SlowControllerWarning as SlowControllerWarning
 from skodyn.simulation.element import Element as Element
 from skodyn.simulation.sko_runs import simulate_sko as simulate_sko
 from skodyn.simulation.steppers.tableaux import explicit_method as explicit_method

@@ -39,7 +39,6 @@ from skodyn.lanes import (
     sqrt,
     store_rows,
 )
-from skodyn.model.closing import LENGTH, POINT, ClosingFrames, Row
 from skodyn.model.joints import Joint
 from skodyn.model.keys import (
     ANY,
@@ -57,6 +56,7 @@ from skodyn.model.keys import (
     key,
     one_of,
 )
+from skodyn.model.loops.closing import LENGTH, POINT, ClosingFrames, Row
 from skodyn.model.peer_rules import CosineSineRule, OffsetRule, SameRule
 from skodyn.registry import register
 from skodyn.simulation.arrow import Arrow

@@ -9,9 +9,9 @@ import numpy as np
 import robot_files as files
 
 import skodyn as sk
-from skodyn.model.closing import DOT
-from skodyn.model.loop_geometry import constraint_rows
-from skodyn.model.loops import Loop, closing_rows
+from skodyn.model.loops.closing import DOT
+from skodyn.model.loops.loop_description import Loop, closing_rows
+from skodyn.model.loops.loop_geometry import constraint_rows
 
 if TYPE_CHECKING:
     from mjcf_files import Maker

@@ -15,7 +15,7 @@ import pinocchio as pin
 import robot_files as files
 
 import skodyn as sk
-from skodyn.model.loop_geometry import ConstraintRows, constraint_rows
+from skodyn.model.loops.loop_geometry import ConstraintRows, constraint_rows
 
 if TYPE_CHECKING:
     from urdf_files import Maker

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from skodyn.channels.curves import Curves, Family
 from skodyn.channels.joint_curves import force_unit
 from skodyn.errors import LogError
-from skodyn.model.closing import ALONG, DOT, HELIX, LENGTH, POINT
-from skodyn.model.loops import Loop, closing_rows
+from skodyn.model.loops.closing import ALONG, DOT, HELIX, LENGTH, POINT
+from skodyn.model.loops.loop_description import Loop, closing_rows
 from skodyn.model.model import Model
 from skodyn.wording import Spelling
 

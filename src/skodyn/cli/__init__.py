@@ -23,7 +23,7 @@ from skodyn.errors import ModelError, SkodynError, faults_of
 from skodyn.faults import Fault
 from skodyn.io import load
 from skodyn.model.drawing import describe, draw, size_words
-from skodyn.model.loop_drawing import group_lines
+from skodyn.model.loops.loop_drawing import group_lines
 
 __all__ = ["main"]
 

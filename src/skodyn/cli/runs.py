@@ -239,7 +239,7 @@ def log_info(path: str, as_json: bool) -> str:
 
 def check_scenario(path: str, change: Any = None) -> str:
     """One line on a valid scenario; a faulty one raises."""
-    from skodyn.model.contact_pairs import find_pairs
+    from skodyn.model.contact.contact_pairs import find_pairs
     from skodyn.scenario import read_scenario
     from skodyn.scenario.runnable import refuse_unrunnable
 

@@ -68,7 +68,7 @@ from skodyn.dynamics.task_space import (
     operational_space,
     operational_space_inertia,
 )
-from skodyn.model.assembly import Assembly, assemble
+from skodyn.model.loops.assembly import Assembly, assemble
 
 __all__ = [
     "Assembly",

@@ -15,8 +15,6 @@ from skodyn.dynamics.driver import NATIVE, Algorithm
 from skodyn.kernels import body_poses as _body_poses
 from skodyn.kernels import compliance as _compliance
 from skodyn.kernels import coupled_dynamics as _coupled_kernels
-from skodyn.kernels import embedded_dynamics as _embedded
-from skodyn.kernels import embedded_solve as _embedded_solve
 from skodyn.kernels import energy as _energy
 from skodyn.kernels import forward_dynamics as _forward_dynamics
 from skodyn.kernels import forward_kinematics as _kinematics
@@ -27,9 +25,11 @@ from skodyn.kernels import mass_matrix as _mass_matrix
 from skodyn.kernels import mass_matrix_inverse as _mass_inverse
 from skodyn.kernels import mass_matrix_logdet as _logdet
 from skodyn.kernels import mass_matrix_solve as _solve
+from skodyn.kernels.loops import embedded_dynamics as _embedded
+from skodyn.kernels.loops import embedded_solve as _embedded_solve
 from skodyn.kernels.matrices import matrix_lanes
 from skodyn.kernels.mimics import mimic_lanes
-from skodyn.model.loop_tables import loop_workspace
+from skodyn.model.loops.loop_tables import loop_workspace
 from skodyn.typing import Floats
 
 __all__ = [

@@ -15,15 +15,15 @@ from skodyn.dynamics.driver import FEW
 from skodyn.errors import DynamicsError, ModelError, StateError
 from skodyn.faults import Fault, shown
 from skodyn.jit import JIT_DISABLED
-from skodyn.kernels import contact_states as rows
+from skodyn.kernels.contact import contact_states as rows
 from skodyn.kernels.workspace import PackedModel, workspace_lanes
 from skodyn.lanes import LANES
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.builder_entries import CollisionDescription
-from skodyn.model.collision_checks import check_collisions
-from skodyn.model.contact_layout import PackedContacts
-from skodyn.model.contact_tables import ContactTables, pack_contacts
-from skodyn.model.contacts import Contact
+from skodyn.model.contact.collision_checks import check_collisions
+from skodyn.model.contact.contact_layout import PackedContacts
+from skodyn.model.contact.contact_tables import ContactTables, pack_contacts
+from skodyn.model.contact.contacts import Contact
 from skodyn.model.model import Model
 from skodyn.model.shapes import Collision, HalfSpace
 from skodyn.typing import Floats

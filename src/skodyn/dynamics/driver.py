@@ -45,7 +45,7 @@ COMPILED: Any = object() if JIT_DISABLED else np.ndarray
 
 
 MARK = np.full(1, np.nan)
-"""Stands behind forces that lie behind x (kernels/embedded_dynamics.py)."""
+"""Stands behind forces that lie behind x (kernels/loops/embedded_dynamics.py)."""
 NATIVE = object()
 """Says of an algorithm that its kernels know mimic joints, or loops."""
 

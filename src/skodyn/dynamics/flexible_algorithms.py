@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from skodyn.dynamics.driver import NATIVE, Algorithm
-from skodyn.kernels import flexible_dynamics as _forward
-from skodyn.kernels import flexible_energy as _energy
-from skodyn.kernels import flexible_inverse as _inverse
-from skodyn.kernels import flexible_jacobian as _jacobian
-from skodyn.kernels import flexible_kinematics as _kinematics
-from skodyn.kernels import flexible_mass as _mass
-from skodyn.kernels.flexible_table import flexible_lanes
+from skodyn.kernels.flexible import flexible_dynamics as _forward
+from skodyn.kernels.flexible import flexible_energy as _energy
+from skodyn.kernels.flexible import flexible_inverse as _inverse
+from skodyn.kernels.flexible import flexible_jacobian as _jacobian
+from skodyn.kernels.flexible import flexible_kinematics as _kinematics
+from skodyn.kernels.flexible import flexible_mass as _mass
+from skodyn.kernels.flexible.flexible_table import flexible_lanes
 from skodyn.kernels.matrices import matrix_lanes
 from skodyn.model.model import Model
 

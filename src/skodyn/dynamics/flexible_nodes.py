@@ -12,7 +12,7 @@ from skodyn.dynamics.driver import run
 from skodyn.dynamics.flexible_algorithms import BENT_JACOBIAN
 from skodyn.dynamics.nodes import one_node
 from skodyn.errors import ModelError
-from skodyn.model.flexible import ROOT, FlexibleBody, FlexibleNode
+from skodyn.model.flexible.modal_body import ROOT, FlexibleBody, FlexibleNode
 from skodyn.model.model import Model
 from skodyn.typing import Floats
 

@@ -14,7 +14,7 @@ from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.driver import run
 from skodyn.dynamics.flexible_algorithms import BENT_JACOBIAN
 from skodyn.dynamics.kinematics import velocities
-from skodyn.model.flexible import FlexibleBody
+from skodyn.model.flexible.modal_body import FlexibleBody
 from skodyn.model.model import Model
 from skodyn.sko import SKOModel
 from skodyn.typing import Floats

@@ -12,12 +12,12 @@ from skodyn.dynamics.functions import inverse_dynamics
 from skodyn.dynamics.mass_matrices import mass_matrix_solve
 from skodyn.dynamics.moved import moved_to
 from skodyn.errors import ModelError
-from skodyn.kernels import loop_queries as _queries
-from skodyn.model.closing import row_count
+from skodyn.kernels.loops import loop_queries as _queries
 from skodyn.model.layout import LOOPS
-from skodyn.model.loop_layout import ROWS
-from skodyn.model.loop_tables import loop_workspace
-from skodyn.model.loops import closing_rows
+from skodyn.model.loops.closing import row_count
+from skodyn.model.loops.loop_description import closing_rows
+from skodyn.model.loops.loop_layout import ROWS
+from skodyn.model.loops.loop_tables import loop_workspace
 from skodyn.model.model import Model
 from skodyn.model.prescription import find_prescription
 from skodyn.typing import (

@@ -21,8 +21,8 @@ from skodyn.dynamics.loop_functions import (
     require_loops,
 )
 from skodyn.errors import StateError
-from skodyn.model.closing import ALONG, DOT, LENGTH, POINT
-from skodyn.model.loops import Loop, closing_rows
+from skodyn.model.loops.closing import ALONG, DOT, LENGTH, POINT
+from skodyn.model.loops.loop_description import Loop, closing_rows
 from skodyn.model.model import Model
 from skodyn.typing import (
     Accelerations,
@@ -190,7 +190,7 @@ def _wrench_maps(model: Model, q: Floats) -> dict[str, Floats]:
 
 
 def _row_wrenches(kind: int, u: Floats, w: Floats, d: Floats, c: float) -> list[Floats]:
-    """Wrenches on body_b of a primitive's rows; those of kernels/loop_primitives.py."""
+    """Wrenches on body_b of a primitive's rows; those of kernels/loops/loop_primitives.py."""
     none = np.zeros(3)
     if kind == POINT:
         return [np.concatenate((none, e)) for e in np.eye(3)]

@@ -2,7 +2,7 @@
 
 Kinematics, energies and forces that hold no acceleration to account are those of the tree without
 its loops. Where the mass matrix is to be inverted, kernels of their own do it
-(kernels/embedded_dynamics.py). `loop_functions.py` has the functions that speak of loops.
+(kernels/loops/embedded_dynamics.py). `loop_functions.py` has the functions that speak of loops.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from skodyn.dynamics.coupled import deliver
 from skodyn.dynamics.driver import Algorithm, run
 from skodyn.errors import DynamicsError, SkodynError, StateError
 from skodyn.kernels.status import LOOP_OPEN, LOOP_RATE, LOOP_SINGULAR
-from skodyn.model.loop_geometry import constraint_rows
+from skodyn.model.loops.loop_geometry import constraint_rows
 from skodyn.model.model import Model
 from skodyn.typing import Floats
 

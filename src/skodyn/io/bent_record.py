@@ -8,10 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from skodyn.model.beams import Beam, beam_of
-from skodyn.model.bent import BentBody, Hanging
-from skodyn.model.flexible import BeamCurvature, FlexibleBody, FlexibleDisplay, FlexibleNode
-from skodyn.model.flexible_packing import with_flexible
+from skodyn.model.flexible.beams import Beam, beam_of
+from skodyn.model.flexible.bent import BentBody, Hanging
+from skodyn.model.flexible.flexible_packing import with_flexible
+from skodyn.model.flexible.modal_body import (
+    BeamCurvature,
+    FlexibleBody,
+    FlexibleDisplay,
+    FlexibleNode,
+)
 from skodyn.model.model import Model
 
 __all__ = ["bent_data", "body_data", "read_bent", "read_body", "with_modes"]

@@ -26,8 +26,13 @@ from skodyn.errors import LogError, ModelError
 from skodyn.faults import Fault
 from skodyn.io.checkpoint import sync_folder
 from skodyn.io.log_files import check_space, check_target
-from skodyn.model.flexible import BeamCurvature, FlexibleBody, FlexibleDisplay, FlexibleNode
-from skodyn.model.reduction import from_matrices
+from skodyn.model.flexible.modal_body import (
+    BeamCurvature,
+    FlexibleBody,
+    FlexibleDisplay,
+    FlexibleNode,
+)
+from skodyn.model.flexible.reduction import from_matrices
 
 __all__ = ["BeamCurvature", "FlexibleNode", "from_matrices", "load"]
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from skodyn.errors import ModelError
 from skodyn.faults import shown
-from skodyn.model.beams import BEAM_KEYS, beam_of
-from skodyn.model.bent import UNREAD
+from skodyn.model.flexible.beams import BEAM_KEYS, beam_of
+from skodyn.model.flexible.bent import UNREAD
 
 __all__ = ["FLEXIBLE_KEYS", "read_flexible"]
 

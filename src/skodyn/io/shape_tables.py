@@ -48,7 +48,7 @@ def shape_keys(kind: type[Touching]) -> tuple[str, ...]:
 def read_shape(
     table: dict[str, Any], kinds: Mapping[str, type[Touching]], more: tuple[str, ...] = ()
 ) -> ReadShape:
-    """A table of keys; values are judged where every shape is, in model/collision_checks.py.
+    """A table of keys; values are judged where every shape is, in collision_checks.py.
 
     more: keys that are taken as they are, besides those of the shape and its place.
     """

@@ -50,6 +50,7 @@ from skodyn.model.layout import (
 from skodyn.spatial.articulated import add_applied_articulated
 from skodyn.spatial.linear3 import (
     add_multiplied_vector,
+    component,
     dot,
     multiply,
     multiply_vector,
@@ -196,11 +197,6 @@ def backsubstitute_free_root(work, model, k, r, p, f, tau, rates):
     if not sound:
         for i in range(3):
             at = dof_slot(body_count(model), first + i) + PIVOT
-            store(work, at, one_of(angular, i))
-            store(work, at + DOF_LANES * 3, one_of(linear, i))
+            store(work, at, component(angular, i))
+            store(work, at + DOF_LANES * 3, component(linear, i))
     return sound, finite_spatial(x)
-
-
-@helper
-def one_of(a, i):
-    return a[0] if i == 0 else a[1] if i == 1 else a[2]

@@ -192,7 +192,7 @@ def move_joint(work, model, k, r, x, out):
 
 
 @helper
-def scatter_answers(work, model, x, out):
+def scatter_unknowns(work, model, x, out):
     """Base to tips: α, v̇ of joints that are free and 𝒯 of those that are not."""
     status = OK
     store6(work, MOTION, ground_acceleration(work, model))
@@ -212,7 +212,7 @@ def sweep(work, model, given, out):
     """v̇ and 𝒯."""
     first = scatter_rates(work, model, given.q, given.v)
     second = gather_hybrid_residuals(work, model, given.x, given.f_ext)
-    third = scatter_answers(work, model, given.x, out)
+    third = scatter_unknowns(work, model, given.x, out)
     return first_trouble(first, second, third)
 
 

@@ -53,7 +53,7 @@ def prepare(work, model, q):
 
 
 @helper
-def scatter_answers(work, model, out):
+def scatter_solution(work, model, out):
     """Base to tips: x from the residuals ε."""
     status = OK
     zero = zero3(work)
@@ -83,7 +83,7 @@ def solve(work, model, rhs, out):
         z = passed_force(work, model, k)
         z = eliminate_joint(work, model, k, r, z, rhs)
         pass_force_inward(work, model, k, z, False)
-    return scatter_answers(work, model, out)
+    return scatter_solution(work, model, out)
 
 
 @helper

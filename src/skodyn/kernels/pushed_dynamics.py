@@ -48,7 +48,7 @@ from skodyn.spatial.inertia import add_gyroscopic_force
 from skodyn.spatial.linear3 import add, add_cross, add_scaled, cross
 from skodyn.spatial.motion import subtract_spatial
 
-__all__ = ["gather_with_f_ext", "scatter_answers", "scatter_motion"]
+__all__ = ["gather_pushed_residuals", "scatter_motion", "scatter_pushed_accelerations"]
 
 _INFINITY = float("inf")
 VELOCITY = MOTION + 3
@@ -96,7 +96,7 @@ def scatter_motion(work, model, q, v):
 
 
 @helper
-def gather_with_f_ext(work, model, tau, forces, rates):
+def gather_pushed_residuals(work, model, tau, forces, rates):
     """Tips to base: P, z, per degree of freedom u, 1/d and ε; free roots have their v̇ and α.
 
     forces: the lanes of the forces on bodies.
@@ -126,7 +126,7 @@ def gather_with_f_ext(work, model, tau, forces, rates):
 
 
 @helper
-def scatter_answers(work, model, rates):
+def scatter_pushed_accelerations(work, model, rates):
     """Base to tips: v̇ and α of all bodies but free roots."""
     status = OK
     store6(work, MOTION, ground_acceleration(work, model))

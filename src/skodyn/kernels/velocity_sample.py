@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from skodyn.jit import helper
 from skodyn.kernels.entries import batch, one_state, per_dof, per_dof_of_x
-from skodyn.kernels.mass_matrix_solve import prepare, scatter_answers
+from skodyn.kernels.mass_matrix_solve import prepare, scatter_solution
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import PIVOT, RESIDUE, body_count, dof_slot, velocity_count
 from skodyn.lanes import load, load_rows, sqrt, store
@@ -25,7 +25,7 @@ def sweep(work, model, given, out):
         record = dof_slot(body_count(model), i)
         noise = load_rows(work, given.x, i) / sqrt(load(work, record + PIVOT))
         store(work, record + RESIDUE, noise)  # √d·x, which the scatter divides by d
-    return scatter_answers(work, model, out)
+    return scatter_solution(work, model, out)
 
 
 sample_velocity = one_state("sample_velocity", sweep, per_dof_of_x, "q x")

@@ -11,20 +11,20 @@ import numpy as np
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
 from skodyn.model.builder_entries import BodyDescription
-from skodyn.model.collision_checks import check_collisions
 from skodyn.model.columns import Owner, read_column, read_inertias, read_rotations
-from skodyn.model.coupling_checks import check_couplings
+from skodyn.model.contact.collision_checks import check_collisions
 from skodyn.model.description import ModelBuilder
 from skodyn.model.inertia_checks import check_inertias, nearest_valid
 from skodyn.model.joint_checks import check_joint_names, check_joints, is_joint
 from skodyn.model.joints import Joint
-from skodyn.model.loop_checks import (
+from skodyn.model.loops.coupling_checks import check_couplings
+from skodyn.model.loops.loop_checks import (
     check_loop_names,
     check_loops,
     refuse_mimics_beside_loops,
     tied_bodies,
 )
-from skodyn.model.loops import JointCoupling, Loop
+from skodyn.model.loops.loop_description import JointCoupling, Loop
 from skodyn.model.mimic_checks import check_mimics
 from skodyn.model.mimics import Mimic
 from skodyn.model.name_checks import check_frames, check_names, check_tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from skodyn.model.loops import frame_arrays
+from skodyn.model.loops.loop_description import frame_arrays
 from skodyn.model.shapes import shape_text
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from skodyn.model.keywords import keywords_checked
 from skodyn.model.shapes import Surface, Touching
 
 if TYPE_CHECKING:
-    from skodyn.model.beams import Beam
-    from skodyn.model.flexible import FlexibleBody
+    from skodyn.model.flexible.beams import Beam
+    from skodyn.model.flexible.modal_body import FlexibleBody
     from skodyn.model.model import Model
 
 __all__ = ["ModelBuilder"]
@@ -344,8 +344,8 @@ class ModelBuilder:
         ModelError
             Every fault at once.
         """
-        from skodyn.model.bent import Bent  # these build on this file
-        from skodyn.model.mechanism import resolved
+        from skodyn.model.flexible.bent import Bent  # these build on this file
+        from skodyn.model.mechanisms.mechanism import resolved
         from skodyn.model.name_checks import name_problem
         from skodyn.model.packing import pack
 
@@ -354,7 +354,7 @@ class ModelBuilder:
         bent = Bent(described)
         plain = all(b.flexible is None and b.at is None for b in described.bodies)
         if not plain or any(f.at is not None for f in described.frames):
-            from skodyn.model.bending import bend  # few models need it
+            from skodyn.model.flexible.bending import bend  # few models need it
 
             bent = bend(described, faults)
         if unfit:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from skodyn.conventions import GROUND
-from skodyn.model.bent_drawing import bent_rows, describe_bent
+from skodyn.model.flexible.bent_drawing import bent_rows, describe_bent
 from skodyn.model.joints import Joint
-from skodyn.model.loop_drawing import (
+from skodyn.model.loops.loop_drawing import (
     coupling_words,
     describe_coupling,
     describe_group,

@@ -23,7 +23,7 @@ import numpy as np
 
 from skodyn.conventions import JointKind
 from skodyn.faults import Fault
-from skodyn.model.closing import ClosingFrames, Row
+from skodyn.model.loops.closing import ClosingFrames, Row
 from skodyn.model.peer_rules import SameRule
 from skodyn.registry import Registry
 from skodyn.typing import Floats

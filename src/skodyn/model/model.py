@@ -19,11 +19,11 @@ from skodyn.model.model_data import Frame, ModelData
 from skodyn.typing import Floats
 
 if TYPE_CHECKING:
-    from skodyn.model.loop_geometry import Geometry
-    from skodyn.model.loop_groups import DescribedGroup
-    from skodyn.model.loop_plan import GroupStructure
-    from skodyn.model.loop_systems import LoopSystem
-    from skodyn.model.planar_loops import Essential
+    from skodyn.model.loops.loop_geometry import Geometry
+    from skodyn.model.loops.loop_groups import DescribedGroup
+    from skodyn.model.loops.loop_plan import GroupStructure
+    from skodyn.model.loops.loop_systems import LoopSystem
+    from skodyn.model.loops.planar_loops import Essential
 
 __all__ = ["Frame", "Model"]
 
@@ -61,7 +61,7 @@ class Model(ModelData):
     def kernel_tree(self) -> NDArray[np.int64]:
         """`indices` as kernels take them: flat, behind a row of sizes (layout.py)."""
         if self.flexible:
-            from skodyn.model.flexible_packing import flexible_trees  # it reads models
+            from skodyn.model.flexible.flexible_packing import flexible_trees  # it reads models
 
             return _read_only(flexible_trees(self))
         sizes = np.zeros((1, layout.INDEX_COLUMNS), dtype=np.int64)
@@ -71,7 +71,7 @@ class Model(ModelData):
             flat[layout.FULL] = flat.size
             flat = np.concatenate((flat, self.uncoupled.kernel_tree, self.coupling.kernel_table()))
         if self.has_loops:
-            from skodyn.model.loop_tables import loop_table  # it reads models
+            from skodyn.model.loops.loop_tables import loop_table  # it reads models
 
             flat[layout.LOOPS] = flat.size
             flat = np.concatenate((flat, loop_table(self, flat.size)))
@@ -118,7 +118,7 @@ class Model(ModelData):
     @cached_property
     def node_places(self) -> dict[tuple[str, str], int]:
         """Where kernels find each node of a flexible body, by body and node."""
-        from skodyn.model.flexible_packing import node_places  # it reads models
+        from skodyn.model.flexible.flexible_packing import node_places  # it reads models
 
         return node_places(self)
 
@@ -127,7 +127,7 @@ class Model(ModelData):
         """`state_indices` with a row of its own for the modes of each flexible body."""
         if not self.flexible:
             return self.state_indices
-        from skodyn.model.flexible_packing import manifold_rows  # it reads models
+        from skodyn.model.flexible.flexible_packing import manifold_rows  # it reads models
 
         return _read_only(manifold_rows(self))
 
@@ -167,49 +167,49 @@ class Model(ModelData):
     @cached_property
     def loop_structure(self) -> tuple[GroupStructure, ...]:
         """How kernels eliminate the loops of each group."""
-        from skodyn.model.loop_structure import find_structure  # it reads models
+        from skodyn.model.loops.loop_structure import find_structure  # it reads models
 
         return find_structure(self) if self.has_loops else ()
 
     @cached_property
     def loop_systems(self) -> tuple[LoopSystem, ...]:
         """The rows of each group as equations, for what is not done by kernels."""
-        from skodyn.model.loop_systems import find_systems  # it reads models
+        from skodyn.model.loops.loop_systems import find_systems  # it reads models
 
         return tuple(find_systems(self))
 
     @cached_property
     def loop_samples(self) -> list[Floats]:
         """Some closed configurations, in general position."""
-        from skodyn.model.loop_samples import closed_samples  # it reads models
+        from skodyn.model.loops.loop_samples import closed_samples  # it reads models
 
         return closed_samples(self)
 
     @cached_property
     def loop_geometry(self) -> Geometry:
         """All loops and couplings in world axes."""
-        from skodyn.model.loop_geometry import whole_geometry  # it reads models
+        from skodyn.model.loops.loop_geometry import whole_geometry  # it reads models
 
         return whole_geometry(self)
 
     @cached_property
     def essential_rows(self) -> tuple[tuple[Essential, ...], ...]:
         """Of each loop, the primitives that dynamics keeps."""
-        from skodyn.model.planar_loops import find_essential_rows  # it reads models
+        from skodyn.model.loops.planar_loops import find_essential_rows  # it reads models
 
         return find_essential_rows(self)
 
     @cached_property
     def linear_dofs(self) -> NDArray[Any]:
         """Of each velocity, whether it is that of a length."""
-        from skodyn.model.loop_structure import linear_dofs  # it reads models
+        from skodyn.model.loops.loop_structure import linear_dofs  # it reads models
 
         return linear_dofs(self)
 
     @cached_property
     def groups(self) -> tuple[DescribedGroup, ...]:
         """The joints that loops and couplings make move together, and how freely they do."""
-        from skodyn.model.loop_groups import described_groups  # it reads models
+        from skodyn.model.loops.loop_groups import described_groups  # it reads models
 
         return described_groups(self)
 

@@ -14,9 +14,9 @@ from skodyn.errors import ModelError
 from skodyn.faults import Fault
 from skodyn.forks import cached_property
 from skodyn.model import layout
-from skodyn.model.flexible import FlexibleBody
+from skodyn.model.flexible.modal_body import FlexibleBody
 from skodyn.model.joint_entry import Joint
-from skodyn.model.loops import JointCoupling, Loop, frame_arrays
+from skodyn.model.loops.loop_description import JointCoupling, Loop, frame_arrays
 from skodyn.model.mimics import Mimic, state_indices
 from skodyn.model.properties import JointLimits, JointProperties
 from skodyn.model.shapes import Collision, Visual
@@ -25,7 +25,7 @@ from skodyn.typing import Floats
 from skodyn.wording import Spelling, listed
 
 if TYPE_CHECKING:
-    from skodyn.model.bent import BentBody
+    from skodyn.model.flexible.bent import BentBody
 
 __all__ = ["PACKED", "Frame", "ModelData"]
 

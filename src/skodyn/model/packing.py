@@ -147,7 +147,7 @@ def _loop_parameters(
 ) -> Floats:
     if not checked.loops and not checked.couplings:
         return np.empty(0)
-    from skodyn.model.loop_numbers import loop_parameters  # few models need it
+    from skodyn.model.loops.loop_numbers import loop_parameters  # few models need it
 
     tree = checked.tree
     bodies = {str(name): k for k, name in enumerate(tree.names)}

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from skodyn.conventions import GROUND
-from skodyn.model.bent import bending_of
 from skodyn.model.description import ModelBuilder
 from skodyn.model.drawing import describe
+from skodyn.model.flexible.bent import bending_of
 from skodyn.model.joints import CATALOGUE, CLOSING, Joint
 from skodyn.model.model import Model
 

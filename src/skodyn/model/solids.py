@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from skodyn.errors import ModelError
 from skodyn.faults import Subject, shown
-from skodyn.model.collision_checks import shape_faults
 from skodyn.model.columns import as_floats, read_column, read_rotations
+from skodyn.model.contact.collision_checks import shape_faults
 from skodyn.model.products import applied, product
 from skodyn.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere
 from skodyn.typing import Floats

@@ -10,8 +10,8 @@ import numpy as np
 
 from skodyn.faults import Fault
 from skodyn.model.builder_entries import VisualDescription
-from skodyn.model.collision_checks import Role, check_placed, owner
 from skodyn.model.columns import as_floats
+from skodyn.model.contact.collision_checks import Role, check_placed, owner
 from skodyn.model.shapes import Visual
 
 __all__ = ["LOOKED_AT", "check_visuals"]

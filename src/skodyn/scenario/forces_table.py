@@ -23,7 +23,7 @@ from skodyn.model.property_checks import count_faults, quaternion_faults, stops_
 from skodyn.scenario.names import ModelNames
 from skodyn.scenario.schema import element_types
 from skodyn.scenario.tables import At, Tables, TableValues
-from skodyn.simulation.control_tables import timing_fault
+from skodyn.simulation.control.control_tables import timing_fault
 from skodyn.simulation.element import ELEMENTS, Element
 from skodyn.simulation.element_kinds.controller import FRAMES, FUNCTION
 from skodyn.simulation.elements import Forces, JointProperties

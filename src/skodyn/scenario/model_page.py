@@ -20,8 +20,8 @@ from skodyn.conventions import DEFAULT_GRAVITY
 from skodyn.io.flexible_tables import FLEXIBLE_KEYS
 from skodyn.io.model_toml import KEYS, MIMIC_KEYS
 from skodyn.io.shape_tables import shape_keys
-from skodyn.model.beams import BEAM_KEYS, Beam
 from skodyn.model.description import ModelBuilder
+from skodyn.model.flexible.beams import BEAM_KEYS, Beam
 from skodyn.model.joints import CATALOGUE, CLOSING
 from skodyn.model.shapes import SHAPES
 from skodyn.scenario.page import between, default_words

@@ -12,7 +12,7 @@ from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
-from skodyn.model.contacts import Contact
+from skodyn.model.contact.contacts import Contact
 from skodyn.scenario.description import (
     Bounds,
     InitialSettings,

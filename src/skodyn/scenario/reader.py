@@ -20,7 +20,7 @@ from skodyn.scenario.start import read_start
 from skodyn.scenario.tables import Tables
 from skodyn.scenario.timing import check_channels, read_timing
 from skodyn.scenario.touching import read_contacts, read_shapes
-from skodyn.simulation.integral_rows import has_integrals
+from skodyn.simulation.control.integral_rows import has_integrals
 
 __all__ = ["SECTIONS", "TOP_KEYS", "parse_scenario", "read_scenario"]
 

@@ -52,7 +52,7 @@ def unrunnable_faults(
 
 
 def _look_at_contacts(scenario: Scenario, tables: ForceTables) -> None:
-    from skodyn.simulation.contact_watch import ContactWatch  # few scenarios have contacts
+    from skodyn.simulation.contact.contact_watch import ContactWatch  # few scenarios have contacts
 
     assert tables.contacts is not None
     begins = np.concatenate((scenario.v0, np.zeros(tables.n_integrals)))

@@ -13,7 +13,7 @@ from typing import Any
 
 from skodyn.channels.entry import CHANNELS, loggable
 from skodyn.channels.files import names_function
-from skodyn.model.contacts import Contact
+from skodyn.model.contact.contacts import Contact
 from skodyn.model.keys import (
     BOOLEAN,
     NOT_NEGATIVE,

@@ -12,8 +12,8 @@ from skodyn.dynamics.loop_functions import project_velocity
 from skodyn.dynamics.looped import widest_gap
 from skodyn.errors import SkodynError, StateError, faults_of
 from skodyn.faults import Fault, dotted, shown
-from skodyn.model.assembly import nearest_closed
 from skodyn.model.joints import Joint
+from skodyn.model.loops.assembly import nearest_closed
 from skodyn.model.model import Model
 from skodyn.scenario.base_state import read_base
 from skodyn.scenario.description import InitialSettings

@@ -10,9 +10,9 @@ from skodyn.errors import ModelError
 from skodyn.faults import Fault, dotted
 from skodyn.io.shape_tables import IN_FILES, PLACE, read_shape, shape_keys
 from skodyn.model.builder_entries import CollisionDescription
-from skodyn.model.collision_checks import check_collisions
-from skodyn.model.contact_tables import pack_contacts
-from skodyn.model.contacts import Contact
+from skodyn.model.contact.collision_checks import check_collisions
+from skodyn.model.contact.contact_tables import pack_contacts
+from skodyn.model.contact.contacts import Contact
 from skodyn.model.model import Model
 from skodyn.scenario.tables import At, Tables
 

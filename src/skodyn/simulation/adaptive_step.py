@@ -14,7 +14,7 @@ from skodyn.jit import COUNT, NUMBER, RESULT, Group, helper, kernel
 from skodyn.kernels.entries import named_like
 from skodyn.kernels.status import LOOP_OPEN, NOT_FINITE, OK, STEP_TOO_SMALL, code_of
 from skodyn.lanes import WIDTH_1, Rows, pointer
-from skodyn.simulation.control_records import CONTROL_RECORD, SAMPLE_STEPS, TIMING_AT, UNIT
+from skodyn.simulation.control.control_records import CONTROL_RECORD, SAMPLE_STEPS, TIMING_AT, UNIT
 from skodyn.simulation.fixed_step import (
     LOG_ROWS,
     STATE_ARRAYS,
@@ -25,7 +25,7 @@ from skodyn.simulation.fixed_step import (
 from skodyn.simulation.forces import CONTROLLERS, CONTROLLERS_AT, SAMPLED
 from skodyn.simulation.steppers import explicit
 from skodyn.simulation.structures import SYSTEM_ARRAYS, State, opened
-from skodyn.simulation.system import close, follow, take_samples
+from skodyn.simulation.systems.system import close, follow, take_samples
 
 TIME, STEP_LENGTH, PREVIOUS_ERROR, STEPS, REJECTED, ROWS = range(6)
 CLOCK = 6

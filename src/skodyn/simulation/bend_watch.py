@@ -8,8 +8,8 @@ import numpy as np
 
 from skodyn.dynamics.assembled_frequency import RK4_LIMIT, highest_frequency
 from skodyn.dynamics.flexible_nodes import deflections
-from skodyn.model.beams import Beam
-from skodyn.model.flexible import ROOT, TIP
+from skodyn.model.flexible.beams import Beam
+from skodyn.model.flexible.modal_body import ROOT, TIP
 from skodyn.model.model import Model
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.settings import IntegratorSettings

@@ -12,14 +12,14 @@ import numpy as np
 from skodyn.errors import ModelError
 from skodyn.jit import COUNT as WHOLE
 from skodyn.jit import NUMBER, helper
-from skodyn.kernels.flexible_bending import (
+from skodyn.kernels.flexible.flexible_bending import (
     carried_column,
     carry_modes,
     node_pose,
     node_rates,
     turn_matrix,
 )
-from skodyn.kernels.flexible_table import field, flexible_record
+from skodyn.kernels.flexible.flexible_table import field, flexible_record
 from skodyn.kernels.forward_kinematics import POSITION
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.mimics import full_model
@@ -34,7 +34,7 @@ from skodyn.kernels.workspace import (
     sum_slot,
 )
 from skodyn.lanes import fma, lane_at, parameter, parts_of, select, sqrt
-from skodyn.model.flexible_layout import MODE_V, MODES
+from skodyn.model.flexible.flexible_layout import MODE_V, MODES
 from skodyn.simulation.element_tools import add_force, add_torque, numbers3, point_motion
 from skodyn.simulation.forces import COUNT, FIRST, OFFSET
 from skodyn.simulation.structures import EFFECTS, STATE, SYSTEM

@@ -14,16 +14,16 @@ from skodyn.dynamics.algorithms import ENERGY
 from skodyn.dynamics.body_poses import forward_kinematics
 from skodyn.dynamics.driver import NOTHING, run
 from skodyn.jit import COUNT, helper
-from skodyn.kernels import flexible_energy
 from skodyn.kernels.energy import ROW as SUMS
 from skodyn.kernels.entries import Given
+from skodyn.kernels.flexible import flexible_energy
 from skodyn.kernels.forward_kinematics import POSITION
 from skodyn.kernels.mimics import full_model
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import body_count, load3, store_row3, sum_slot
 from skodyn.lanes import Rows, load_rows, parts_of, store_rows
 from skodyn.simulation.structures import ROWS, STATE, SYSTEM, table
-from skodyn.simulation.system import FULL_Q, FULL_Y
+from skodyn.simulation.systems.system import FULL_Q, FULL_Y
 from skodyn.typing import Floats
 
 __all__ = ["COPY_STATE", "LOOK_AT_BENT", "PLACES", "TOTAL", "looks_of", "numbers_of"]

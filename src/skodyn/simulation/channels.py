@@ -13,9 +13,9 @@ from skodyn.channels.entry import CHANNELS, Channel
 from skodyn.channels.rows import Rows
 from skodyn.dynamics import algorithms
 from skodyn.dynamics.driver import FEW
+from skodyn.simulation.control.integral_rows import named_integrals
 from skodyn.simulation.engine import Block, Engine
 from skodyn.simulation.force_energy import force_energy
-from skodyn.simulation.integral_rows import named_integrals
 
 __all__ = ["channel_rows", "prepare_channels"]
 

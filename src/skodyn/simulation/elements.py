@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from skodyn.model.contacts import Contact
+from skodyn.model.contact.contacts import Contact
 from skodyn.model.properties import JointProperties
 from skodyn.simulation.element import Element
 from skodyn.simulation.element import Element as OwnElement

@@ -18,28 +18,28 @@ from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.model import Model
 from skodyn.simulation import adaptive_step
 from skodyn.simulation.adaptive_step import AdaptiveSchedule
-from skodyn.simulation.contact_events import ContactEvents, Events
-from skodyn.simulation.control import sample_start
-from skodyn.simulation.control_methods import explain_trouble
-from skodyn.simulation.controllers import ControllerError
-from skodyn.simulation.driven_system import follow_start
+from skodyn.simulation.contact.contact_events import ContactEvents, Events
+from skodyn.simulation.control.control_calls import sample_start
+from skodyn.simulation.control.control_methods import explain_trouble
+from skodyn.simulation.control.controllers import ControllerError
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.evaluate_rows import RateRows, StateRows, evaluate_rows
 from skodyn.simulation.fixed_step import LogRows, Schedule, StateArrays
 from skodyn.simulation.force_tables import ForceTables, pack_forces
 from skodyn.simulation.forces import ON_BODIES
 from skodyn.simulation.loop_watch import LoopWatch
-from skodyn.simulation.looped_system import OneState, close_start
 from skodyn.simulation.methods import method_named
 from skodyn.simulation.prepare import system_arrays
 from skodyn.simulation.settings import IntegratorSettings
-from skodyn.simulation.system import CONTROL
+from skodyn.simulation.systems.driven_system import follow_start
+from skodyn.simulation.systems.looped_system import OneState, close_start
+from skodyn.simulation.systems.system import CONTROL
 from skodyn.simulation.thermostat import AndersenThermostat, Collisions
 from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.simulation.bend_watch import BendWatch
-    from skodyn.simulation.contact_watch import ContactWatch
+    from skodyn.simulation.contact.contact_watch import ContactWatch
 
 __all__ = ["Block", "Engine"]
 
@@ -77,7 +77,7 @@ def _contact_watch(
 ) -> ContactWatch | None:
     if tables.contacts is None:
         return None
-    from skodyn.simulation.contact_watch import ContactWatch  # few runs have contacts
+    from skodyn.simulation.contact.contact_watch import ContactWatch  # few runs have contacts
 
     return ContactWatch(model, tables.contacts, tables.contact_integral, settings)
 

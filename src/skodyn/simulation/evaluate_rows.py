@@ -12,7 +12,7 @@ from skodyn.model.layout import NQ
 from skodyn.simulation.fixed_step import extended_size
 from skodyn.simulation.steppers.tables import copy
 from skodyn.simulation.structures import SYSTEM_ARRAYS, State, opened, start_of, table
-from skodyn.simulation.system import DRIVE, F_EXT, TAU, evaluate
+from skodyn.simulation.systems.system import DRIVE, F_EXT, TAU, evaluate
 
 
 class StateRows(NamedTuple):

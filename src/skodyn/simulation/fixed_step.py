@@ -18,7 +18,7 @@ from skodyn.model.layout import NQ
 from skodyn.simulation.forces import INTEGRALS
 from skodyn.simulation.steppers.tables import copy, within
 from skodyn.simulation.structures import SYSTEM_ARRAYS, State, opened, size_of, start_of
-from skodyn.simulation.system import follow, take_samples
+from skodyn.simulation.systems.system import follow, take_samples
 
 LARGEST = 1.7976931348623157e308
 """The largest finite double."""

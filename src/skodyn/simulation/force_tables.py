@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
 from skodyn.lanes import PartAtWidths
-from skodyn.model.contact_tables import ContactTables, pack_contacts
-from skodyn.model.contacts import Contact
+from skodyn.model.contact.contact_tables import ContactTables, pack_contacts
+from skodyn.model.contact.contacts import Contact
 from skodyn.model.keys import key_faults, keys_of
 from skodyn.model.model import Model
 from skodyn.model.prescription import flagged_tree
 from skodyn.model.property_checks import field_faults, property_faults
 from skodyn.simulation import forces as f
-from skodyn.simulation.control_records import CONTROL_RECORD, LAW_PART
-from skodyn.simulation.control_tables import ControlTables, pack_controllers
-from skodyn.simulation.controllers import ReadyLaw
+from skodyn.simulation.control.control_records import CONTROL_RECORD, LAW_PART
+from skodyn.simulation.control.control_tables import ControlTables, pack_controllers
+from skodyn.simulation.control.controllers import ReadyLaw
 from skodyn.simulation.element import ELEMENTS, Element, Packed
 from skodyn.simulation.elements import Controller, FixmanForce, Forces, JointProperties, Motion
 from skodyn.simulation.motion_tables import pack_motions

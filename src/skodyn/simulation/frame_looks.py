@@ -29,10 +29,10 @@ from skodyn.kernels.workspace import (
     store_row3,
 )
 from skodyn.lanes import parts_of
-from skodyn.model.contact_layout import POINTS
+from skodyn.model.contact.contact_layout import POINTS
 from skodyn.model.layout import PARENT
 from skodyn.model.model import Model
-from skodyn.simulation.contact_looks import look_at_contacts
+from skodyn.simulation.contact.contact_looks import look_at_contacts
 from skodyn.simulation.element_tools import numbers3
 from skodyn.simulation.structures import ROWS, STATE, SYSTEM
 from skodyn.spatial.linear3 import add, multiply_vector

@@ -52,7 +52,7 @@ from skodyn.simulation.structures import (
     opened,
     table,
 )
-from skodyn.simulation.system import FULL_Q, FULL_Y
+from skodyn.simulation.systems.system import FULL_Q, FULL_Y
 
 GROUP, STEP, SAMPLED = range(3)
 

@@ -22,7 +22,7 @@ from skodyn.kernels.status import (
 )
 from skodyn.simulation.adaptive_step import REJECTED
 from skodyn.simulation.channels import channel_rows
-from skodyn.simulation.controllers import ControllerError
+from skodyn.simulation.control.controllers import ControllerError
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.monitors import Snapshot, balance
 from skodyn.simulation.signals import StopRequest

@@ -14,9 +14,9 @@ from skodyn.dynamics.loop_functions import loop_basis, project_velocity
 from skodyn.dynamics.looped import widest_gap
 from skodyn.errors import StateError
 from skodyn.faults import Fault
-from skodyn.model.assembly import nearest_closed
-from skodyn.model.loop_layout import RANK_TOLERANCE
-from skodyn.model.loop_systems import loop_systems
+from skodyn.model.loops.assembly import nearest_closed
+from skodyn.model.loops.loop_layout import RANK_TOLERANCE
+from skodyn.model.loops.loop_systems import loop_systems
 from skodyn.model.model import Model
 from skodyn.typing import Floats
 

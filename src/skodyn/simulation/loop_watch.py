@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from skodyn.dynamics.loop_functions import loop_error
-from skodyn.kernels.loop_conditions import loop_conditions
+from skodyn.kernels.loops.loop_conditions import loop_conditions
 from skodyn.kernels.workspace import PackedModel, workspace_lanes
 from skodyn.lanes.cache_lines import line_zeros
-from skodyn.model.loop_layout import RANK_TOLERANCE
-from skodyn.model.loop_tables import loop_workspace
+from skodyn.model.loops.loop_layout import RANK_TOLERANCE
+from skodyn.model.loops.loop_tables import loop_workspace
 from skodyn.model.model import Model
 from skodyn.typing import Floats
 

@@ -24,7 +24,7 @@ import numpy as np
 from skodyn import dynamics
 from skodyn.conventions import GROUND
 from skodyn.errors import DynamicsError, StateError
-from skodyn.model.contact_tables import ContactTables
+from skodyn.model.contact.contact_tables import ContactTables
 from skodyn.model.model import Model
 from skodyn.simulation.elements import Forces, JointProperties
 from skodyn.simulation.engine import Engine
@@ -80,7 +80,9 @@ def _largest_momenta(model: Model, q: Floats, kinetic: float) -> tuple[float, fl
 def momentum_obstacle(model: Model, forces: Forces, contacts: ContactTables | None = None) -> str:
     """Why the linear momentum cannot be accounted for; empty if it can."""
     if contacts is not None:
-        from skodyn.simulation.contact_watch import contact_momentum_obstacle  # few runs have any
+        from skodyn.simulation.contact.contact_watch import (
+            contact_momentum_obstacle,  # few runs have any
+        )
 
         obstacle = contact_momentum_obstacle(contacts)
         if obstacle:

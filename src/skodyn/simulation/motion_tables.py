@@ -11,7 +11,7 @@ from skodyn.errors import ModelError
 from skodyn.faults import Fault, Subject
 from skodyn.model.keys import key_faults
 from skodyn.model.model import Model
-from skodyn.simulation.controllers import ReadyLaw, prepare_motion
+from skodyn.simulation.control.controllers import ReadyLaw, prepare_motion
 from skodyn.simulation.element import Packed
 from skodyn.simulation.element_kinds.motions import Motion, MotionFunction
 from skodyn.typing import Floats

@@ -14,35 +14,19 @@ import numpy as np
 
 from skodyn.errors import StateError
 from skodyn.jit import COUNT, JIT_DISABLED, NUMBER
-from skodyn.kernels.flexible_table import is_bent
+from skodyn.kernels.flexible.flexible_table import is_bent
 from skodyn.lanes import WIDTH_1, PartAtWidths, Width, parts_of
 from skodyn.model.layout import FULL, LOOPS
 from skodyn.simulation import forces as f
 from skodyn.simulation.bent_looks import COPY_STATE
-from skodyn.simulation.contacts import apply_contacts
-from skodyn.simulation.control import control_lanes, sample_lanes
-from skodyn.simulation.control_dynamics import DYNAMICS_PARTS
-from skodyn.simulation.controllers import ReadyLaw
-from skodyn.simulation.coupled_system import evaluate_coupled, expand_state
-from skodyn.simulation.driven_coupled import evaluate_driven_coupled
-from skodyn.simulation.driven_looped import (
-    close_held_loops,
-    evaluate_driven_looped,
-    follow_closed,
-)
-from skodyn.simulation.driven_motions import follow_motions
-from skodyn.simulation.driven_system import evaluate_driven
+from skodyn.simulation.contact.contacts import apply_contacts
+from skodyn.simulation.control.control_calls import control_lanes, sample_lanes
+from skodyn.simulation.control.control_dynamics import DYNAMICS_PARTS
+from skodyn.simulation.control.controllers import ReadyLaw
 from skodyn.simulation.element_forces import apply_elements, compensate_gravity
 from skodyn.simulation.element_kinds.fixman import apply_fixman
-from skodyn.simulation.flexible_system import (
-    apply_bent_elements,
-    evaluate_bent,
-    evaluate_bent_springs,
-)
-from skodyn.simulation.looped_system import close_loops, evaluate_looped
 from skodyn.simulation.methods import method_named
 from skodyn.simulation.settings import IntegratorSettings
-from skodyn.simulation.sprung_system import evaluate_sprung
 from skodyn.simulation.steppers.driven_midpoint import step_driven_looped
 from skodyn.simulation.steppers.implicit_coupled import newton_coupled
 from skodyn.simulation.steppers.implicit_driven import newton_driven
@@ -62,7 +46,23 @@ from skodyn.simulation.structures import (
     STATE,
     SYSTEM,
 )
-from skodyn.simulation.touching_system import evaluate_touching
+from skodyn.simulation.systems.coupled_system import evaluate_coupled, expand_state
+from skodyn.simulation.systems.driven_coupled import evaluate_driven_coupled
+from skodyn.simulation.systems.driven_looped import (
+    close_held_loops,
+    evaluate_driven_looped,
+    follow_closed,
+)
+from skodyn.simulation.systems.driven_motions import follow_motions
+from skodyn.simulation.systems.driven_system import evaluate_driven
+from skodyn.simulation.systems.flexible_system import (
+    apply_bent_elements,
+    evaluate_bent,
+    evaluate_bent_springs,
+)
+from skodyn.simulation.systems.looped_system import close_loops, evaluate_looped
+from skodyn.simulation.systems.sprung_system import evaluate_sprung
+from skodyn.simulation.systems.touching_system import evaluate_touching
 
 BENT = {
     COUPLED: parts_of(evaluate_bent, SYSTEM, NUMBER, STATE, ROWS),

@@ -16,17 +16,17 @@ from skodyn.channels.entry import CHANNELS, Channel
 from skodyn.channels.own import chosen
 from skodyn.errors import ModelError, StateError
 from skodyn.faults import Fault, Subject
-from skodyn.model.contact_tables import pack_contacts
+from skodyn.model.contact.contact_tables import pack_contacts
 from skodyn.model.keys import POSITIVE, STEPS, remedy_for
 from skodyn.model.model import Model
-from skodyn.simulation.controllers import law_function
+from skodyn.simulation.control.controllers import law_function
+from skodyn.simulation.control.integral_rows import has_integrals, named_integrals
 from skodyn.simulation.duration import division_fault, effort_faults, every_fault
 from skodyn.simulation.elements import Controller, Forces
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.fingerprint import fingerprint
 from skodyn.simulation.force_tables import pack_forces
 from skodyn.simulation.identity import channel_identity, code_identity, own_code, run_code
-from skodyn.simulation.integral_rows import has_integrals, named_integrals
 from skodyn.simulation.loop_start import drive_fault, start_fault
 from skodyn.simulation.methods import METHODS
 from skodyn.simulation.motion_tables import pack_motions, starts

@@ -8,29 +8,29 @@ from typing import Any
 import numpy as np
 
 from skodyn.jit import JIT_DISABLED
-from skodyn.kernels.flexible_table import flexible_lanes, is_bent
+from skodyn.kernels.flexible.flexible_table import flexible_lanes, is_bent
 from skodyn.kernels.mimics import lanes_of_mimics
 from skodyn.kernels.workspace import workspace_lanes
 from skodyn.lanes import PartAtWidths, Width
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.layout import FULL, INDEX_COLUMNS, LOOPS, N_BODIES, N_DOF, NQ, NV
-from skodyn.model.loop_tables import lanes_of_loops
+from skodyn.model.loops.loop_tables import lanes_of_loops
 from skodyn.model.model import Model
 from skodyn.model.prescribed_layout import PRESCRIBED
-from skodyn.simulation.control_dynamics import numbers_of_every_joint
-from skodyn.simulation.controllers import ReadyLaw
-from skodyn.simulation.force_tables import ForceTables
-from skodyn.simulation.implicit_tables import (
+from skodyn.simulation.contact.implicit_tables import (
     implicit_lanes,
     refuse_implicit,
     with_implicit_codes,
 )
+from skodyn.simulation.control.control_dynamics import numbers_of_every_joint
+from skodyn.simulation.control.controllers import ReadyLaw
+from skodyn.simulation.force_tables import ForceTables
 from skodyn.simulation.methods import method_named
 from skodyn.simulation.parts import AtAnyWidth, addresses
 from skodyn.simulation.settings import IntegratorSettings
-from skodyn.simulation.sprung_system import with_springs
 from skodyn.simulation.steppers.implicit_midpoint import SPRUNG_MODEL
 from skodyn.simulation.structures import SystemArrays
+from skodyn.simulation.systems.sprung_system import with_springs
 
 __all__ = [
     "constants_of_runs",

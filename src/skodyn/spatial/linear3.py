@@ -57,6 +57,12 @@ def add_cross(c, a, b):
 
 
 @helper
+def component(a, i):
+    """a[i] for an i that is known only when it runs."""
+    return a[0] if i == 0 else a[1] if i == 1 else a[2]
+
+
+@helper
 def column(m, j):
     return (m[j], m[3 + j], m[6 + j])
 

@@ -298,7 +298,7 @@ def _looks(engine: Engine, m: PackedMetrics, block: Any, q: Floats, y: Floats) -
 
         looked.append(bent_looks_of(model, q, np.ascontiguousarray(y[:, : model.nv])))
     elif m.contacts and engine.contacts is not None:
-        from skodyn.simulation.contact_looks import looks_of  # few sweeps look at contacts
+        from skodyn.simulation.contact.contact_looks import looks_of  # few sweeps look at contacts
 
         watch = engine.contacts
         seen = looks_of(watch.tables, watch.evaluate(block.q, block.y))

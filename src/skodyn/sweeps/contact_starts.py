@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import StateError
-from skodyn.kernels import contact_states as rows
+from skodyn.kernels.contact import contact_states as rows
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import PackedModel, workspace_lanes
 from skodyn.lanes.cache_lines import line_zeros
-from skodyn.model.contact_layout import PackedContacts
-from skodyn.model.contact_tables import ContactTables
+from skodyn.model.contact.contact_layout import PackedContacts
+from skodyn.model.contact.contact_tables import ContactTables
 from skodyn.model.model import Model
 from skodyn.scenario import Scenario
 from skodyn.simulation.engine import Engine

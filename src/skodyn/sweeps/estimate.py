@@ -14,9 +14,9 @@ import numpy as np
 
 from skodyn.lanes import LANES
 from skodyn.scenario import Scenario
+from skodyn.simulation.control.servo_laws import ServoLaw
 from skodyn.simulation.element_kinds.controller import Controller
 from skodyn.simulation.engine import Engine
-from skodyn.simulation.servo_laws import ServoLaw
 from skodyn.sweeps.batch import Worker
 from skodyn.sweeps.lane_batch import LaneBatch
 from skodyn.sweeps.metrics import names_function

@@ -17,27 +17,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.kernels.energy import ROW as STATE_SUMS
-from skodyn.kernels.flexible_table import is_bent
+from skodyn.kernels.flexible.flexible_table import is_bent
 from skodyn.kernels.status import OK
 from skodyn.lanes import LANES, WIDTH_1, WIDTH_N_OWN_PARAMETERS, PartAtWidths, Width
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.layout import LOOPS
 from skodyn.simulation import sampling
-from skodyn.simulation.control import sample_start
-from skodyn.simulation.control_tables import ControlTables
-from skodyn.simulation.driven_system import follow_start
+from skodyn.simulation.contact.implicit_tables import contacts_at
+from skodyn.simulation.control.control_calls import sample_start
+from skodyn.simulation.control.control_tables import ControlTables
 from skodyn.simulation.fixed_step import LogRows, Schedule, StateArrays
 from skodyn.simulation.force_tables import ForceTables
 from skodyn.simulation.forces import MOTIONS
 from skodyn.simulation.frame_looks import LOOK_AT_FRAMES, NO_FRAMES, FrameOrigins, codes_of
-from skodyn.simulation.implicit_tables import contacts_at
 from skodyn.simulation.lane_loop import GROUP, STEP, Sweep
-from skodyn.simulation.looped_system import OneState, close_start
 from skodyn.simulation.methods import method_named
 from skodyn.simulation.prepare import constants_of_runs, lane_arrays, tree_sizes
 from skodyn.simulation.sampling import MetricArrays
 from skodyn.simulation.settings import IntegratorSettings
 from skodyn.simulation.structures import SystemArrays
+from skodyn.simulation.systems.driven_system import follow_start
+from skodyn.simulation.systems.looped_system import OneState, close_start
 from skodyn.sweeps.metrics import PackedMetrics
 from skodyn.typing import Floats
 
@@ -169,7 +169,7 @@ class LaneBatch:
     def _look(self) -> tuple[PartAtWidths, int]:
         """The part that looks, and where its codes begin."""
         from skodyn.simulation.bent_looks import LOOK_AT_BENT  # few sweeps look at any of these
-        from skodyn.simulation.contact_looks import LOOK_AT_CONTACTS
+        from skodyn.simulation.contact.contact_looks import LOOK_AT_CONTACTS
 
         if is_bent(self.runs.tree):
             return LOOK_AT_BENT, 0

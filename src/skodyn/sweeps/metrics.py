@@ -33,7 +33,7 @@ from skodyn.model.model import Model
 from skodyn.simulation import sampling as s
 from skodyn.simulation.bent_looks import PLACES, TOTAL
 from skodyn.simulation.bent_looks import numbers_of as bent_numbers
-from skodyn.simulation.contact_looks import LOOKS
+from skodyn.simulation.contact.contact_looks import LOOKS
 from skodyn.simulation.elements import Forces
 from skodyn.simulation.force_tables import pack_forces
 from skodyn.sweeps.functions import compile_functions, of_state

@@ -25,7 +25,7 @@ from skodyn.errors import SkodynError
 from skodyn.forks import cached_property
 from skodyn.model import layout
 from skodyn.model.keys import TIMES, keys_of
-from skodyn.model.loop_structure import plans_like
+from skodyn.model.loops.loop_structure import plans_like
 from skodyn.model.model import Model
 from skodyn.model.packing import place_bodies, weigh_bodies
 from skodyn.scenario import Scenario

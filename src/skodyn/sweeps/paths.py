@@ -20,7 +20,7 @@ from typing import Any
 from skodyn.faults import Fault
 from skodyn.io.schema import Names
 from skodyn.model import places as model_paths
-from skodyn.model.contacts import Contact
+from skodyn.model.contact.contacts import Contact
 from skodyn.model.keys import VECTOR, keys_of
 from skodyn.model.places import Places, model_places, place_vector, set_places
 from skodyn.scenario import Scenario

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.dynamics.flexible_nodes import shape_amounts, turn
-from skodyn.model.beams import Beam
-from skodyn.model.flexible import FlexibleBody, FlexibleDisplay
+from skodyn.model.flexible.beams import Beam
+from skodyn.model.flexible.modal_body import FlexibleBody, FlexibleDisplay
 from skodyn.model.model import Model
 from skodyn.view.shapes import Mesh, unit_vectors
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from skodyn.model.closing import Row
-from skodyn.model.loop_geometry import end_bodies
-from skodyn.model.loop_systems import LoopSystem, loop_systems
-from skodyn.model.loops import JointCoupling, Loop, closing_rows
+from skodyn.model.loops.closing import Row
+from skodyn.model.loops.loop_description import JointCoupling, Loop, closing_rows
+from skodyn.model.loops.loop_geometry import end_bodies
+from skodyn.model.loops.loop_systems import LoopSystem, loop_systems
 from skodyn.model.model import Model
 
 __all__ = ["MOST_CLOSED", "closing_table"]

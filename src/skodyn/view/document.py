@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from skodyn.channels.curves import Family
 from skodyn.model.drawing import size_words
-from skodyn.model.loop_drawing import coupling_words
+from skodyn.model.loops.loop_drawing import coupling_words
 from skodyn.view.arrows import ArrowField
 from skodyn.view.bent_shapes import SCALE
 from skodyn.view.camera import FIELD_OF_VIEW, first_view, with_room

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.model.joints import Joint
-from skodyn.model.loop_geometry import constraint_rows
-from skodyn.model.loop_systems import loop_systems
+from skodyn.model.loops.loop_geometry import constraint_rows
+from skodyn.model.loops.loop_systems import loop_systems
 from skodyn.model.model import Model
 from skodyn.view.closing_table import MOST_CLOSED, closing_table
 from skodyn.view.rotations import quaternions

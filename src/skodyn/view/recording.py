@@ -14,7 +14,7 @@ from skodyn.dynamics import forward_kinematics, loop_error
 from skodyn.errors import LogError, SkodynError, faults_of
 from skodyn.forks import cached_property
 from skodyn.io.trajectory import Trajectory
-from skodyn.model.assembly import nearest_closed
+from skodyn.model.loops.assembly import nearest_closed
 from skodyn.model.model import Model
 from skodyn.view.acting import arrow_fields
 from skodyn.view.arrows import ArrowField, arrow_shapes

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from skodyn.conventions import GROUND
 from skodyn.errors import ModelError
 from skodyn.model.joints import Joint
-from skodyn.model.loops import Loop
+from skodyn.model.loops.loop_description import Loop
 from skodyn.model.model import Model
 from skodyn.model.shapes import HalfSpace
 from skodyn.topology.segments import serial_segments

@@ -8,9 +8,9 @@ from typing import Self
 import numpy as np
 
 from skodyn.conventions import JointKind
-from skodyn.model.closing import ClosingFrames, Row
 from skodyn.model.joint_entry import ZERO, Joint, Twists, Vector, Z, opposite, unit
 from skodyn.model.keywords import fields_checked
+from skodyn.model.loops.closing import ClosingFrames, Row
 from skodyn.registry import register
 
 __all__ = ["Cylindrical"]

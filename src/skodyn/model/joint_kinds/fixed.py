@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from skodyn.conventions import JointKind
-from skodyn.model.closing import POINT, ClosingFrames, Row
 from skodyn.model.joint_entry import Joint
 from skodyn.model.keywords import fields_checked
+from skodyn.model.loops.closing import POINT, ClosingFrames, Row
 from skodyn.registry import register
 
 __all__ = ["Fixed"]

@@ -9,9 +9,9 @@ import numpy as np
 
 from skodyn.conventions import JointKind
 from skodyn.faults import Fault
-from skodyn.model.closing import POINT, ClosingFrames, Row
 from skodyn.model.joint_entry import Joint, Peers, Twists, Vector, Z, number_faults, opposite, unit
 from skodyn.model.keywords import fields_checked
+from skodyn.model.loops.closing import POINT, ClosingFrames, Row
 from skodyn.model.peer_rules import pinocchio_axes
 from skodyn.registry import register
 

@@ -8,9 +8,9 @@ from typing import ClassVar, Self
 import numpy as np
 
 from skodyn.conventions import JointKind
-from skodyn.model.closing import ClosingFrames, Row
 from skodyn.model.joint_entry import ZERO, Joint, Peers, Twists, Vector, Z, opposite, unit
 from skodyn.model.keywords import fields_checked
+from skodyn.model.loops.closing import ClosingFrames, Row
 from skodyn.model.peer_rules import OffsetRule, pinocchio_axes
 from skodyn.registry import register
 

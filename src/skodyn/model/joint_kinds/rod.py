@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from skodyn.faults import Fault
-from skodyn.model.closing import LENGTH, ClosingFrames, Row
 from skodyn.model.joint_entry import Joint, number_faults, of_parameter
 from skodyn.model.keywords import fields_checked
+from skodyn.model.loops.closing import LENGTH, ClosingFrames, Row
 from skodyn.typing import Floats
 
 __all__ = ["Rod"]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skodyn.conventions import JointKind
-from skodyn.model.closing import POINT, ClosingFrames, Row
 from skodyn.model.joint_entry import Joint, Peers, tilde
 from skodyn.model.keywords import fields_checked
+from skodyn.model.loops.closing import POINT, ClosingFrames, Row
 from skodyn.model.peer_rules import SameRule, ScalarLastRule
 from skodyn.registry import register
 from skodyn.typing import Floats

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skodyn.conventions import JointKind
-from skodyn.model.closing import ClosingFrames, Row
 from skodyn.model.joint_entry import ZERO, Joint, Peers, Twists, X, Y, Z
 from skodyn.model.keywords import fields_checked
+from skodyn.model.loops.closing import ClosingFrames, Row
 from skodyn.model.peer_rules import SameRule
 from skodyn.registry import register
 

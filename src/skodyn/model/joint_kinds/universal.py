@@ -9,9 +9,9 @@ import numpy as np
 
 from skodyn.conventions import JointKind
 from skodyn.faults import Fault
-from skodyn.model.closing import POINT, ClosingFrames, Row
 from skodyn.model.joint_entry import ZERO, Joint, Peers, Twists, Vector, X, Y, of_parameter, unit
 from skodyn.model.keywords import fields_checked
+from skodyn.model.loops.closing import POINT, ClosingFrames, Row
 from skodyn.model.peer_rules import SameRule
 from skodyn.model.products import dot
 from skodyn.registry import register

@@ -15,7 +15,7 @@ from skodyn.model.columns import LARGEST, as_floats
 from skodyn.model.keys import Kind, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
-from skodyn.simulation.clock import DELAY, Q_NOISE, SAMPLE_TIME, V_NOISE, sampling_faults
+from skodyn.simulation.control.clock import DELAY, Q_NOISE, SAMPLE_TIME, V_NOISE, sampling_faults
 from skodyn.simulation.element import Element
 from skodyn.simulation.forces import LAW
 

@@ -260,7 +260,7 @@ class MotionFunction(Motion):
         return [Packed(driven.body, given, 0, len(given), code=JOINT_FUNCTION)]
 
     def begins(self, model: Any) -> tuple[Floats, Floats]:
-        from skodyn.simulation.controllers import (
+        from skodyn.simulation.control.controllers import (
             ControllerError,  # files without functions need none
         )
 

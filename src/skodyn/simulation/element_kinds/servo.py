@@ -29,18 +29,18 @@ from skodyn.model.keywords import fields_checked
 from skodyn.model.layout import Q_START, V_START
 from skodyn.registry import register
 from skodyn.simulation.arrow import Arrow
-from skodyn.simulation.clock import DELAY, Q_NOISE, SAMPLE_TIME, V_NOISE, sampling_faults
-from skodyn.simulation.element import Element, Packed, dof_of
-from skodyn.simulation.element_tools import add_torque
-from skodyn.simulation.forces import COUNT, FIRST, INTEGRAL, OFFSET, OWN_PART, SECOND, SERVO
-from skodyn.simulation.servo_laws import ServoLaw, hold, hold_weight, sampled_law
-from skodyn.simulation.speed_limits import (
+from skodyn.simulation.control.clock import DELAY, Q_NOISE, SAMPLE_TIME, V_NOISE, sampling_faults
+from skodyn.simulation.control.servo_laws import ServoLaw, hold, hold_weight, sampled_law
+from skodyn.simulation.control.speed_limits import (
     LIMITED,
     SPEED_LIMIT,
     limited_pid,
     limited_torque,
     speed_limit_faults,
 )
+from skodyn.simulation.element import Element, Packed, dof_of
+from skodyn.simulation.element_tools import add_torque
+from skodyn.simulation.forces import COUNT, FIRST, INTEGRAL, OFFSET, OWN_PART, SECOND, SERVO
 from skodyn.simulation.structures import EFFECTS, STATE, SYSTEM
 
 

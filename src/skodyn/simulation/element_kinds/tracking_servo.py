@@ -29,16 +29,21 @@ from skodyn.model.keys import (
 from skodyn.model.keywords import fields_checked
 from skodyn.model.layout import Q_START, V_START
 from skodyn.registry import register
-from skodyn.simulation.clock import DELAY, Q_NOISE, SAMPLE_TIME, V_NOISE, sampling_faults
-from skodyn.simulation.driven_motions import sine_motion, spline_motion
+from skodyn.simulation.control.clock import DELAY, Q_NOISE, SAMPLE_TIME, V_NOISE, sampling_faults
+from skodyn.simulation.control.servo_laws import ServoLaw, follow, follow_weight, sampled_law
+from skodyn.simulation.control.speed_limits import (
+    LIMITED,
+    SPEED_LIMIT,
+    limited_pid,
+    speed_limit_faults,
+)
 from skodyn.simulation.element import Element, Packed, dof_of
 from skodyn.simulation.element_kinds.motions import spline
 from skodyn.simulation.element_kinds.servo import pid
 from skodyn.simulation.element_kinds.torque_table import table_time
 from skodyn.simulation.forces import COUNT, FIRST, OFFSET
-from skodyn.simulation.servo_laws import ServoLaw, follow, follow_weight, sampled_law
-from skodyn.simulation.speed_limits import LIMITED, SPEED_LIMIT, limited_pid, speed_limit_faults
 from skodyn.simulation.structures import EFFECTS, STATE, SYSTEM
+from skodyn.simulation.systems.driven_motions import sine_motion, spline_motion
 from skodyn.typing import Floats
 
 __all__ = ["TrackingServo"]

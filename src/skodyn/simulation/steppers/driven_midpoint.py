@@ -12,19 +12,19 @@ from __future__ import annotations
 
 from skodyn.jit import helper
 from skodyn.kernels.joint_kinds import has_quaternion, is_free
-from skodyn.kernels.loop_holding import is_driven
+from skodyn.kernels.loops.loop_holding import is_driven
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import body_count, entry, row3, row4, velocity_count
 from skodyn.lanes import load_rows, select, splat, store_rows
 from skodyn.model.layout import N_DOF, NQ, NV, Q_START, V_START
-from skodyn.simulation.driven_looped import reach, solve_for_drives
-from skodyn.simulation.driven_system import state_there
 from skodyn.simulation.lie import move_coordinates
 from skodyn.simulation.steppers.implicit_midpoint import MIDDLE_Q, MIDDLE_Y
 from skodyn.simulation.steppers.looped_midpoint import begin_step, find_step, solve_at
 from skodyn.simulation.steppers.tables import clear
 from skodyn.simulation.structures import size_of, start_of, table
-from skodyn.simulation.system import DRIVE, DRIVEN_Y, FOUND, GIVEN
+from skodyn.simulation.systems.driven_looped import reach, solve_for_drives
+from skodyn.simulation.systems.driven_system import state_there
+from skodyn.simulation.systems.system import DRIVE, DRIVEN_Y, FOUND, GIVEN
 from skodyn.spatial.linear3 import multiply_vector_transposed, scale, subtract
 from skodyn.spatial.rotations import quaternion_conjugate, quaternion_matrix, quaternion_product
 

@@ -25,10 +25,10 @@ from skodyn.simulation.fixed_step import fixed_steps
 from skodyn.simulation.lane_loop import lane_steps
 from skodyn.simulation.lie import coordinate_rates, copy_velocities, move_coordinates
 from skodyn.simulation.memory import Sections
-from skodyn.simulation.settling import settle
 from skodyn.simulation.steppers.tables import clear, combine
 from skodyn.simulation.structures import State, numbered_table, size_of, start_of, table
-from skodyn.simulation.system import SYSTEM_MEMORY, close, evaluate
+from skodyn.simulation.systems.settling import settle
+from skodyn.simulation.systems.system import SYSTEM_MEMORY, close, evaluate
 
 STAGES = 0  # of `method`: how many, then A row by row, B and C
 TABLEAU = 1

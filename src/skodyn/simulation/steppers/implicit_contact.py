@@ -2,11 +2,11 @@
 
     𝓜(q)·(v⁺ − v) = h·(τ − bias) + h·T(v⁺) + J*γ(v⁺),   q⁺ = q ⊞ h·v⁺
 
-with the impulses γ of contact points (kernels/implicit_law.py) and h·T of springs, dampers,
+with the impulses γ of contact points (kernels/contact/implicit_law.py) and h·T of springs, dampers,
 friction, stops and servos of joints (implicit_joints.py); everything else is taken from the start
 of the step. Newton's method with an exact line search finds v⁺ (the lagged form of A. Castro,
 X. Han and J. Masterjohn, 2023; convexity after A. Castro, F. Permenter and X. Han, 2022); each
-of its steps is one articulated-body sweep (kernels/implicit_sweep.py). The limit of friction μN
+of its steps is one articulated-body sweep (implicit_sweep.py). The limit of friction μN
 is that of the start of the step; when v⁺ is found, it is taken anew and v⁺ found once more.
 First order; it dissipates, and steps may be long beside the periods of contacts.
 
@@ -18,8 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from skodyn.jit import call_part, helper
-from skodyn.kernels.forward_kinematics import scatter_velocities
-from skodyn.kernels.implicit_sweep import (
+from skodyn.kernels.contact.implicit_sweep import (
     COORDINATE,
     GIVEN,
     IMPLICIT_DOF,
@@ -31,6 +30,7 @@ from skodyn.kernels.implicit_sweep import (
     bear_loads,
     dof_place,
 )
+from skodyn.kernels.forward_kinematics import scatter_velocities
 from skodyn.kernels.joint_kinds import has_quaternion, is_free
 from skodyn.kernels.mimics import full_model, has_mimics
 from skodyn.kernels.status import OK
@@ -57,8 +57,8 @@ from skodyn.lanes import (
     store,
     store_rows,
 )
-from skodyn.model.contact_layout import BRISTLES, POINTS, PackedContacts
-from skodyn.model.implicit_layout import (
+from skodyn.model.contact.contact_layout import BRISTLES, POINTS, PackedContacts
+from skodyn.model.contact.implicit_layout import (
     BRISTLE_INTEGRAL,
     CONTACTS_FROM_CODES,
     EXPLICIT,
@@ -74,7 +74,17 @@ from skodyn.model.implicit_layout import (
 from skodyn.model.keys import SMALL, STEPS
 from skodyn.model.layout import N_DOF, Q_START, V_START
 from skodyn.registry import register
-from skodyn.simulation.control_records import CONTROL_RECORD
+from skodyn.simulation.contact.implicit_joints import (
+    keep_pushes,
+    prepare_servos,
+)
+from skodyn.simulation.contact.implicit_newton import ACT, BEGIN, END, EXPAND, iterate, with_model
+from skodyn.simulation.contact.implicit_points import (
+    end_points,
+    keep_responses,
+    prepare_points,
+)
+from skodyn.simulation.control.control_records import CONTROL_RECORD
 from skodyn.simulation.element_forces import place_bodies
 from skodyn.simulation.fixed_step import fixed_steps
 from skodyn.simulation.forces import (
@@ -84,22 +94,12 @@ from skodyn.simulation.forces import (
     GRAVITY_COMPENSATED,
     MOTIONS,
 )
-from skodyn.simulation.implicit_joints import (
-    keep_pushes,
-    prepare_servos,
-)
-from skodyn.simulation.implicit_newton import ACT, BEGIN, END, EXPAND, iterate, with_model
-from skodyn.simulation.implicit_points import (
-    end_points,
-    keep_responses,
-    prepare_points,
-)
 from skodyn.simulation.lane_loop import lane_steps
 from skodyn.simulation.lie import move_coordinates
 from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.method import Method, Setting
 from skodyn.simulation.structures import GRAVITY_PART, MIDPOINT, Effects, State, System, table
-from skodyn.simulation.system import (
+from skodyn.simulation.systems.system import (
     F_EXT,
     FULL_Q,
     FULL_RATES,

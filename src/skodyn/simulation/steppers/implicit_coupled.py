@@ -7,14 +7,13 @@ end, what the state has of it is picked.
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.implicit_mimics import backsubstitute_coupled, sweep_coupled
-from skodyn.kernels.implicit_pairs import correct_for_pairs
+from skodyn.kernels.contact.implicit_mimics import backsubstitute_coupled, sweep_coupled
+from skodyn.kernels.contact.implicit_pairs import correct_for_pairs
 from skodyn.kernels.mimics import full_dof, full_model, pick_rates
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import load_rows, store_rows
-from skodyn.simulation.coupled_system import copy_integrals, expand_state, take_integrals
-from skodyn.simulation.implicit_newton import ACT, END, EXPAND, SWEEP
+from skodyn.simulation.contact.implicit_newton import ACT, END, EXPAND, SWEEP
 from skodyn.simulation.steppers.implicit_contact import (
     FULL_END,
     RATES,
@@ -23,7 +22,8 @@ from skodyn.simulation.steppers.implicit_contact import (
 )
 from skodyn.simulation.steppers.tables import clear
 from skodyn.simulation.structures import size_of, start_of, table
-from skodyn.simulation.system import FULL_RATES, FULL_TAU, TAU, control
+from skodyn.simulation.systems.coupled_system import copy_integrals, expand_state, take_integrals
+from skodyn.simulation.systems.system import FULL_RATES, FULL_TAU, TAU, control
 
 
 @helper

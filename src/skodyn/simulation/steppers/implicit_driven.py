@@ -1,30 +1,30 @@
 """Newton's steps of implicit_contact where joints have prescribed motions: a part of their own.
 
 Driven joints have the velocity of their motion at the end of the step, which all others feel
-(kernels/implicit_drives.py); where they are then the loop says, as with every method.
+(kernels/contact/implicit_drives.py); where they are then the loop says, as with every method.
 """
 
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.implicit_drives import (
+from skodyn.kernels.contact.implicit_drives import (
     backsubstitute_or_follow,
     project_or_follow,
     work_of_drives,
 )
-from skodyn.kernels.implicit_pairs import backsubstitute_in_tree, correct_for_pairs
-from skodyn.kernels.implicit_sweep import gather_impulses, scatter_changes
+from skodyn.kernels.contact.implicit_pairs import backsubstitute_in_tree, correct_for_pairs
+from skodyn.kernels.contact.implicit_sweep import gather_impulses, scatter_changes
 from skodyn.kernels.joint_kinds import is_free
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import entry, row3, row4
 from skodyn.lanes import load_rows, store_rows
 from skodyn.model.layout import Q_START, V_START
-from skodyn.simulation.driven_motions import driven_dofs, is_of_joint, motion_record
-from skodyn.simulation.driven_system import state_there
+from skodyn.simulation.contact.implicit_newton import BEGIN, END
 from skodyn.simulation.forces import FIRST, MOTIONS
-from skodyn.simulation.implicit_newton import BEGIN, END
 from skodyn.simulation.steppers.implicit_contact import implicit_codes, places_of
-from skodyn.spatial.linear3 import multiply_vector, multiply_vector_transposed
+from skodyn.simulation.systems.driven_motions import driven_dofs, is_of_joint, motion_record
+from skodyn.simulation.systems.driven_system import state_there
+from skodyn.spatial.linear3 import component, multiply_vector, multiply_vector_transposed
 from skodyn.spatial.rotations import quaternion_matrix
 
 
@@ -68,5 +68,5 @@ def turn_back(work, model, k, state, there, changes):
     way = multiply_vector(quaternion_matrix(row4(work, there.q, i)), row3(work, there.y, j))
     way = multiply_vector_transposed(quaternion_matrix(row4(work, state.q, i)), way)
     for d in range(3):
-        x = way[0] if d == 0 else way[1] if d == 1 else way[2]
+        x = component(way, d)
         store_rows(work, changes, j + d, x - load_rows(work, state.y, j + d))

@@ -1,23 +1,23 @@
 """Newton's steps of implicit_contact in models with loops: a part of their own.
 
 Velocities are found on the affine set of those that keep loops closed to first order
-(kernels/implicit_loops.py); the end of the step is then moved onto the manifold, as with every
+(implicit_loops.py); the end of the step is then moved onto the manifold, as with every
 method.
 """
 
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.implicit_loop_pairs import backsubstitute_with_loops
-from skodyn.kernels.implicit_loops import factor_loops, sweep_looped
-from skodyn.kernels.implicit_pairs import correct_for_pairs
-from skodyn.kernels.loop_filling import ACCELERATIONS, GAMMAS
-from skodyn.kernels.loop_projection import was_factored
+from skodyn.kernels.contact.implicit_loop_pairs import backsubstitute_with_loops
+from skodyn.kernels.contact.implicit_loops import factor_loops, sweep_looped
+from skodyn.kernels.contact.implicit_pairs import correct_for_pairs
+from skodyn.kernels.loops.loop_filling import ACCELERATIONS, GAMMAS
+from skodyn.kernels.loops.loop_projection import was_factored
 from skodyn.kernels.status import OK
-from skodyn.simulation.implicit_newton import BEGIN
+from skodyn.simulation.contact.implicit_newton import BEGIN
 from skodyn.simulation.steppers.implicit_contact import implicit_codes, places_of
 from skodyn.simulation.structures import start_of, table
-from skodyn.simulation.system import LOOPS_READY
+from skodyn.simulation.systems.system import LOOPS_READY
 
 
 @helper

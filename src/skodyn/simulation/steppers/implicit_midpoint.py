@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from skodyn.jit import call_part, helper
-from skodyn.kernels.loop_table import has_loops
+from skodyn.kernels.loops.loop_table import has_loops
 from skodyn.kernels.status import NOT_CONVERGED, OK
 from skodyn.lanes import fma, states
 from skodyn.model.keys import BOOLEAN, SMALL
@@ -26,7 +26,7 @@ from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.method import Method, Setting
 from skodyn.simulation.steppers.tables import clear, copy
 from skodyn.simulation.structures import MIDPOINT, SPRUNG, State, size_of, start_of, table
-from skodyn.simulation.system import FULL_RATES, SYSTEM_MEMORY, evaluate
+from skodyn.simulation.systems.system import FULL_RATES, SYSTEM_MEMORY, evaluate
 
 MEMORY = Sections(
     SYSTEM_MEMORY,

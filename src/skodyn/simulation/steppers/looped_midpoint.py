@@ -18,12 +18,11 @@ from __future__ import annotations
 
 from skodyn.jit import call_part, helper
 from skodyn.kernels.discrete_momenta import add_loads, momenta, momenta_at_ends
-from skodyn.kernels.embedded_solve import prepare_solve, solve_embedded
+from skodyn.kernels.loops.embedded_solve import prepare_solve, solve_embedded
 from skodyn.kernels.status import NOT_CONVERGED, OK
 from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import fma, states
 from skodyn.simulation.lie import move_coordinates
-from skodyn.simulation.sprung_system import sprung_model
 from skodyn.simulation.steppers.implicit_midpoint import (
     CHANGE,
     EVEN_P,
@@ -42,7 +41,8 @@ from skodyn.simulation.steppers.implicit_midpoint import (
 )
 from skodyn.simulation.steppers.tables import clear, copy
 from skodyn.simulation.structures import CLOSING, State, size_of, start_of, table
-from skodyn.simulation.system import NEWTON, TAU, act, close, forces_on_bodies
+from skodyn.simulation.systems.sprung_system import sprung_model
+from skodyn.simulation.systems.system import NEWTON, TAU, act, close, forces_on_bodies
 
 ACROSS = 1e-12
 """Newton steps below this part of the largest coordinate are nothing to wait for. A gap is known to

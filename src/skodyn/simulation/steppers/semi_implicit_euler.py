@@ -12,11 +12,11 @@ from skodyn.simulation.fixed_step import fixed_steps
 from skodyn.simulation.lane_loop import lane_steps
 from skodyn.simulation.lie import move_coordinates
 from skodyn.simulation.memory import Sections
-from skodyn.simulation.settling import settle
 from skodyn.simulation.steppers.method import Method
 from skodyn.simulation.steppers.tables import add_scaled_table
 from skodyn.simulation.structures import size_of, start_of, table
-from skodyn.simulation.system import SYSTEM_MEMORY, evaluate
+from skodyn.simulation.systems.settling import settle
+from skodyn.simulation.systems.system import SYSTEM_MEMORY, evaluate
 
 MEMORY = Sections(SYSTEM_MEMORY, RATES=(1, "y", "rates of y"))
 (RATES,) = MEMORY.indices

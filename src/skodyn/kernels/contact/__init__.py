@@ -1,0 +1,1 @@
+"""Kernels of contact: geometry, law and states; the implicit step."""

@@ -1,0 +1,317 @@
+"""Mass matrix and bias force of one flexible body, modes beside its six velocities.
+
+With r = s + Σ φₑηₑ all inertia coupling follows from Qₑ = ∫ r φₑᵀ dm = Nₑ + Σ η_f S_fe, of which
+nine numbers matter, D(Qₑ) and c = ax(Qₑ) = ∫ r × φₑ dm:
+
+    J = J₀ + Σ ηₑ ½(D(Nₑ) + D(Qₑ))        mc = mc₀ + Σ ηₑ Ctₑ
+    b_ω = ω×Jω + Σ η̇ₑ (D(Qₑ)ω + ω×cₑ)     b_v = ω×(ω×mc) + 2ω×Σ η̇ₑ Ctₑ
+    bₑ  = −½ ωᵀD(Qₑ)ω + 2 ω·ċₑ
+
+over masters and slaves alike. Slaves follow their masters with slope G and ξ̈ = Gη̈ + γ: with
+W = [I; G], M = WᵀM_ext W and b = Wᵀ(b_ext + M_ext·[0; 0; γ]), which stays positive definite as any
+sum over particles does. What bending costs is in flexible_strain.py.
+"""
+
+from __future__ import annotations
+
+from skodyn.jit import helper
+from skodyn.kernels.flexible.flexible_bending import shape_counts
+from skodyn.kernels.flexible.flexible_table import (
+    add_product,
+    add_two_products,
+    clear_columns,
+    columns3,
+    columns6,
+    field,
+    lanes_of,
+    load3_apart,
+    load6_apart,
+    parameter3_apart,
+    parameter_columns,
+    parameter_columns3,
+    store_columns6,
+)
+from skodyn.kernels.joint_motion import zero3
+from skodyn.kernels.workspace import (
+    DOF_LANES,
+    OMEGA,
+    body_parameters,
+    body_slot,
+    load3,
+    load6,
+    load_sym,
+    parameter3,
+    store3,
+    store6,
+    store_sym,
+)
+from skodyn.lanes import (
+    columns_at_once,
+    fma,
+    load,
+    load_columns,
+    parameter,
+    splat,
+    splat_columns,
+    store_columns,
+)
+from skodyn.model.flexible.flexible_layout import (
+    ARM_RATE,
+    ARMS,
+    BIAS,
+    BIASES,
+    CARRIED,
+    COUPLING,
+    COUPLING_NUMBERS,
+    COUPLINGS,
+    ETA,
+    ETA_RATE,
+    FIRST,
+    GAINS,
+    IS_MIXED,
+    LOADS,
+    MODAL_MASS,
+    MODE_PITCH,
+    MODE_SLOT,
+    OWN,
+    PAIRS,
+    PITCH,
+    SECOND,
+    SHAPE_INTEGRALS,
+    SHAPES,
+    SLAVE_PRODUCT,
+    SLOPE,
+    TURNING,
+)
+from skodyn.model.layout import FIRST_MOMENT, MASS, SECOND_MOMENT
+from skodyn.spatial.inertia import rotate_inertia
+from skodyn.spatial.linear3 import (
+    add,
+    add_scaled,
+    cross,
+    dot,
+    multiply_sym_vector,
+    multiply_vector,
+    multiply_vector_transposed,
+)
+
+
+@helper
+def in_lanes3(work, a):
+    """Three parameters that a sum of lanes begins with."""
+    return (splat(work, a[0]), splat(work, a[1]), splat(work, a[2]))
+
+
+@helper
+def add_scaled_sym(a, s, b):
+    """a + s·b of symmetric matrices."""
+    return (
+        fma(s, b[0], a[0]), fma(s, b[1], a[1]), fma(s, b[2], a[2]),
+        fma(s, b[3], a[3]), fma(s, b[4], a[4]), fma(s, b[5], a[5]),
+    )  # fmt: skip
+
+
+@helper
+def mode_slot(model, record, i):
+    """Record of the degree of freedom that master i is."""
+    return field(model, record, MODE_SLOT) + i * DOF_LANES
+
+
+@helper
+def couple_shapes(work, model, record, moving):
+    """D(Qₑ) and cₑ of every shape, and ċₑ if the body moves."""
+    pitch, arms = field(model, record, PITCH), field(model, record, ARMS)
+    at, eta = lanes_of(model, record, COUPLING), lanes_of(model, record, ETA)
+    constants = field(model, record, COUPLINGS)
+    for here in range(0, COUPLING_NUMBERS * pitch, columns_at_once(work)):
+        store_columns(work, at + here, parameter_columns(work, model, constants + here))
+    add_product(work, model, field(model, record, TURNING), eta, at)
+    if moving:
+        rate, out = lanes_of(model, record, ETA_RATE), lanes_of(model, record, ARM_RATE)
+        clear_columns(work, out, 3 * pitch)
+        add_two_products(work, model, arms, (eta, at + 6 * pitch), (rate, out))
+    else:
+        add_product(work, model, arms, eta, at + 6 * pitch)
+
+
+@helper
+def turning_of(work, at, pitch):
+    """D(Q) of the shape whose numbers begin at `at`."""
+    a, b = load6_apart(work, at, pitch)
+    return (a[0], a[1], a[2], b[0], b[1], b[2])
+
+
+@helper
+def deformed_inertia(work, model, k, record):
+    """(m, mc, J) of body k in its own axes."""
+    i, eta = body_parameters(k), lanes_of(model, record, ETA)
+    one, pitch = splat(work, 1.0), field(model, record, PITCH)
+    h = in_lanes3(work, parameter3(work, model, i + FIRST_MOMENT))
+    a = in_lanes3(work, parameter3(work, model, i + SECOND_MOMENT))
+    b = in_lanes3(work, parameter3(work, model, i + SECOND_MOMENT + 3))
+    j = (a[0], a[1], a[2], b[0], b[1], b[2])
+    constants, integrals = field(model, record, COUPLINGS), field(model, record, SHAPE_INTEGRALS)
+    at = lanes_of(model, record, COUPLING)
+    for e in range(field(model, record, SHAPES)):
+        amount = one * load(work, eta + e)
+        upper = parameter3_apart(work, model, constants + e, pitch)
+        lower = parameter3_apart(work, model, constants + e + 3 * pitch, pitch)
+        now = load6_apart(work, at + e, pitch)
+        upper, lower = add(upper, now[0]), add(lower, now[1])
+        h = add_scaled(h, amount, parameter3_apart(work, model, integrals + e, pitch))
+        both = (upper[0], upper[1], upper[2], lower[0], lower[1], lower[2])
+        j = add_scaled_sym(j, 0.5 * amount, both)
+    return one * parameter(work, model.parameters, i + MASS), h, j
+
+
+@helper
+def couple_masters(work, model, record, r):
+    """P_rη of the body alone, one column a master, world axes, into GAINS."""
+    m, b, masters = shape_counts(model, record)
+    slope, gains = lanes_of(model, record, SLOPE), lanes_of(model, record, GAINS)
+    pitch, integrals = field(model, record, PITCH), field(model, record, SHAPE_INTEGRALS)
+    at = lanes_of(model, record, COUPLING) + 6 * pitch
+    for i in range(0, m, columns_at_once(work)):
+        c = columns3(work, at + i, pitch)
+        f = parameter_columns3(work, model, integrals + i, pitch)
+        for s in range(b):
+            share = load_columns(work, slope + s * masters + i)
+            c = add_scaled(c, share, load3_apart(work, at + m + s, pitch))
+            f = add_scaled(f, share, parameter3_apart(work, model, integrals + m + s, pitch))
+        u = multiply_vector(r, c), multiply_vector(r, f)
+        store_columns6(work, gains + i, masters, u)
+
+
+@helper
+def pair_masters(work, model, record):
+    """P_ηη = WᵀMeW of the body alone."""
+    m, b, masters = shape_counts(model, record)
+    pairs, slope = lanes_of(model, record, PAIRS), lanes_of(model, record, SLOPE)
+    carried, pitch = lanes_of(model, record, CARRIED), field(model, record, PITCH)
+    mass, step = field(model, record, MODAL_MASS), columns_at_once(work)
+    for s in range(b):  # what a slave's momentum is by each master's rate
+        for i in range(0, m, step):
+            total = splat_columns(work, 0.0)
+            for t in range(b):
+                weight = parameter(work, model.parameters, mass + (m + s) * pitch + m + t)
+                total = fma(load_columns(work, slope + t * masters + i), weight, total)
+            store_columns(work, carried + s * masters + i, total)
+    mixed = field(model, record, IS_MIXED) > 0
+    for i in range(m):
+        for j in range(0, i + 1, step):
+            total = parameter_columns(work, model, mass + i * pitch + j)
+            for s in range(b):
+                own = load(work, slope + s * masters + i)
+                total = fma(load_columns(work, carried + s * masters + j), own, total)
+                if mixed:
+                    other = load_columns(work, slope + s * masters + j)
+                    weight = parameter(work, model.parameters, mass + i * pitch + m + s)
+                    total = fma(other, weight, total)
+                    weights = parameter_columns(work, model, mass + (m + s) * pitch + j)
+                    total = fma(weights, own, total)
+            store_columns(work, pairs + i * masters + j, total)
+
+
+@helper
+def gain_of(work, model, record, i):
+    """P_rη of master i, which has not yielded."""
+    return load6_apart(work, lanes_of(model, record, GAINS) + i, field(model, record, MODE_PITCH))
+
+
+@helper
+def pair_row(model, record, i):
+    """Where row i of P_ηη begins."""
+    return lanes_of(model, record, PAIRS) + i * field(model, record, MODE_PITCH)
+
+
+@helper
+def weigh(work, model, k, record, r, moving):
+    """Everything that M(k) is made of, kept in world axes; (m, mc, J) in axes of the body."""
+    couple_shapes(work, model, record, moving)
+    inertia = deformed_inertia(work, model, k, record)
+    _, h, j = rotate_inertia(r, inertia)
+    own = lanes_of(model, record, OWN)
+    store3(work, own + FIRST, h)
+    store_sym(work, own + SECOND, j)
+    couple_masters(work, model, record, r)
+    pair_masters(work, model, record)
+    return inertia
+
+
+@helper
+def own_inertia(work, model, k, record):
+    """(m, h, J) of a body that has been weighed, world axes."""
+    own = lanes_of(model, record, OWN)
+    mass = splat(work, 1.0) * parameter(work, model.parameters, body_parameters(k) + MASS)
+    return mass, load3(work, own + FIRST), load_sym(work, own + SECOND)
+
+
+@helper
+def own_bias(work, model, record):
+    """b of a body that has been loaded."""
+    return load6(work, lanes_of(model, record, OWN) + BIAS)
+
+
+@helper
+def square_of(w):
+    """−½(ωωᵀ) as what D of a shape is weighed with."""
+    return (
+        -0.5 * (w[0] * w[0]), -(w[0] * w[1]), -(w[0] * w[2]),
+        -0.5 * (w[1] * w[1]), -(w[1] * w[2]), -0.5 * (w[2] * w[2]),
+    )  # fmt: skip
+
+
+@helper
+def shape_biases(work, model, record, w):
+    """bₑ of every shape, with what the slaves' own acceleration adds, into BIASES."""
+    m, b, _ = shape_counts(model, record)
+    pitch, mass = field(model, record, PITCH), field(model, record, MODAL_MASS)
+    at, rates = lanes_of(model, record, COUPLING), lanes_of(model, record, ARM_RATE)
+    product, out = lanes_of(model, record, SLAVE_PRODUCT), lanes_of(model, record, BIASES)
+    step, squares, mixed = columns_at_once(work), square_of(w), field(model, record, IS_MIXED) > 0
+    for e in range(0, m + b, step):
+        first, second = columns6(work, at + e, pitch)
+        total = 2.0 * dot(w, columns3(work, rates + e, pitch))
+        total = fma(first[0], squares[0], fma(first[1], squares[1], total))
+        total = fma(first[2], squares[2], fma(second[0], squares[3], total))
+        total = fma(second[1], squares[4], fma(second[2], squares[5], total))
+        if mixed or e + step > m:
+            for s in range(b):
+                weights = parameter_columns(work, model, mass + (m + s) * pitch + e)
+                total = fma(weights, load(work, product + s), total)
+        store_columns(work, out + e, total)
+
+
+@helper
+def load_body(work, model, k, record, r, inertia):
+    """b: six numbers into OWN, one for each master into LOADS."""
+    m, b, masters = shape_counts(model, record)
+    rate, product = lanes_of(model, record, ETA_RATE), lanes_of(model, record, SLAVE_PRODUCT)
+    w = multiply_vector_transposed(r, load3(work, body_slot(k) + OMEGA))
+    zero, pitch = splat(work, 0.0), field(model, record, PITCH)
+    d_sum, c_sum, f_sum = (zero, zero, zero, zero, zero, zero), zero3(work), zero3(work)
+    at, integrals = lanes_of(model, record, COUPLING), field(model, record, SHAPE_INTEGRALS)
+    arms = at + 6 * pitch
+    for e in range(m + b):
+        x = load(work, rate + e)
+        d_sum = add_scaled_sym(d_sum, x, turning_of(work, at + e, pitch))
+        c_sum = add_scaled(c_sum, x, load3_apart(work, arms + e, pitch))
+        f_sum = add_scaled(f_sum, x, parameter3_apart(work, model, integrals + e, pitch))
+    _, h, j = inertia
+    turning = add(cross(w, add(multiply_sym_vector(j, w), c_sum)), multiply_sym_vector(d_sum, w))
+    pushing = cross(w, add_scaled(cross(w, h), 2.0, f_sum))
+    for s in range(b):
+        x, e = load(work, product + s), m + s
+        turning = add_scaled(turning, x, load3_apart(work, arms + e, pitch))
+        pushing = add_scaled(pushing, x, parameter3_apart(work, model, integrals + e, pitch))
+    own = lanes_of(model, record, OWN)
+    store6(work, own + BIAS, (multiply_vector(r, turning), multiply_vector(r, pushing)))
+    shape_biases(work, model, record, w)
+    biases, loads = lanes_of(model, record, BIASES), lanes_of(model, record, LOADS)
+    slope = lanes_of(model, record, SLOPE)
+    for i in range(0, m, columns_at_once(work)):
+        total = load_columns(work, biases + i)
+        for s in range(b):
+            share = load_columns(work, slope + s * masters + i)
+            total = fma(share, load(work, biases + m + s), total)
+        store_columns(work, loads + i, total)

@@ -1,0 +1,108 @@
+"""Energy, momentum and centre of mass of trees with flexible bodies: energy.py, with modes.
+
+Strain energy counts as potential.
+"""
+
+from __future__ import annotations
+
+from skodyn.jit import helper, routine
+from skodyn.kernels.aba_passes import add_scaled_spatial
+from skodyn.kernels.energy import ROW, shape
+from skodyn.kernels.entries import batch, one_state
+from skodyn.kernels.flexible.flexible_body import gain_of, own_inertia, pair_row
+from skodyn.kernels.flexible.flexible_kinematics import scatter_bent_velocities
+from skodyn.kernels.flexible.flexible_strain import strain_energy
+from skodyn.kernels.flexible.flexible_table import field, flexible_record
+from skodyn.kernels.flexible.flexible_tree import scatter_bent_rates
+from skodyn.kernels.forward_kinematics import POSITION, scatter_positions
+from skodyn.kernels.joint_motion import zero3
+from skodyn.kernels.kinematics import body_inertia
+from skodyn.kernels.status import NOT_FINITE, OK, failure
+from skodyn.kernels.workspace import (
+    MOTION,
+    ROTATION,
+    armature,
+    body_count,
+    body_slot,
+    load3,
+    load6,
+    load_matrix,
+    parameter3,
+    store_row3,
+    sum_slot,
+    velocity_count,
+)
+from skodyn.lanes import absolute, all_lanes, fma, load, load_rows, splat, store_rows
+from skodyn.model.flexible.flexible_layout import MODE_V, MODES
+from skodyn.model.layout import GRAVITY
+from skodyn.spatial.inertia import apply_inertia
+from skodyn.spatial.linear3 import add, add_cross, add_scaled, dot, scale, subtract
+from skodyn.spatial.motion import dot_spatial
+
+__all__ = ["ROW", "flexible_energy", "flexible_energy_batch", "sweep"]
+
+_INFINITY = float("inf")
+
+
+@routine
+def moved_modes(work, model, record, v, velocity, momentum):
+    """(momentum with that of the modes, twice what they add to the kinetic energy)."""
+    start = field(model, record, MODE_V)
+    energy = splat(work, 0.0)
+    for i in range(field(model, record, MODES)):
+        rate, u = load_rows(work, v, start + i), gain_of(work, model, record, i)
+        own = 2.0 * dot_spatial(u, velocity)
+        momentum = add_scaled_spatial(momentum, rate, u)
+        row = pair_row(model, record, i)
+        for j in range(i):
+            own = fma(2.0 * load(work, row + j), load_rows(work, v, start + j), own)
+        energy = fma(rate, fma(load(work, row + i), rate, own), energy)
+    return momentum, energy
+
+
+@helper
+def sweep(work, model, given, out):
+    """The twelve numbers; rows of v may be longer than velocities."""
+    status = scatter_bent_rates(work, model, given.q, given.v)
+    scatter_positions(work, model)
+    scatter_bent_velocities(work, model, given.v)
+    reference = load3(work, sum_slot(model, 0) + POSITION)
+    kinetic, mass, strain = splat(work, 0.0), splat(work, 0.0), splat(work, 0.0)
+    angular, linear, moment = zero3(work), zero3(work), zero3(work)
+    for k in range(body_count(model)):
+        slot, record = body_slot(k), flexible_record(model, k)
+        velocity = load6(work, slot + MOTION)
+        if record > 0:
+            inertia = own_inertia(work, model, k, record)
+            momentum = apply_inertia(inertia, velocity)
+            kinetic = fma(0.5, dot_spatial(velocity, momentum), kinetic)
+            momentum, more = moved_modes(work, model, record, given.v, velocity, momentum)
+            kinetic = fma(0.5, more, kinetic)
+            strain = strain + strain_energy(work, model, record)
+        else:
+            inertia = body_inertia(work, model, k, load_matrix(work, slot + ROTATION))
+            momentum = apply_inertia(inertia, velocity)
+            kinetic = fma(0.5, dot_spatial(velocity, momentum), kinetic)
+        arm = subtract(load3(work, sum_slot(model, k) + POSITION), reference)
+        angular = add_cross(add(angular, momentum[0]), arm, momentum[1])
+        linear = add(linear, momentum[1])
+        moment = add(moment, add_scaled(inertia[1], inertia[0], arm))
+        mass = mass + inertia[0]
+    for dof in range(velocity_count(model)):
+        rate = load_rows(work, given.v, dof)
+        kinetic = fma(0.5 * armature(work, model, dof) * rate, rate, kinetic)
+    g = parameter3(work, model, GRAVITY)
+    potential = strain - (dot(g, moment) + mass * dot(g, reference))
+    store_rows(work, out, 0, kinetic)
+    store_rows(work, out, 1, potential)
+    store_row3(work, out, 2, add_cross(angular, reference, linear))
+    store_row3(work, out, 5, linear)
+    store_row3(work, out, 8, add(reference, scale(1.0 / mass, moment)))
+    store_rows(work, out, 11, mass)
+    if status == OK and not all_lanes(absolute(kinetic + potential) < _INFINITY):
+        status = failure(NOT_FINITE, 0)
+    return status
+
+
+flexible_energy = one_state("flexible_energy", sweep, shape, "q v")
+flexible_energy_batch = batch("flexible_energy_batch", sweep, shape)

@@ -1,0 +1,155 @@
+"""What bending a flexible body costs: its strain energy, and the forces on its modes.
+
+The energy is ½ηᵀKη, and for beams what the next order of their curvature adds, at Gauss points g:
+
+    U = ½ηᵀKη + ½Σ_g w_g s_g²,   s = v′v″ + w′w″
+
+A mode bends in y, in z, or not at all: slopes and curvatures of those that do lie together, a list
+for each plane. The force on a mode is a sum over points. It is taken as four sums, one of every
+fourth point, so that four points of one state can be done at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from skodyn.jit import helper
+from skodyn.kernels.flexible.flexible_table import (
+    clear_columns,
+    field,
+    lanes_of,
+    parameter_columns,
+)
+from skodyn.lanes import (
+    columns_at_once,
+    fma,
+    load,
+    load_columns,
+    parameter,
+    splat,
+    splat_columns,
+    store_columns,
+    turn_square,
+)
+from skodyn.model.flexible.flexible_layout import (
+    BENDING,
+    BENT,
+    DAMPING,
+    ETA,
+    ETA_RATE,
+    FOUR,
+    GAUSS,
+    GAUSS_POINTS,
+    LOADS,
+    MODE_PITCH,
+    MODES,
+    PARTS,
+    POINT_PITCH,
+    STIFFNESS,
+)
+
+
+class Plane(NamedTuple):
+    """The modes that bend a beam in y, or in z."""
+
+    count: Any
+    entries: Any  # of each its number, and where its slopes and then its curvatures lie
+    pitch: Any  # from the former to the latter
+
+
+@helper
+def planes_of(model, record):
+    """That of y and that of z."""
+    table, pitch = field(model, record, BENDING), field(model, record, POINT_PITCH)
+    y, z = model.tree[table], model.tree[table + 1]
+    return Plane(y, table + 2, pitch), Plane(z, table + 2 + 2 * y, pitch)
+
+
+@helper
+def bend_plane(work, model, plane, eta, g):
+    """(slope, curvature) in a plane at the points from g on."""
+    slope, curvature = splat_columns(work, 0.0), splat_columns(work, 0.0)
+    for e in range(plane.count):
+        at = plane.entries + 2 * e
+        x, numbers = load(work, eta + model.tree[at]), model.tree[at + 1] + g
+        slope = fma(parameter_columns(work, model, numbers), x, slope)
+        curvature = fma(parameter_columns(work, model, numbers + plane.pitch), x, curvature)
+    return slope, curvature
+
+
+@helper
+def pull_plane(work, model, plane, parts, g, pull):
+    """Add what the points from g on pull the modes of a plane with, by slope and by curvature."""
+    for e in range(plane.count):
+        at = plane.entries + 2 * e
+        part, numbers = parts + FOUR * model.tree[at] + g % FOUR, model.tree[at + 1] + g
+        total = load_columns(work, part)
+        total = fma(parameter_columns(work, model, numbers), pull[0], total)
+        total = fma(parameter_columns(work, model, numbers + plane.pitch), pull[1], total)
+        store_columns(work, part, total)
+
+
+@helper
+def unbend_points(work, model, record):
+    """The force of the next order of curvature, of each mode in four parts, into PARTS."""
+    parts, eta = lanes_of(model, record, PARTS), lanes_of(model, record, ETA)
+    in_y, in_z = planes_of(model, record)
+    clear_columns(work, parts, FOUR * field(model, record, MODE_PITCH))
+    for g in range(0, field(model, record, GAUSS_POINTS), columns_at_once(work)):
+        v, vv = bend_plane(work, model, in_y, eta, g)
+        w, ww = bend_plane(work, model, in_z, eta, g)
+        weights = parameter_columns(work, model, field(model, record, GAUSS) + g)
+        pull = weights * fma(v, vv, w * ww)
+        pull_plane(work, model, in_y, parts, g, (pull * vv, pull * v))
+        pull_plane(work, model, in_z, parts, g, (pull * ww, pull * w))
+
+
+@helper
+def whole_force(work, parts, turned):
+    """The sum of the four parts of as many modes as columns are taken at once."""
+    at, apart = parts, 1
+    if columns_at_once(work) > 1:
+        turn_square(work, parts, turned, FOUR)
+        at, apart = turned, FOUR
+    first = load_columns(work, at) + load_columns(work, at + apart)
+    return first + (load_columns(work, at + 2 * apart) + load_columns(work, at + 3 * apart))
+
+
+@helper
+def strain_body(work, model, record, moving):
+    """Add Kη + Cη̇, and for beams the force of their curvature's next order, to LOADS."""
+    eta, rate = lanes_of(model, record, ETA), lanes_of(model, record, ETA_RATE)
+    loads, curved = lanes_of(model, record, LOADS), field(model, record, GAUSS_POINTS) > 0
+    stiffness, damping = field(model, record, STIFFNESS), field(model, record, DAMPING)
+    parts, turned = lanes_of(model, record, PARTS), lanes_of(model, record, BENT)
+    if curved:
+        unbend_points(work, model, record)
+    for i in range(0, field(model, record, MODES), columns_at_once(work)):
+        total, k = load_columns(work, loads + i), parameter_columns(work, model, stiffness + i)
+        total = fma(k, load_columns(work, eta + i), total)
+        if moving:
+            c = parameter_columns(work, model, damping + i)
+            total = fma(c, load_columns(work, rate + i), total)
+        if curved:
+            total = total + whole_force(work, parts + FOUR * i, turned)
+        store_columns(work, loads + i, total + 0.0)  # of two zeros the one without a sign
+
+
+@helper
+def strain_energy(work, model, record):
+    """½ηᵀKη, and what the next order of a beam's curvature adds."""
+    eta, p, total = lanes_of(model, record, ETA), model.parameters, splat(work, 0.0)
+    for i in range(field(model, record, MODES)):
+        x = load(work, eta + i)
+        total = fma(0.5 * parameter(work, p, field(model, record, STIFFNESS) + i) * x, x, total)
+    points, bent = field(model, record, GAUSS_POINTS), lanes_of(model, record, BENT)
+    if points > 0:
+        in_y, in_z = planes_of(model, record)
+        for g in range(0, points, columns_at_once(work)):
+            v, vv = bend_plane(work, model, in_y, eta, g)
+            w, ww = bend_plane(work, model, in_z, eta, g)
+            store_columns(work, bent + g, fma(v, vv, w * ww))
+        for g in range(points):
+            both, weight = load(work, bent + g), parameter(work, p, field(model, record, GAUSS) + g)
+            total = fma(0.5 * weight * both, both, total)
+    return total

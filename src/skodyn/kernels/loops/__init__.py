@@ -1,0 +1,1 @@
+"""Kernels of closed loops: their rows, factors, projections, embedded dynamics."""

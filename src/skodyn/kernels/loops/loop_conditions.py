@@ -1,0 +1,48 @@
+"""How near a configuration is to a singular one: the smallest pivot of its loops over the largest.
+
+Pivots of a factorisation with column pivoting follow the singular values within a small factor
+(G. H. Golub, C. F. Van Loan, Matrix Computations, section 5.4), and are at hand after a
+factorisation that costs less than an evaluation: so a run can look at each of its rows.
+"""
+
+from __future__ import annotations
+
+from skodyn.jit import FLOATS, INTS, RESULT, Group, helper, kernel
+from skodyn.kernels.kinematics import scatter_poses
+from skodyn.kernels.loops.loop_filling import COLUMNS
+from skodyn.kernels.loops.loop_groups import factor_groups, is_thorough
+from skodyn.kernels.loops.loop_table import group_at, group_count, loop_lane, stage_at
+from skodyn.kernels.workspace import PackedModel
+from skodyn.lanes import WIDTH_1, Rows, Work, load, pointer
+from skodyn.model.layout import NQ
+from skodyn.model.loops.loop_layout import PIVOT_LANE, RANK, STAGES, THOROUGH_AT
+
+_INFINITY = float("inf")
+
+
+@helper
+def group_condition(work, model, group):
+    """Of one group; infinite if nothing depends on anything."""
+    plan = model.tree[group + THOROUGH_AT] if is_thorough(work, model, group) else group
+    least, most = _INFINITY, 0.0  # reciprocals are kept; that of a pivot that has vanished is zero
+    for s in range(model.tree[plan + STAGES]):
+        stage = stage_at(model, plan, s)
+        for j in range(model.tree[stage + RANK]):
+            size = abs(load(work, loop_lane(model, stage + PIVOT_LANE) + j))
+            least, most = min(least, size), max(most, size)
+    return least / most if most > 0.0 else least
+
+
+@kernel(Group(PackedModel, (INTS, FLOATS)), FLOATS, RESULT, RESULT)
+def loop_conditions(arrays, q, out, lanes):
+    """The worst group's, for each of so many configurations, one behind the other in q."""
+    model = PackedModel(pointer(arrays.tree), pointer(arrays.parameters))
+    work, nq = Work(WIDTH_1, pointer(lanes)), model.tree[NQ]
+    for row in range(out.size):
+        given = Rows(pointer(q), row * nq, nq)
+        scatter_poses(work, model, given)
+        factor_groups(work, model, given, given, COLUMNS, False)
+        worst = _INFINITY
+        for g in range(group_count(model)):
+            worst = min(worst, group_condition(work, model, group_at(model, g)))
+        out[row] = worst

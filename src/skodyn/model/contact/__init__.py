@@ -1,0 +1,1 @@
+"""Contacts of a model: shapes that touch, the law, pairs, tables for kernels."""

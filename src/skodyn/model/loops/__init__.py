@@ -1,0 +1,1 @@
+"""Loops and couplings of a model: description, checks, assembly, tables for kernels."""

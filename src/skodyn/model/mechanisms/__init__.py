@@ -1,0 +1,1 @@
+"""Mechanisms given as a graph of links and joints, and the tree chosen for them."""

@@ -1,0 +1,1 @@
+"""Contacts of a run: forces, what is watched, and the implicit step."""

@@ -1,0 +1,1 @@
+"""Controllers: how laws are written, checked, packed, sampled and called."""
