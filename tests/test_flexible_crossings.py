@@ -12,6 +12,10 @@ import pytest
 
 import flexible_models
 import skodyn as sk
+from skodyn.model.layout import N_BODIES
+from skodyn.simulation.elements import Forces
+from skodyn.simulation.plan import Plan
+from skodyn.simulation.settings import IntegratorSettings
 
 REFUSAL = "does not take models with flexible bodies, and 'boom' is one; describe it by rigid seg"
 
@@ -225,3 +229,18 @@ def test_contacts_are_refused():
 def test_what_a_run_does_not_take_is_refused_by_name(acting, machine):
     with pytest.raises((sk.ModelError, sk.StateError), match="flexible bodies"):
         sk.simulate(machine, machine.neutral(), np.zeros(machine.nv), duration=0.01, **acting)
+
+
+def test_forces_on_flexible_bodies_stay_in_their_rows():
+    """Behind them lay whatever the heap had there: a model with modes is packed as more bodies."""
+    model = sk.load("scenarios/models/satellite_flexible.toml")
+    push = sk.Wrench("left", force=(0.1, 0.2, 0.3))
+    q, v = model.neutral(), np.zeros(model.nv)
+    settings = IntegratorSettings("rk4", dt=1e-4)
+    engine = Plan(model, q, v, 1e-3, settings, Forces(elements=(push,))).engine()
+    f_ext = engine.rates_and_forces(engine.advance(10))[2]
+    assert f_ext.shape == (10, model.n_bodies, 6)
+    expected = np.zeros((model.n_bodies, 6))
+    expected[model.body_names.index("left"), 3:] = push.force
+    np.testing.assert_array_equal(f_ext, np.broadcast_to(expected, f_ext.shape))
+    assert f_ext.base.size == 10 * 6 * int(engine._system.tree[N_BODIES])

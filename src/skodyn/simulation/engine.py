@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from skodyn.errors import StateError
 from skodyn.lanes import WIDTH_1
 from skodyn.lanes.cache_lines import line_zeros
+from skodyn.model.layout import N_BODIES
 from skodyn.model.model import Model
 from skodyn.simulation import adaptive_step
 from skodyn.simulation.adaptive_step import AdaptiveSchedule
@@ -257,13 +258,15 @@ class Engine:
         """The same, forces on bodies if there are any, and what drives of motions add."""
         vdot, tau = np.full((2, len(block.t), self.model.nv), np.nan)
         pushed = self.tables.codes[ON_BODIES] > 0
-        f_ext = np.zeros((len(block.t) if pushed else 0, self.model.n_bodies, 6))
+        packed = int(self._system.tree[N_BODIES])  # more than bodies where these have modes
+        f_ext = np.zeros((len(block.t) if pushed else 0, packed, 6))
         drive = np.zeros((len(block.t), self.model.nv))
         kept = drive if self.tables.flags is not None else drive[:0]
         given = StateRows(block.t, block.q.reshape(-1), block.y.reshape(-1))
         flat = (vdot.reshape(-1), tau.reshape(-1), f_ext.reshape(-1), kept.reshape(-1))
         evaluate_rows.ready(self._system, given, RateRows(*flat, self._rates))
-        return vdot, tau, f_ext if pushed else None, drive
+        of_bodies = f_ext[:, : self.model.n_bodies]
+        return vdot, tau, of_bodies if pushed else None, drive
 
     # ---- to go on later -----------------------------------------------------------------------
 
