@@ -10,6 +10,7 @@ from skodyn.cli.runs import check_scenario
 from skodyn.io.model_record import model_text, read_model
 from skodyn.model.contact.contact_estimates import mixed
 from skodyn.model.contact.contact_pairs import find_pairs
+from skodyn.model.contact.contacts import restitution_of
 from skodyn.model.shapes import Proximity, Surface
 
 mujoco = pytest.importorskip("mujoco")
@@ -69,7 +70,7 @@ def test_the_numbers_of_the_study(tmp_path):
     assert pair.law.stiffness == pytest.approx(26.7e3, rel=5e-3)
     assert "0.000367 m" in pair.from_file
     assert "its motion has 231" in pair.from_file
-    assert sk.model.contacts.restitution_of(pair.law.dissipation, 1.0) == pytest.approx(0.02)
+    assert restitution_of(pair.law.dissipation, 1.0) == pytest.approx(0.02)
 
 
 @pytest.mark.parametrize(

@@ -156,6 +156,8 @@ def linear3_kernel(w, x, out, n):
         row = put3(w, out, row, n, i, linear3.scale(k, a))
         row = put3(w, out, row, n, i, linear3.add_scaled(a, k, b))
         row = put3(w, out, row, n, i, linear3.add_cross(c, a, b))
+        for j in range(2, -1, -1):
+            row = put1(w, out, row, n, i, linear3.component(a, j))
         row = put3(w, out, row, n, i, linear3.column(m, 1))
         row = put9(w, out, row, n, i, linear3.from_columns(a, b, c))
         row = put9(w, out, row, n, i, linear3.transpose(m))
@@ -335,6 +337,7 @@ LINEAR3 = {
     "scale": lambda x: x.k * x.a,
     "add_scaled": lambda x: x.a + x.k * x.b,
     "add_cross": lambda x: x.c + np.cross(x.a, x.b),
+    "component": lambda x: x.a[::-1],
     "column": lambda x: matrix(x.m)[:, 1],
     "from_columns": lambda x: np.column_stack([x.a, x.b, x.c]),
     "transpose": lambda x: matrix(x.m).T,
