@@ -65,7 +65,7 @@ def check_embedded_dynamics(case):
     near(found, vdot, 100 * EPS * case.kappa * (case.speed_up + np.linalg.norm(vdot)))
 
 
-@pytest.mark.parametrize("seed", range(0, 120, 3))
+@pytest.mark.parametrize("seed", range(0, 120, 6))
 def test_kernels_agree_with_embedded_sko_models(seed):
     check_embedded_dynamics(case_of(seed))
 

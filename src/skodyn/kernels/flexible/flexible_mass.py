@@ -9,9 +9,9 @@ and a force R·h on its way inward also meets the modes whose node it passes, by
 
 from __future__ import annotations
 
-from skodyn.jit import brief_kernel, helper, routine
+from skodyn.jit import helper, routine
 from skodyn.kernels.aba_passes import eliminate_joint, pass_force_inward, passed_force
-from skodyn.kernels.entries import batch, one_state, one_state_signature, per_dof, row_of, square
+from skodyn.kernels.entries import batch, one_state, per_dof, square
 from skodyn.kernels.flexible.flexible_bending import carried_column
 from skodyn.kernels.flexible.flexible_body import gain_of, own_inertia, pair_row
 from skodyn.kernels.flexible.flexible_dynamics import (
@@ -38,7 +38,8 @@ from skodyn.kernels.matrices import (
     place_to_write,
     put,
 )
-from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
+from skodyn.kernels.solve_entries import solve_kernel
+from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,
     INERTIA,
@@ -54,10 +55,9 @@ from skodyn.kernels.workspace import (
     load_matrix,
     store_inertia,
     sum_slot,
-    unpack,
     velocity_count,
 )
-from skodyn.lanes import Rows, load, pointer, splat
+from skodyn.lanes import load, splat
 from skodyn.model.flexible.flexible_layout import FLEXIBLE_LANES, LOADS, MODE_V, MODES
 from skodyn.model.layout import FLEXIBLE, N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import articulated_from_inertia
@@ -194,21 +194,5 @@ def sweep_solve(work, model, given, out):
     return status if status != OK else solve(work, model, given.x, out)
 
 
-@brief_kernel(*one_state_signature(1))
-def flexible_solve(block, q, rhs, out):
-    """One state, any number of right-hand sides, each a row of `rhs`."""
-    work, model = unpack(block)
-    nv = velocity_count(model)
-    rows = rhs.size // max(nv, 1)
-    sizes = rhs.size == rows * nv and out.size == rhs.size
-    if not (sizes and coordinates_fit(model, q) and finite(rhs)):
-        return BAD_INPUT
-    status = prepare(work, model, row_of(q))
-    for row in range(rows):
-        given, result = Rows(pointer(rhs), row * nv, nv), Rows(pointer(out), row * nv, nv)
-        answer = solve(work, model, given, result)
-        status = status if status != OK else answer
-    return status
-
-
+flexible_solve = solve_kernel("flexible_solve", prepare, solve)
 flexible_solve_batch = batch("flexible_solve_batch", sweep_solve, per_dof)

@@ -1,4 +1,4 @@
-"""Controllers with a clock: the keys of samples, of their delay and noise (control.py)."""
+"""Controllers with a clock: the keys of samples, of their delay and noise (control_calls.py)."""
 
 from __future__ import annotations
 

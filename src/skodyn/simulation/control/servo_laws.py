@@ -1,4 +1,4 @@
-"""Servos that take samples, as control laws: sampled, held, delayed and given noise by control.py.
+"""Servos that take samples, as control laws: sampled, held, delayed and noisy by control_calls.py.
 
 Their params are a degree of freedom, its coordinate, and the numbers of the servo as its `pack`
 has them: kp, kd, ki, two of its own, the limits of torque and speed, a curve. The arithmetic is
