@@ -56,6 +56,7 @@ from skodyn.lanes import (
     load_rows,
     logarithm,
     parameter,
+    parameter_columns,
     parts_of,
     pointer,
     select,
@@ -71,6 +72,7 @@ from skodyn.lanes import (
     store_columns,
     store_four,
     store_rows,
+    table_entry,
     turn_square,
 )
 
@@ -378,6 +380,38 @@ def test_columns_go_along_with_a_lane(w):
     np.testing.assert_allclose(out[:8], x[0] * x[1:] + 1.0, rtol=1e-15)
     same_bits(out[8:16], x[0] - x[1:])
     assert (out[16] == 7.0).all()
+
+
+@helper
+def weighed_columns(w, numbers, places, out, n):
+    """n lanes of ones, weighed by the parameters that begin where a table says, and by each other.
+
+    A number is stored between two looks at the table and at the parameters, which lie apart.
+    """
+    table, constants, lanes = pointer(places), pointer(numbers), Work(w, pointer(out))
+    for i in range(0, n, columns_at_once(lanes)):
+        first = parameter_columns(lanes, constants, table_entry(table, 0) + i)
+        store_columns(lanes, i, first * splat_columns(lanes, 1.0))
+        again = parameter_columns(lanes, constants, table_entry(table, 1) + i)
+        store_columns(lanes, n + i, again * load_columns(lanes, i))
+
+
+@WIDTHS
+def test_parameters_are_taken_as_many_at_once_as_columns(w):
+    numbers, places = np.random.default_rng(1).normal(size=24), np.array([3, 14])
+    out = np.zeros((16, w.lanes))
+    run(weighed_columns, w, numbers, places, out.reshape(-1), 8)
+    same_bits(out[:8], np.tile(numbers[3:11, None], w.lanes))
+    same_bits(out[8:], np.tile((numbers[3:11] * numbers[14:22])[:, None], w.lanes))
+
+
+def test_parameters_of_each_lane_are_columns_too():
+    w = WIDTH_N_OWN_PARAMETERS
+    numbers = np.random.default_rng(1).normal(size=(24, LANES))
+    out = np.zeros((16, LANES))
+    run(weighed_columns, w, numbers.reshape(-1), np.array([3, 14]), out.reshape(-1), 8)
+    same_bits(out[:8], numbers[3:11])
+    same_bits(out[8:], numbers[3:11] * numbers[14:22])
 
 
 @helper

@@ -16,6 +16,8 @@ serves a single state and a batch:
     splat_columns(work, x)
     turn_square(work, at, to, pitch)    transpose four by four lanes
     parameter(work, p, i)   a model constant: a float shared by all lanes, or a lane of its own
+    parameter_columns(work, p, i)   as many of them as columns are taken at once
+    table_entry(tree, i)    an integer that is looked up often
     + − × ÷, unary −, comparisons, select, fma, sqrt, floor, absolute, sincos, any_lane, all_lanes
     single(work)            is this width 1? Known at compile time, as is states(work), the width
 
@@ -52,6 +54,7 @@ from skodyn.lanes.plain import (
     load_rows,
     logarithm,
     parameter,
+    parameter_columns,
     pointer,
     select,
     shift_pointer,
@@ -64,6 +67,7 @@ from skodyn.lanes.plain import (
     store_columns,
     store_four,
     store_rows,
+    table_entry,
     turn_square,
 )
 from skodyn.lanes.registers import LANES, WIDTH_N, WIDTH_N_OWN_PARAMETERS
@@ -95,6 +99,7 @@ __all__ = [
     "load_rows",
     "logarithm",
     "parameter",
+    "parameter_columns",
     "parts_of",
     "pointer",
     "select",
@@ -110,5 +115,6 @@ __all__ = [
     "store_columns",
     "store_four",
     "store_rows",
+    "table_entry",
     "turn_square",
 ]

@@ -9,6 +9,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.core.typing.templates import signature
 
+from skodyn.jit.memory_kinds import CONSTANTS, NUMBERS, lies_in
 from skodyn.lanes import plain
 from skodyn.lanes.compiled import LaneType, in_place
 
@@ -36,6 +37,18 @@ def _integers(typingctx: Any, source: Any) -> Any:
         return builder.bitcast(args[0], context.get_value_type(result))
 
     return signature(result, source), write
+
+
+@in_place(plain.table_entry)
+def _table_entry(typingctx: Any, table: Any, i: Any) -> Any:
+    if table != types.CPointer(types.int64):
+        raise TypingError(f"entries of tables are read through a pointer to integers, not {table}")
+
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        address = builder.gep(args[0], [_as_int(context, builder, args[1], i)])
+        return lies_in(builder.load(address), CONSTANTS)
+
+    return signature(types.int64, table, i), write
 
 
 @in_place(plain.shift_pointer)
@@ -83,11 +96,13 @@ def _check_rows(rows: Any) -> None:
 class _Memory:
     """The arguments of a call as the instructions that read and write them.
 
-    source: which argument is the memory, a Work or Rows or a plain pointer.
+    source: which argument is the memory, a Work or Rows or a plain pointer; kind: what lies there.
     """
 
-    def __init__(self, context: Any, builder: Any, sig: Any, args: Any, source: int = 0) -> None:
-        self.context, self.builder = context, builder
+    def __init__(
+        self, context: Any, builder: Any, sig: Any, args: Any, source: int = 0, kind: str = NUMBERS
+    ) -> None:
+        self.context, self.builder, self.kind = context, builder, kind
         self.types, self.args = sig.args, args
         self.lanes = _width(sig.args[0]).lanes
         self.source, self.data = sig.args[source], args[source]
@@ -108,22 +123,22 @@ class _Memory:
         """`lanes` numbers from element `index` on."""
         kind = ir.VectorType(ir.DoubleType(), lanes)
         address = self.builder.bitcast(self.at(index), kind.as_pointer())
-        return self.builder.load(address, align=8, typ=kind)
+        return lies_in(self.builder.load(address, align=8, typ=kind), self.kind)
 
     def store_vector(self, index: Any, value: Any) -> None:
         address = self.builder.bitcast(self.at(index), value.type.as_pointer())
-        self.builder.store(value, address, align=8)
+        lies_in(self.builder.store(value, address, align=8), self.kind)
 
     def load(self, index: Any, lanes: int) -> Any:
         if lanes == 1:
-            return self.builder.load(self.at(index))
+            return lies_in(self.builder.load(self.at(index)), self.kind)
         return self.load_vector(index, lanes)
 
     def store(self, index: Any, value: Any) -> None:
         if isinstance(value.type, ir.VectorType):
             self.store_vector(index, value)
         else:
-            self.builder.store(value, self.at(index))
+            lies_in(self.builder.store(value, self.at(index)), self.kind)
 
     def lane(self, n: int) -> Any:
         """Where lane n of the arguments begins."""
@@ -323,6 +338,23 @@ def _load_columns(typingctx: Any, work: Any, i: Any) -> Any:
         return memory.load_vector(memory.lane(1), result.width)
 
     return signature(result, work, i), write
+
+
+@in_place(plain.parameter_columns)
+def _parameter_columns(typingctx: Any, work: Any, array: Any, i: Any) -> Any:
+    _check_source(array)
+    w = _width(work)
+    result = _columns_type(w)
+
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        memory = _Memory(context, builder, sig, args, source=1, kind=CONSTANTS)
+        if w.lanes == 1:
+            return memory.load_vector(memory.integer(2), result.width)
+        if w.own_parameters:
+            return memory.load(memory.lane(2), w.lanes)
+        return context.cast(builder, memory.load(memory.integer(2), 1), types.float64, result)
+
+    return signature(result, work, array, i), write
 
 
 @in_place(plain.store_columns)

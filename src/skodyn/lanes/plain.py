@@ -82,6 +82,11 @@ def store(work: Work, i: int, x: Any) -> None:
     work.lanes[i] = x
 
 
+def table_entry(table: Any, i: int) -> Any:
+    """Integer i of a table that is read often and written by no kernel (jit/memory_kinds.py)."""
+    return table[i]
+
+
 def load_rows(work: Work, rows: Rows, i: int) -> Any:
     """Column i of the rows, a number for each state."""
     return rows.data[rows.first + i]
@@ -129,6 +134,11 @@ def splat_columns(work: Work, x: float) -> Any:
 
 def parameter(work: Work, array: Any, i: int) -> Any:
     """Model constant i: a float for all lanes, or one value per lane if the tag says so."""
+    return array[i]
+
+
+def parameter_columns(work: Work, array: Any, i: int) -> Any:
+    """As many model constants, from i on, as columns are taken at once."""
     return array[i]
 
 

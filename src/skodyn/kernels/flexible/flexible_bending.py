@@ -28,7 +28,7 @@ from skodyn.kernels.flexible.flexible_table import (
     store_columns6,
 )
 from skodyn.kernels.joint_motion import zero3
-from skodyn.kernels.workspace import load3, load6, parameter3, store3
+from skodyn.kernels.workspace import load6, parameter3
 from skodyn.lanes import (
     all_lanes,
     columns_at_once,
@@ -61,7 +61,6 @@ from skodyn.model.flexible.flexible_layout import (
     SLOPE,
     SLOPE_RATE,
     SQUARES,
-    TURN,
 )
 from skodyn.spatial.linear3 import add, add_cross, add_scaled, cross, dot, multiply_vector
 
@@ -234,26 +233,12 @@ def node_sum(work, model, product, x, out):
 
 @helper
 def node_pose(work, model, record, node):
-    """(r, turn) of a node, in axes of its body; kept for `known_pose`."""
+    """(r, turn) of a node, in axes of its body."""
     at = hung_lanes(model, record, node)
     shapes, eta = field(model, node, NODE_SHAPES), lanes_of(model, record, ETA)
     moved, theta = node_sum(work, model, shapes, eta, at + MOVED)
-    turn = turn_by(theta)
-    store3(work, at + TURN, (turn.square, turn.a, turn.b))
-    store(work, at + TURN + 3, turn.a_rate)
-    store(work, at + TURN + 4, turn.b_rate)
     s = parameter3(work, model, field(model, node, NODE_NUMBERS))
-    return add(s, moved), turn
-
-
-@helper
-def known_pose(work, model, record, node):
-    """What `node_pose` has found."""
-    at = hung_lanes(model, record, node)
-    moved, theta = load6(work, at + MOVED)
-    square, a, b = load3(work, at + TURN)
-    turn = Turn(theta, square, a, b, load(work, at + TURN + 3), load(work, at + TURN + 4))
-    return add(parameter3(work, model, field(model, node, NODE_NUMBERS)), moved), turn
+    return add(s, moved), turn_by(theta)
 
 
 @helper

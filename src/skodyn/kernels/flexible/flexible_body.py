@@ -27,7 +27,6 @@ from skodyn.kernels.flexible.flexible_table import (
     load3_apart,
     load6_apart,
     parameter3_apart,
-    parameter_columns,
     parameter_columns3,
     store_columns6,
 )
@@ -51,6 +50,7 @@ from skodyn.lanes import (
     load,
     load_columns,
     parameter,
+    parameter_columns,
     splat,
     splat_columns,
     store_columns,
@@ -124,7 +124,7 @@ def couple_shapes(work, model, record, moving):
     at, eta = lanes_of(model, record, COUPLING), lanes_of(model, record, ETA)
     constants = field(model, record, COUPLINGS)
     for here in range(0, COUPLING_NUMBERS * pitch, columns_at_once(work)):
-        store_columns(work, at + here, parameter_columns(work, model, constants + here))
+        store_columns(work, at + here, parameter_columns(work, model.parameters, constants + here))
     add_product(work, model, field(model, record, TURNING), eta, at)
     if moving:
         rate, out = lanes_of(model, record, ETA_RATE), lanes_of(model, record, ARM_RATE)
@@ -199,7 +199,7 @@ def pair_masters(work, model, record):
     mixed = field(model, record, IS_MIXED) > 0
     for i in range(m):
         for j in range(0, i + 1, step):
-            total = parameter_columns(work, model, mass + i * pitch + j)
+            total = parameter_columns(work, model.parameters, mass + i * pitch + j)
             for s in range(b):
                 own = load(work, slope + s * masters + i)
                 total = fma(load_columns(work, carried + s * masters + j), own, total)
@@ -207,7 +207,7 @@ def pair_masters(work, model, record):
                     other = load_columns(work, slope + s * masters + j)
                     weight = parameter(work, model.parameters, mass + i * pitch + m + s)
                     total = fma(other, weight, total)
-                    weights = parameter_columns(work, model, mass + (m + s) * pitch + j)
+                    weights = parameter_columns(work, model.parameters, mass + (m + s) * pitch + j)
                     total = fma(weights, own, total)
             store_columns(work, pairs + i * masters + j, total)
 
@@ -277,7 +277,7 @@ def shape_biases(work, model, record, w):
         total = fma(second[1], squares[4], fma(second[2], squares[5], total))
         if mixed or e + step > m:
             for s in range(b):
-                weights = parameter_columns(work, model, mass + (m + s) * pitch + e)
+                weights = parameter_columns(work, model.parameters, mass + (m + s) * pitch + e)
                 total = fma(weights, load(work, product + s), total)
         store_columns(work, out + e, total)
 

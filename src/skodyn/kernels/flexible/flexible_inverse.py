@@ -21,7 +21,7 @@ from skodyn.kernels.flexible.flexible_body import (
 from skodyn.kernels.flexible.flexible_dynamics import hang_force
 from skodyn.kernels.flexible.flexible_strain import strain_body
 from skodyn.kernels.flexible.flexible_table import clear_columns, field, flexible_record, lanes_of
-from skodyn.kernels.flexible.flexible_tree import add_modes, move, place
+from skodyn.kernels.flexible.flexible_tree import add_modes, place
 from skodyn.kernels.inverse_dynamics import OWN_FORCE
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import begin_scatter, body_inertia, ground_acceleration
@@ -95,7 +95,7 @@ def scatter_bent_forces(work, model, given):
     store6(work, MOTION, ground_acceleration(work, model))
     status = OK
     for k in range(body_count(model)):
-        r, l, sound = place(work, model, k, given.q)
+        r, l, a, sound = place(work, model, k, given.q, given.v)
         alpha = shift_motion(l, load6(work, body_slot(entry(model, k, PARENT)) + MOTION))
         if is_given(given.x):
             alpha = add_modes(work, model, k, given.x, alpha)
@@ -103,7 +103,7 @@ def scatter_bent_forces(work, model, given):
                 rate = load_rows(work, given.x, entry(model, k, V_START) + i)
                 alpha = add_scaled_spatial(alpha, rate, joint_column(work, model, k, i, r))
         if is_given(given.v):
-            alpha = add_spatial(alpha, move(work, model, k, r, l, given.v))
+            alpha = add_spatial(alpha, a)
         store6(work, body_slot(k) + MOTION, alpha)
         if flexible_record(model, k) > 0:
             f = bent_force(work, model, k, r, given, alpha)

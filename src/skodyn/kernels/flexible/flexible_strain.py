@@ -18,7 +18,6 @@ from skodyn.kernels.flexible.flexible_table import (
     clear_columns,
     field,
     lanes_of,
-    parameter_columns,
 )
 from skodyn.lanes import (
     columns_at_once,
@@ -26,6 +25,7 @@ from skodyn.lanes import (
     load,
     load_columns,
     parameter,
+    parameter_columns,
     splat,
     splat_columns,
     store_columns,
@@ -61,31 +61,32 @@ class Plane(NamedTuple):
 def planes_of(model, record):
     """That of y and that of z."""
     table, pitch = field(model, record, BENDING), field(model, record, POINT_PITCH)
-    y, z = model.tree[table], model.tree[table + 1]
+    y, z = field(model, table, 0), field(model, table, 1)
     return Plane(y, table + 2, pitch), Plane(z, table + 2 + 2 * y, pitch)
 
 
 @helper
 def bend_plane(work, model, plane, eta, g):
     """(slope, curvature) in a plane at the points from g on."""
-    slope, curvature = splat_columns(work, 0.0), splat_columns(work, 0.0)
+    slope, curvature, p = splat_columns(work, 0.0), splat_columns(work, 0.0), model.parameters
     for e in range(plane.count):
         at = plane.entries + 2 * e
-        x, numbers = load(work, eta + model.tree[at]), model.tree[at + 1] + g
-        slope = fma(parameter_columns(work, model, numbers), x, slope)
-        curvature = fma(parameter_columns(work, model, numbers + plane.pitch), x, curvature)
+        x, numbers = load(work, eta + field(model, at, 0)), field(model, at, 1) + g
+        slope = fma(parameter_columns(work, p, numbers), x, slope)
+        curvature = fma(parameter_columns(work, p, numbers + plane.pitch), x, curvature)
     return slope, curvature
 
 
 @helper
 def pull_plane(work, model, plane, parts, g, pull):
     """Add what the points from g on pull the modes of a plane with, by slope and by curvature."""
+    p = model.parameters
     for e in range(plane.count):
         at = plane.entries + 2 * e
-        part, numbers = parts + FOUR * model.tree[at] + g % FOUR, model.tree[at + 1] + g
+        part, numbers = parts + FOUR * field(model, at, 0) + g % FOUR, field(model, at, 1) + g
         total = load_columns(work, part)
-        total = fma(parameter_columns(work, model, numbers), pull[0], total)
-        total = fma(parameter_columns(work, model, numbers + plane.pitch), pull[1], total)
+        total = fma(parameter_columns(work, p, numbers), pull[0], total)
+        total = fma(parameter_columns(work, p, numbers + plane.pitch), pull[1], total)
         store_columns(work, part, total)
 
 
@@ -98,7 +99,7 @@ def unbend_points(work, model, record):
     for g in range(0, field(model, record, GAUSS_POINTS), columns_at_once(work)):
         v, vv = bend_plane(work, model, in_y, eta, g)
         w, ww = bend_plane(work, model, in_z, eta, g)
-        weights = parameter_columns(work, model, field(model, record, GAUSS) + g)
+        weights = parameter_columns(work, model.parameters, field(model, record, GAUSS) + g)
         pull = weights * fma(v, vv, w * ww)
         pull_plane(work, model, in_y, parts, g, (pull * vv, pull * v))
         pull_plane(work, model, in_z, parts, g, (pull * ww, pull * w))
@@ -122,13 +123,14 @@ def strain_body(work, model, record, moving):
     loads, curved = lanes_of(model, record, LOADS), field(model, record, GAUSS_POINTS) > 0
     stiffness, damping = field(model, record, STIFFNESS), field(model, record, DAMPING)
     parts, turned = lanes_of(model, record, PARTS), lanes_of(model, record, BENT)
+    p = model.parameters
     if curved:
         unbend_points(work, model, record)
     for i in range(0, field(model, record, MODES), columns_at_once(work)):
-        total, k = load_columns(work, loads + i), parameter_columns(work, model, stiffness + i)
+        k, total = parameter_columns(work, p, stiffness + i), load_columns(work, loads + i)
         total = fma(k, load_columns(work, eta + i), total)
         if moving:
-            c = parameter_columns(work, model, damping + i)
+            c = parameter_columns(work, p, damping + i)
             total = fma(c, load_columns(work, rate + i), total)
         if curved:
             total = total + whole_force(work, parts + FOUR * i, turned)

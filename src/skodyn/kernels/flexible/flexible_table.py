@@ -7,16 +7,17 @@ from typing import Any
 from skodyn.jit import helper
 from skodyn.kernels.workspace import body_count
 from skodyn.lanes import (
-    Work,
     columns_at_once,
     fma,
     load,
     load_columns,
     parameter,
+    parameter_columns,
     splat,
     splat_columns,
     store,
     store_columns,
+    table_entry,
 )
 from skodyn.model.flexible.flexible_layout import FLEXIBLE_LANES, FOUR, NODE_LANES, RECORDS
 from skodyn.model.layout import FLEXIBLE, FULL
@@ -27,50 +28,50 @@ def flexible_record(model, k):
     """Where the record of body k begins, 0 if it is rigid; the ground (−1) is."""
     if k < 0:
         return 0
-    return model.tree[model.tree[FLEXIBLE] + RECORDS + k]
+    return table_entry(model.tree, table_entry(model.tree, FLEXIBLE) + RECORDS + k)
 
 
 @helper
 def node_record(model, k):
     """Where the record of what body k hangs on begins, 0 if on no node."""
-    return model.tree[model.tree[FLEXIBLE] + RECORDS + body_count(model) + k]
+    records = table_entry(model.tree, FLEXIBLE) + RECORDS
+    return table_entry(model.tree, records + body_count(model) + k)
 
 
 @helper
 def field(model, record, i):
     """One integer of a record."""
-    return model.tree[record + i]
+    return table_entry(model.tree, record + i)
+
+
+@helper
+def first_three(model, place):
+    """The integers that a four or a row of a product begins with."""
+    return field(model, place, 0), field(model, place, 1), field(model, place, 2)
 
 
 @helper
 def lanes_of(model, record, i):
     """Where a table of a flexible body begins in the workspace."""
-    return model.tree[record + i]
+    return table_entry(model.tree, record + i)
 
 
 @helper
 def node_lanes(model, node):
     """Where Π of what hangs on a node begins."""
-    return model.tree[node + NODE_LANES]
+    return table_entry(model.tree, node + NODE_LANES)
 
 
 # ---- fours: one component of several masters or shapes, taken at once of one state ---------------
 
 
 @helper
-def parameter_columns(work, model, i):
-    """As many parameters as columns are taken at once."""
-    if columns_at_once(work) > 1:
-        return load_columns(Work(work.width, model.parameters), i)
-    return splat_columns(work, parameter(work, model.parameters, i))
-
-
-@helper
 def parameter_columns3(work, model, i, pitch):
+    p = model.parameters
     return (
-        parameter_columns(work, model, i),
-        parameter_columns(work, model, i + pitch),
-        parameter_columns(work, model, i + 2 * pitch),
+        parameter_columns(work, p, i),
+        parameter_columns(work, p, i + pitch),
+        parameter_columns(work, p, i + 2 * pitch),
     )
 
 
@@ -140,16 +141,16 @@ def add_product(work, model, product, x, out):
     tree = model.tree
     if columns_at_once(work) > 1:
         place = product + 2
-        for _ in range(tree[product]):
+        for _ in range(table_entry(tree, product)):
             _add_four(work, model, place, x, out)
-            place += 3 + tree[place + 1]
+            place += 3 + table_entry(tree, place + 1)
     else:
-        place = product + tree[product + 1]
-        rows = tree[place]
+        place = product + table_entry(tree, product + 1)
+        rows = table_entry(tree, place)
         place += 1
         for _ in range(rows):
             _add_row(work, model, place, x, out)
-            place += 3 + 2 * (tree[place + 1] + tree[place + 2])
+            place += 3 + 2 * (table_entry(tree, place + 1) + table_entry(tree, place + 2))
 
 
 @helper
@@ -158,13 +159,13 @@ def add_two_products(work, model, product, first, second):
     tree = model.tree
     if columns_at_once(work) > 1:
         place = product + 2
-        for _ in range(tree[product]):
-            if tree[place + 1] > FOUR:
+        for _ in range(table_entry(tree, product)):
+            if table_entry(tree, place + 1) > FOUR:
                 _add_four(work, model, place, first[0], first[1])
                 _add_four(work, model, place, second[0], second[1])
             else:
                 _add_two_fours(work, model, place, first, second)
-            place += 3 + tree[place + 1]
+            place += 3 + table_entry(tree, place + 1)
     else:
         add_product(work, model, product, first[0], first[1])
         add_product(work, model, product, second[0], second[1])
@@ -174,8 +175,9 @@ def add_two_products(work, model, product, first, second):
 def _add_four(work, model, place, x, out):
     """Four rows at once; of more than four columns every second one goes into a sum of its own, so
     that neither waits for the other."""
-    tree, columns = model.tree, place + 3
-    target, count, numbers = out + tree[place], tree[place + 1], tree[place + 2]
+    columns = place + 3
+    row, count, numbers = first_three(model, place)
+    target = out + row
     total = load_columns(work, target)
     if count == FOUR:
         total = _add_column(work, model, numbers, columns, x, total)
@@ -201,15 +203,14 @@ def _add_four(work, model, place, x, out):
 @helper
 def _add_column(work, model, numbers, column, x, total):
     """One column of four rows."""
-    weights = parameter_columns(work, model, numbers)
-    return fma(weights, load(work, x + model.tree[column]), total)
+    weights = parameter_columns(work, model.parameters, numbers)
+    return fma(weights, load(work, x + table_entry(model.tree, column)), total)
 
 
 @helper
 def _add_two_fours(work, model, place, first, second):
     """Up to four columns of four rows for two vectors."""
-    tree = model.tree
-    row, count, numbers = tree[place], tree[place + 1], tree[place + 2]
+    row, count, numbers = first_three(model, place)
     both = load_columns(work, first[1] + row), load_columns(work, second[1] + row)
     x, columns = (first[0], second[0]), place + 3
     if count == FOUR:
@@ -226,7 +227,8 @@ def _add_two_fours(work, model, place, first, second):
 
 @helper
 def _add_two_columns(work, model, numbers, column, x, both):
-    weights, at = parameter_columns(work, model, numbers), model.tree[column]
+    weights = parameter_columns(work, model.parameters, numbers)
+    at = table_entry(model.tree, column)
     return (
         fma(weights, load(work, x[0] + at), both[0]),
         fma(weights, load(work, x[1] + at), both[1]),
@@ -236,8 +238,8 @@ def _add_two_columns(work, model, numbers, column, x, both):
 @helper
 def _add_row(work, model, place, x, out):
     """One row without its zeros, in as many sums as its four has."""
-    tree = model.tree
-    target, count, others = out + tree[place], tree[place + 1], tree[place + 2]
+    row, count, others = first_three(model, place)
+    target = out + row
     total, at = load(work, target), place + 3
     for c in range(count):
         total = _add_entry(work, model, at + 2 * c, x, total)
@@ -251,8 +253,8 @@ def _add_row(work, model, place, x, out):
 
 @helper
 def _add_entry(work, model, at, x, total):
-    weight = parameter(work, model.parameters, model.tree[at + 1])
-    return fma(weight, load(work, x + model.tree[at]), total)
+    weight = parameter(work, model.parameters, table_entry(model.tree, at + 1))
+    return fma(weight, load(work, x + table_entry(model.tree, at)), total)
 
 
 def is_bent(tree: Any) -> bool:

@@ -6,14 +6,16 @@ E, away by r, with an angular velocity of its own. All else is as with rigid bod
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from skodyn.jit import helper
 from skodyn.kernels.aba_passes import add_scaled_spatial
+from skodyn.kernels.entries import is_given
 from skodyn.kernels.flexible.flexible_bending import (
     bend,
     bend_moving,
     carried_column,
     carry_modes,
-    known_pose,
     node_pose,
     node_rates,
     turn_matrix,
@@ -21,7 +23,7 @@ from skodyn.kernels.flexible.flexible_bending import (
 from skodyn.kernels.flexible.flexible_body import load_body, weigh
 from skodyn.kernels.flexible.flexible_strain import strain_body
 from skodyn.kernels.flexible.flexible_table import field, flexible_record, node_record
-from skodyn.kernels.joint_motion import coriolis_acceleration, joint_pose, relative_velocity
+from skodyn.kernels.joint_motion import coriolis_acceleration, joint_pose, relative_velocity, zero3
 from skodyn.kernels.kinematics import begin_scatter, move_body, place_body
 from skodyn.kernels.status import NOT_UNIT, OK, failure
 from skodyn.kernels.workspace import (
@@ -38,7 +40,7 @@ from skodyn.kernels.workspace import (
     store6,
     store_matrix,
 )
-from skodyn.lanes import load_rows
+from skodyn.lanes import Rows, load_rows
 from skodyn.model.flexible.flexible_layout import MODE_V, MODES
 from skodyn.model.layout import PARENT
 from skodyn.spatial.linear3 import (
@@ -51,47 +53,62 @@ from skodyn.spatial.linear3 import (
 )
 
 
+class Placed(NamedTuple):
+    """A body on a node: R, from the node to its origin, from its parent's origin to the node, and
+    how the node is turned in its body."""
+
+    rotation: Any
+    beyond: Any
+    arm: Any
+    turn: Any
+
+
 @helper
-def place(work, model, k, q):
-    """(R, l, sound) of body k; Π of its parent's modes, if it hangs on a node."""
-    node = node_record(model, k)
-    if node == 0:
-        return place_body(work, model, k, q)
+def place_on_node(work, model, k, node, q):
+    """(placed, l, sound) of body k; R, l and Π of its parent's modes are stored."""
     parent = entry(model, k, PARENT)
     record, outer = flexible_record(model, parent), load_matrix(work, body_slot(parent) + ROTATION)
     place_in_body, turn = node_pose(work, model, record, node)
     r, d, sound = joint_pose(work, model, k, multiply(outer, turn_matrix(turn)), q)
-    l = add(multiply_vector(outer, place_in_body), d)
-    slot = body_slot(k)
+    arm = multiply_vector(outer, place_in_body)
+    l, slot = add(arm, d), body_slot(k)
     store_matrix(work, slot + ROTATION, r)
     store3(work, slot + ARM, l)
     carry_modes(work, model, record, node, turn, outer, d)
-    return r, l, sound
+    return Placed(r, d, arm, turn), l, sound
 
 
 @helper
-def move(work, model, k, r, l, v):
+def move_on_node(work, model, k, node, placed, v):
     """Store ω(k); return a(k)."""
-    node = node_record(model, k)
-    if node == 0:
-        _, a = move_body(work, model, k, r, l, v)
-        return a
     parent = entry(model, k, PARENT)
     record, outer = flexible_record(model, parent), load_matrix(work, body_slot(parent) + ROTATION)
     inner = load3(work, body_slot(parent) + OMEGA)
-    place_in_body, turn = known_pose(work, model, record, node)
-    seen = node_rates(work, model, record, node, turn)
-    arm = multiply_vector(outer, place_in_body)
+    seen = node_rates(work, model, record, node, placed.turn)
     spin, velocity = multiply_vector(outer, seen.spin), multiply_vector(outer, seen.velocity)
     of_node = add(inner, spin)
-    motion = relative_velocity(work, model, k, r, v)
+    motion = relative_velocity(work, model, k, placed.rotation, v)
     store3(work, body_slot(k) + OMEGA, add(of_node, motion[0]))
-    d = (l[0] - arm[0], l[1] - arm[1], l[2] - arm[2])
-    turning, moving = coriolis_acceleration(of_node, d, motion)
+    turning, moving = coriolis_acceleration(of_node, placed.beyond, motion)
     faster = add_cross(multiply_vector(outer, seen.spin_rate), inner, spin)
-    carried = add_scaled(cross(inner, arm), 2.0, velocity)
-    moving = add_cross(add_cross(moving, inner, carried), faster, d)
+    carried = add_scaled(cross(inner, placed.arm), 2.0, velocity)
+    moving = add_cross(add_cross(moving, inner, carried), faster, placed.beyond)
     return add(turning, faster), add(moving, multiply_vector(outer, seen.acceleration))
+
+
+@helper
+def place(work, model, k, q, v):
+    """(R, l, a(k), sound) of body k; ω(k) is stored. Without v, a(k) is zero and nothing turns."""
+    node, a = node_record(model, k), (zero3(work), zero3(work))
+    if node == 0:
+        r, l, sound = place_body(work, model, k, q)
+        if is_given(v):
+            _, a = move_body(work, model, k, r, l, v)
+        return r, l, a, sound
+    placed, l, sound = place_on_node(work, model, k, node, q)
+    if is_given(v):
+        a = move_on_node(work, model, k, node, placed, v)
+    return placed.rotation, l, a, sound
 
 
 @helper
@@ -100,7 +117,7 @@ def scatter_bent_poses(work, model, q):
     begin_scatter(work, model, q)
     status = OK
     for k in range(body_count(model)):
-        _, _, sound = place(work, model, k, q)
+        _, _, _, sound = place(work, model, k, q, Rows(q.data, 0, 0))
         record = flexible_record(model, k)
         if record > 0:
             bend(work, model, record, q)
@@ -126,8 +143,7 @@ def scatter_bent_rates(work, model, q, v):
     begin_scatter(work, model, q)
     status = OK
     for k in range(body_count(model)):
-        r, l, sound = place(work, model, k, q)
-        a = move(work, model, k, r, l, v)
+        r, _, a, sound = place(work, model, k, q, v)
         store6(work, body_slot(k) + CORIOLIS, a)
         record = flexible_record(model, k)
         if record > 0:

@@ -52,8 +52,8 @@ NODE_NUMBERS, NODE_LANES = range(2)  # s, then φ and ψ of each shape; lanes, b
 NODE_SHAPES, NODE_SLAVES = range(2, 4)  # products: Σ φη and Σ ψη of all shapes, of slaves alone
 
 # its lanes, behind Π of every master
-MOVED, MOVED_RATE, MOVED_PRODUCT, TURN = 0, 8, 16, 24
-HUNG_LANES = 32
+MOVED, MOVED_RATE, MOVED_PRODUCT = 0, 8, 16
+HUNG_LANES = 24
 
 FOUR = 4
 """Numbers of one state that are taken at once: tables over shapes or masters lie component by
