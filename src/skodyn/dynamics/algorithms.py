@@ -182,13 +182,13 @@ class _PosesInOneTable:
     __name__ = "body_poses"
 
     @staticmethod
-    def py_func(block: Floats, q: Floats, axes: Floats, table: Floats) -> int:
+    def __wrapped__(block: Floats, q: Floats, axes: Floats, table: Floats) -> int:
         n, kernel = len(table) // _body_poses.POSE, _body_poses.body_poses.ready
         return int(kernel(block, q, axes, table[: 3 * n].reshape(n, 3, 3), table[3 * n :]))
 
     @property
     def ready(self) -> Callable[..., int]:
-        return self.py_func
+        return self.__wrapped__
 
 
 KINEMATICS = Algorithm(

@@ -120,7 +120,7 @@ def _takes(single: Any, forces_behind: bool) -> str:
 
     Parameters that have other names, such as rhs, are x.
     """
-    code = single.py_func.__code__
+    code = single.__wrapped__.__code__
     names = code.co_varnames[2 : code.co_argcount - 1]  # behind the block and q, before out
     words = [name if name in ("v", "f_ext") else "x" for name in names]
     return " ".join([*words, "f_ext"] if forces_behind else words)
