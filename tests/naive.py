@@ -31,8 +31,9 @@ SIZES = {  # kind: (nq, nv)
     "spherical": (4, 3),
     "free": (7, 6),
 }
-KINDS = tuple(kind for kind in SIZES if kind != "gimbal")
-"""What random systems are drawn from; a gimbal is a universal joint and one axis more."""
+NOT_DRAWN = ("gimbal",)  # it is a universal joint and one axis more
+KINDS = tuple(kind for kind in SIZES if kind not in NOT_DRAWN)
+"""What random systems are drawn from: with another kind, every one of them is another system."""
 
 
 # ---- vectors, rotations, quaternions: all analytic, so they hold for complex arguments too ----

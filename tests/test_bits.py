@@ -116,4 +116,5 @@ def test_results_have_the_bits_they_had(name):
 
 
 if __name__ == "__main__":
-    RECORD.write_text(json.dumps({name: found_of(name) for name in NAMES}, indent=1) + "\n")
+    found = {name: found_of(name) for name in NAMES}
+    RECORD.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")

@@ -1,5 +1,7 @@
 """What a person can get wrong in a call: each is refused in one sentence, nothing is misread."""
 
+import importlib
+import pkgutil
 import re
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 import adapters
 import naive
 import skodyn as sk
+import skodyn.dynamics
 from skodyn.dynamics.driver import Algorithm
 
 B = 11  # a register full, and some that overlap
@@ -652,3 +655,36 @@ def test_lengths_that_overflow_are_refused(name, batch):
     others = () if not others else (tip if len(others) == 2 else ([tip],))
     with pytest.raises(sk.DynamicsError, match=r"not finite at joint '.*too large for double"):
         getattr(sk, name)(model, *(given[n] for n in named), *others)
+
+
+def every_algorithm():
+    """Those of all modules of the package, by module and name."""
+    modules = [importlib.import_module(f"skodyn.dynamics.{m.name}") for m in
+               pkgutil.iter_modules(skodyn.dynamics.__path__)]  # fmt: skip
+    return {f"{module.__name__}.{name}": value for module in modules
+            for name, value in vars(module).items() if isinstance(value, Algorithm)}  # fmt: skip
+
+
+ALGORITHMS = every_algorithm()
+CALLED = {"", "v", "x", "v x", "v f_ext", "v x f_ext"}
+"""What `driver.run` has a call for."""
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_what_an_algorithm_takes_is_what_its_kernel_of_one_state_has(name):
+    algorithm = ALGORITHMS[name]
+    assert algorithm.takes in CALLED
+    given = algorithm.given(v := np.zeros(1), x := np.ones(1), f_ext := np.full(6, 2.0))
+    if algorithm.forces_behind:
+        assert len(given) == 2
+        assert np.array_equal(given[1][:-1], [*x, *f_ext])
+        return
+    named = {"v": v, "x": x, "f_ext": f_ext}
+    assert all(a is named[b] for a, b in zip(given, algorithm.takes.split(), strict=True))
+    signature = getattr(algorithm.single, "signature", None)
+    assert signature is None or len(given) == len(signature) - len(("block", "q", "out"))
+
+
+def test_an_x_that_no_kernel_takes_has_no_name():
+    odd = {n for n, a in ALGORITHMS.items() if a.x is not None and "x" not in a.takes.split()}
+    assert not odd

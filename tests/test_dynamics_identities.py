@@ -62,8 +62,7 @@ def run_kernel(algorithm, case, size, tau, f_ext):
     lanes = driver._lanes(case.model)
     block = pack_block(case.model.kernel_tree, case.model.parameters, lanes)
     out = np.full(size, np.nan)
-    given = {"v": case.v, "x": tau, "f": f_ext}
-    status = algorithm.ready(block, case.q, *[given[letter] for letter in algorithm.takes], out)
+    status = algorithm.ready(block, case.q, *algorithm.given(case.v, tau, f_ext), out)
     assert status == 0
     return out, block[len(block) - lanes :]
 

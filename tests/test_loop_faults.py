@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import skodyn as sk
 from exploring import examples
-from skodyn.model.joints import CLOSING, Joint
+from skodyn.model.joints import CATALOGUE, CLOSING, Joint
 from test_model_faults import GARBAGE, SOUND, built_or_refused
 
 NAN, INF = float("nan"), float("inf")
@@ -66,7 +66,6 @@ def coupling(*arguments: Any, **options: Any) -> Callable[[], tuple[str, ...]]:
     return faults
 
 
-LIST = "fixed, revolute, prismatic, helical, cylindrical, universal, planar, translation"
 ONE_COORDINATE = "couple joints with one coordinate, so take revolute, prismatic or helical ones."
 FIVE = "give one to 5 numbers, from that of degree 0 on."
 
@@ -129,7 +128,7 @@ TABLE: dict[str, tuple[Callable[[], tuple[str, ...]], str]] = {
     "a joint of one's own": (
         loop(joint=Own()),
         "Loop 'pin': joint is Own(armature=0.0, axis=(0.0, 0.0, 1.0), name=None), which cannot "
-        f"close a loop; take one of {LIST}, spherical, rod.",
+        f"close a loop; take one of {', '.join(CLOSING)}.",
     ),
     "armature": (
         loop(joint=sk.Revolute(armature=0.1)),
@@ -564,8 +563,7 @@ def test_what_is_no_table_is_refused(text: str, sentence: str, tmp_path: Path):
 def test_a_body_on_a_rod_is_refused_in_files(tmp_path: Path):
     rod = TREE.replace('"revolute", axis = [0, 1, 0]', '"rod", length = 1', 1)
     assert faults_in(tmp_path, (SOUND_FILE, rod)) == [
-        "m.toml:3: The joint of body 'a' has type 'rod'; use one of "
-        f"{LIST.replace('planar', 'gimbal, planar')}, spherical, free."
+        f"m.toml:3: The joint of body 'a' has type 'rod'; use one of {', '.join(CATALOGUE)}."
     ]
 
 

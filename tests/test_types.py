@@ -1,13 +1,16 @@
 """What a type checker sees of skodyn from outside: a type for every result, and words that fit."""
 
+import inspect
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_overloads
 
 import pytest
 
+import skodyn as sk
 from pages import BLOCK
 
 HERE = Path(__file__).parent
@@ -43,6 +46,30 @@ def test_no_result_is_any(revealed):
         known = re.sub(r"tuple\[Any, \.\.\.\]", "shape", found)  # NumPy has no shapes to tell,
         known = known.replace("ndarray[Any,", "ndarray[shape,")  # up to 2.1 in these words
         assert "Any" not in known, f"{lines[int(number) - 1]} is {found}"
+
+
+def public_results():
+    """(name, annotation of the result) of every public function, method and property."""
+    for name in sk.__all__:
+        thing = getattr(sk, name)
+        if inspect.isfunction(thing) and not get_overloads(thing):
+            yield name, thing.__annotations__["return"]
+        for part, value in vars(thing).items() if inspect.isclass(thing) else ():
+            found = getattr(value, "fget", None) or getattr(value, "func", None) or value
+            found = getattr(found, "__func__", found)
+            if inspect.isfunction(found) and not part.startswith("_"):
+                yield f"{name}.{part}", found.__annotations__.get("return", "nothing")
+
+
+FOR_THE_PACKAGE = {"Element.control_law", "PointSpring.part", "Trajectory.acting", "Wrench.part"}
+"""What runs and replays ask of elements, and nobody else."""
+
+
+def test_every_public_function_and_method_says_what_it_returns():
+    found = dict(public_results())
+    assert len(found) > 200
+    vague = {name for name, said in found.items() if said in ("Any", "Any | None", "nothing")}
+    assert vague == FOR_THE_PACKAGE
 
 
 def test_a_result_that_depends_on_the_argument_has_the_type_of_the_argument(revealed):

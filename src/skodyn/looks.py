@@ -7,10 +7,36 @@ are files, which flexible bodies write of themselves.
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
-__all__ = ["look"]
+__all__ = ["Page", "Picture", "look"]
+
+
+class Picture(Protocol):
+    """What `plot` returns: a picture that notebooks show."""
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write it as PNG, SVG or PDF."""
+        ...
+
+    def _repr_png_(self) -> bytes: ...
+
+
+class Page(Protocol):
+    """What `view` returns: a page of its own, which notebooks show and browsers open."""
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write it as one HTML file."""
+        ...
+
+    def open(self) -> Path:
+        """Open it in the browser."""
+        ...
+
+    def _repr_html_(self) -> str: ...
 
 
 def look(name: str, inside: str = "skodyn.view.shown") -> Any:

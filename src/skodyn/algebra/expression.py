@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from skodyn.algebra.spaces import Space
 from skodyn.algebra.vectors import StackedVector
 from skodyn.errors import StateError
-from skodyn.looks import look
+from skodyn.looks import Picture, look
 from skodyn.sko.blocks import Floats
 
 if TYPE_CHECKING:
@@ -224,13 +224,14 @@ class Operator(ABC):
 
     def plot(
         self, path: str | PathLike[str] | None = None, *, order: str = "tips first", title: str = ""
-    ) -> Any:
+    ) -> Picture:
         """A picture of the matrix at this state, or a PNG, SVG or PDF file at `path`.
 
         Entries are coloured by their size, over six decades, in blocks under the names of their
         bodies; zeros are blank. order: as of `dense`.
         """
-        return look("plot_operator")(self, path, order=order, title=title)
+        made: Picture = look("plot_operator")(self, path, order=order, title=title)
+        return made
 
     def trace(self) -> float:
         """The sum of the diagonal, where a recursion gives it."""

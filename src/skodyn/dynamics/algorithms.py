@@ -62,23 +62,20 @@ __all__ = [
 COUPLED_FORWARD = Algorithm(
     _coupled_kernels.forward_dynamics,
     _coupled_kernels.forward_dynamics_batch,
-    "vxf",
-    "tau",
+    x="tau",
     scratch=mimic_lanes,
     coupled=NATIVE,
 )
 COUPLED_SOLVE = Algorithm(
     _coupled_kernels.mass_matrix_solve,
     _coupled_kernels.mass_matrix_solve_batch,
-    "x",
-    "rhs",
+    x="rhs",
     scratch=mimic_lanes,
     coupled=NATIVE,
 )
 COUPLED_INVERSE = Algorithm(
     _coupled_kernels.mass_matrix_inverse,
     _coupled_kernels.mass_matrix_inverse_batch,
-    "",
     dimensions=2,
     scratch=mimic_lanes,
     coupled=NATIVE,
@@ -86,15 +83,13 @@ COUPLED_INVERSE = Algorithm(
 COUPLED_LOGDET = Algorithm(
     _coupled_kernels.mass_matrix_logdet,
     _coupled_kernels.mass_matrix_logdet_batch,
-    "",
     scratch=mimic_lanes,
     coupled=NATIVE,
 )
 LOOPED_FORWARD = Algorithm(
     _embedded.forward_dynamics,
     _embedded.forward_dynamics_batch,
-    "vxf",
-    "tau",
+    x="tau",
     forces_behind=True,
     scratch=loop_workspace,
     looped=NATIVE,
@@ -102,8 +97,7 @@ LOOPED_FORWARD = Algorithm(
 LOOPED_SOLVE = Algorithm(
     _embedded_solve.mass_matrix_solve,
     _embedded_solve.mass_matrix_solve_batch,
-    "x",
-    "rhs",
+    x="rhs",
     scratch=loop_workspace,
     looped=NATIVE,
 )
@@ -111,8 +105,7 @@ looped_forward = _coupled.by_kernel(LOOPED_FORWARD)
 FORWARD = Algorithm(
     _forward_dynamics.forward_dynamics,
     _forward_dynamics.forward_dynamics_batch,
-    "vx",
-    "tau",
+    x="tau",
     coupled=_coupled.by_kernel(COUPLED_FORWARD),
     looped=looped_forward,
     flexible=_flexible.BENT_FORWARD,
@@ -120,8 +113,7 @@ FORWARD = Algorithm(
 FORWARD_WITH_F_EXT = Algorithm(
     _forward_dynamics.forward_dynamics_with_f_ext,
     _forward_dynamics.forward_dynamics_batch,
-    "vxf",
-    "tau",
+    x="tau",
     coupled=_coupled.by_kernel(COUPLED_FORWARD),
     looped=looped_forward,
     flexible=_flexible.BENT_WITH_F_EXT,
@@ -129,23 +121,20 @@ FORWARD_WITH_F_EXT = Algorithm(
 INVERSE = Algorithm(
     _inverse_dynamics.inverse_dynamics,
     _inverse_dynamics.inverse_dynamics_batch,
-    "vx",
-    "vdot",
+    x="vdot",
     coupled=_coupled.projected,
     flexible=_flexible.BENT_INVERSE,
 )
 INVERSE_WITH_F_EXT = Algorithm(
     _inverse_dynamics.inverse_dynamics_with_f_ext,
     _inverse_dynamics.inverse_dynamics_batch,
-    "vxf",
-    "vdot",
+    x="vdot",
     coupled=_coupled.projected,
     flexible=_flexible.BENT_INVERSE_WITH_F_EXT,
 )
 MASS_MATRIX = Algorithm(
     _mass_matrix.mass_matrix,
     _mass_matrix.mass_matrix_batch,
-    "",
     dimensions=2,
     scratch=lambda model: matrix_lanes(model.nv),
     coupled=_coupled.projected_matrix,
@@ -154,8 +143,7 @@ MASS_MATRIX = Algorithm(
 SOLVE = Algorithm(
     _solve.mass_matrix_solve,
     _solve.mass_matrix_solve_batch,
-    "x",
-    "rhs",
+    x="rhs",
     coupled=_coupled.by_kernel(COUPLED_SOLVE),
     looped=_coupled.by_kernel(LOOPED_SOLVE),
     flexible=_flexible.BENT_SOLVE,
@@ -163,7 +151,6 @@ SOLVE = Algorithm(
 MASS_INVERSE = Algorithm(
     _mass_inverse.mass_matrix_inverse,
     _mass_inverse.mass_matrix_inverse_batch,
-    "",
     dimensions=2,
     scratch=lambda model: int(_mass_inverse.inverse_lanes(model.indices, model.nv)),
     coupled=_coupled.by_kernel(COUPLED_INVERSE),
@@ -171,13 +158,11 @@ MASS_INVERSE = Algorithm(
 LOGDET = Algorithm(
     _logdet.mass_matrix_logdet,
     _logdet.mass_matrix_logdet_batch,
-    "",
     coupled=_coupled.by_kernel(COUPLED_LOGDET),
 )
 BIAS = Algorithm(
     _inverse_dynamics.bias_force,
     _inverse_dynamics.inverse_dynamics_batch,
-    "vf",
     coupled=_coupled.projected,
     looped=_looped.as_tree,
     flexible=_flexible.BENT_BIAS,
@@ -185,7 +170,6 @@ BIAS = Algorithm(
 GRAVITY = Algorithm(
     _inverse_dynamics.gravity_force,
     _inverse_dynamics.inverse_dynamics_batch,
-    "",
     coupled=_coupled.projected,
     looped=_looped.as_tree,
     flexible=_flexible.BENT_GRAVITY,
@@ -197,21 +181,19 @@ class _PosesInOneTable:
 
     __name__ = "body_poses"
 
+    @staticmethod
+    def __wrapped__(block: Floats, q: Floats, axes: Floats, table: Floats) -> int:
+        n, kernel = len(table) // _body_poses.POSE, _body_poses.body_poses.ready
+        return int(kernel(block, q, axes, table[: 3 * n].reshape(n, 3, 3), table[3 * n :]))
+
     @property
     def ready(self) -> Callable[..., int]:
-        kernel = _body_poses.body_poses.ready
-
-        def into_table(block: Floats, q: Floats, axes: Floats, table: Floats) -> int:
-            n = len(table) // _body_poses.POSE
-            return int(kernel(block, q, axes, table[: 3 * n].reshape(n, 3, 3), table[3 * n :]))
-
-        return into_table
+        return self.__wrapped__
 
 
 KINEMATICS = Algorithm(
     _PosesInOneTable(),
     _body_poses.body_poses_batch,
-    "x",
     dimensions=2,
     coupled=_coupled.expanded,
     looped=_looped.as_tree,
@@ -219,7 +201,6 @@ KINEMATICS = Algorithm(
 VELOCITIES = Algorithm(
     _kinematics.velocities,
     _kinematics.forward_kinematics_batch,
-    "v",
     dimensions=2,
     coupled=_coupled.expanded,
     looped=_looped.as_tree,
@@ -228,7 +209,6 @@ VELOCITIES = Algorithm(
 JACOBIAN = Algorithm(
     _jacobian.jacobian,
     _jacobian.jacobian_batch,
-    "x",
     dimensions=2,
     coupled=_coupled.projected,
     looped=_looped.as_tree,
@@ -237,17 +217,15 @@ JACOBIAN = Algorithm(
 JACOBIAN_DOT_V = Algorithm(
     _jacobian.jacobian_dot_v,
     _jacobian.jacobian_dot_v_batch,
-    "vx",
     coupled=_coupled.expanded,
     looped=_looped.as_tree,
 )
 ENERGY = Algorithm(
     _energy.energy,
     _energy.energy_batch,
-    "v",
     coupled=_coupled.expanded,
     looped=_looped.as_tree,
     flexible=_flexible.BENT_ENERGY,
 )
-COMPLIANCE = Algorithm(_compliance.compliance, _compliance.compliance_batch, "x", dimensions=2)
-JOINT_FORCES = Algorithm(_joint_forces.joint_forces, _joint_forces.joint_forces_batch, "vxf", "tau")
+COMPLIANCE = Algorithm(_compliance.compliance, _compliance.compliance_batch, dimensions=2)
+JOINT_FORCES = Algorithm(_joint_forces.joint_forces, _joint_forces.joint_forces_batch, x="tau")

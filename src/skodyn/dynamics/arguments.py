@@ -90,7 +90,7 @@ def read_arguments(
 ) -> Inputs:
     """Every argument as a finite contiguous table, or a StateError that lists all that is wrong."""
     faults: list[Fault] = []
-    shared = algorithm.argument is None
+    shared = algorithm.x is None
     tables = {
         "q": _table(q, "q", (model.nq,), faults),
         "v": _optional_table(v, "v", (model.nv,), faults),
@@ -99,7 +99,7 @@ def read_arguments(
     if shared:
         free = _as_kernels_take_it(np.asarray(x))
     else:
-        name = str(algorithm.argument)
+        name = str(algorithm.x)
         tables[name] = _optional_table(x, name, (model.nv,), faults)
     batches = {
         name: t.shape[0] for name, t in tables.items() if t is not None and t.ndim > _base(name)
@@ -112,7 +112,7 @@ def read_arguments(
     shape = (next(iter(batches.values())),) if batches else ()
     spread = {name: _spread(t, shape, _base(name)) for name, t in tables.items()}
     if not shared:
-        free = spread[str(algorithm.argument)]
+        free = spread[str(algorithm.x)]
     return Inputs(shape, spread["q"], spread["v"], free, spread["f_ext"], shared)
 
 
@@ -171,8 +171,8 @@ def check_finite(algorithm: Algorithm, inputs: Inputs) -> None:
     """A StateError that names the first number of each argument that is not finite, if any."""
     faults: list[Fault] = []
     named = {"q": inputs.q, "v": inputs.v, "f_ext": inputs.f_ext}
-    if algorithm.argument is not None:
-        named[algorithm.argument] = inputs.x
+    if algorithm.x is not None:
+        named[algorithm.x] = inputs.x
     for name, table in named.items():
         _finite(table, name, faults)
     if faults:

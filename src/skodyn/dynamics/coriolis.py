@@ -18,7 +18,6 @@ __all__ = ["christoffel_symbols", "coriolis_matrix"]
 CORIOLIS = Algorithm(
     _coriolis.coriolis_matrix,
     _coriolis.coriolis_matrix_batch,
-    "v",
     dimensions=2,
     scratch=lambda model: _coriolis.coriolis_lanes(model.n_bodies, model.nv),
     coupled=_coupled.projected_square,

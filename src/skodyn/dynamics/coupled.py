@@ -49,8 +49,8 @@ def expand(
         v, x = (a if a.size else NOTHING for a in (inputs.v, inputs.x))
     joints = model.coupling
     full_v = v if v is NOTHING else joints.expand_v(v)
-    if x is not NOTHING and algorithm.argument is not None:
-        x = joints.expand_v(x) if algorithm.argument == "vdot" else joints.spread(x)
+    if x is not NOTHING and algorithm.x is not None:
+        x = joints.expand_v(x) if algorithm.x == "vdot" else joints.spread(x)
     return joints.expand_q(q), full_v, x, f_ext
 
 
@@ -60,7 +60,7 @@ def _plain_state(algorithm: Algorithm, model: Model, q: Any, v: Any, x: Any, f_e
         f_ext is None
         and _plain(q, model.nq)
         and (v is NOTHING or _plain(v, model.nv))
-        and (x is NOTHING or algorithm.argument is None or _plain(x, model.nv))
+        and (x is NOTHING or algorithm.x is None or _plain(x, model.nv))
     )
 
 

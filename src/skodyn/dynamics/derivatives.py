@@ -35,8 +35,7 @@ __all__ = ["forward_dynamics_derivatives", "inverse_dynamics_derivatives"]
 INVERSE = Algorithm(
     _inverse.inverse_dynamics_derivatives,
     _inverse.inverse_dynamics_derivatives_batch,
-    "vxf",
-    "vdot",
+    x="vdot",
     dimensions=3,
     scratch=lambda model: _inverse.derivative_lanes(model.n_bodies, model.nv),
     coupled=_coupled.projected_square,
@@ -125,8 +124,7 @@ def _forward_coupled(
 FORWARD = Algorithm(
     _forward.forward_dynamics_derivatives,
     _forward.forward_dynamics_derivatives_batch,
-    "vxf",
-    "tau",
+    x="tau",
     dimensions=3,
     scratch=lambda model: _forward.derivative_lanes(model.indices, model.nv),
     coupled=_forward_coupled,

@@ -27,15 +27,14 @@ __all__ = [
     "velocity_from_diagonal",
 ]
 
-VELOCITY = Algorithm(_factor.diagonal_velocity, _factor.diagonal_velocity_batch, "x", "v")
-VELOCITY_BACK = Algorithm(_sample.sample_velocity, _sample.sample_velocity_batch, "x", "nu")
-FORCE = Algorithm(_factor.diagonal_force, _factor.diagonal_force_batch, "x", "tau")
-FORCE_BACK = Algorithm(_factor.force_from_diagonal, _factor.force_from_diagonal_batch, "x", "e")
+VELOCITY = Algorithm(_factor.diagonal_velocity, _factor.diagonal_velocity_batch, x="v")
+VELOCITY_BACK = Algorithm(_sample.sample_velocity, _sample.sample_velocity_batch, x="nu")
+FORCE = Algorithm(_factor.diagonal_force, _factor.diagonal_force_batch, x="tau")
+FORCE_BACK = Algorithm(_factor.force_from_diagonal, _factor.force_from_diagonal_batch, x="e")
 RATE = Algorithm(
     _rate.diagonal_rate,
     _rate.diagonal_rate_batch,
-    "vx",
-    "vdot",
+    x="vdot",
     scratch=lambda model: _rate.rate_lanes(model.n_bodies, model.nv),
 )
 

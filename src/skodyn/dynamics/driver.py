@@ -51,23 +51,22 @@ NATIVE = object()
 
 
 class Algorithm:
-    """A pair of kernels, and what they take.
+    """A pair of kernels, and how their arguments come about.
 
-    takes: which of v, x and f_ext (written "vxf") the kernel of one state has between q and out.
-    argument: what x is called in messages; it has one row per state. Without a name x is a table
-    shared by all states. forces_behind: the kernel of one state takes f_ext behind x, in one array.
-    dimensions: of the result for one state. scratch: how many lanes the kernels need behind the
-    workspace that all share, for a model. coupled, looped: how to do it for models with mimic
-    joints (coupled.py), with loops (looped.py); NATIVE if the kernels know them. flexible: the
-    algorithm for models with flexible bodies, NATIVE if it is that.
+    What the kernel of one state takes is read from its parameters (`takes`). x: the name that
+    callers know its x by, of which there is one for each state: tau, vdot, rhs. Without a name x is
+    a table that all states share, of points or frames. forces_behind: the kernel of one state takes
+    f_ext behind x, in one array. dimensions: of the result for one state. scratch: how many lanes
+    the kernels need behind the workspace that all share, for a model. coupled, looped: how to do it
+    for models with mimic joints (coupled.py), with loops (looped.py); NATIVE if the kernels know
+    them. flexible: the algorithm for models with flexible bodies, NATIVE if it is that.
     """
 
     def __init__(
         self,
         single: Any,
         batch: Any,
-        takes: str,
-        argument: str | None = None,
+        x: str | None = None,
         dimensions: int = 1,
         forces_behind: bool = False,
         scratch: Callable[[Model], int] | None = None,
@@ -76,8 +75,9 @@ class Algorithm:
         flexible: Algorithm | object | None = None,
     ) -> None:
         self.single, self.batch = single, batch
-        self.takes, self.argument, self.dimensions = takes, argument, dimensions
+        self.takes, self.x, self.dimensions = _takes(single, forces_behind), x, dimensions
         self.forces_behind = forces_behind
+        self._places = [("v", "x", "f_ext").index(name) for name in self.takes.split()]
         self.scratch, self.coupled, self.looped = scratch, coupled, looped
         self.flexible = flexible
         self.alone = 0  # states that have been done one by one
@@ -95,7 +95,8 @@ class Algorithm:
     def given(self, v: Any, x: Any, forces: Any) -> list[Any]:
         """What the kernel of one state takes between q and out."""
         if not self.forces_behind:
-            return [a for a, c in ((v, "v"), (x, "x"), (forces, "f")) if c in self.takes]
+            given = v, x, forces
+            return [given[place] for place in self._places]
         if forces is None:
             raise TypeError("forces of another shape")
         return [v, np.concatenate((x, forces, MARK)) if forces.size and np.ndim(x) == 1 else x]
@@ -112,6 +113,17 @@ class Algorithm:
             return False
         self.alone += rows
         return self.alone < FEW
+
+
+def _takes(single: Any, forces_behind: bool) -> str:
+    """What a kernel of one state has between q and out: some of "v x f_ext", in this order.
+
+    Parameters that have other names, such as rhs, are x.
+    """
+    code = single.__wrapped__.__code__
+    names = code.co_varnames[2 : code.co_argcount - 1]  # behind the block and q, before out
+    words = [name if name in ("v", "f_ext") else "x" for name in names]
+    return " ".join([*words, "f_ext"] if forces_behind else words)
 
 
 def run(
@@ -132,7 +144,7 @@ def run(
         result = np.empty(shape) if out is None else out
         takes, kernel, block = algorithm.takes, algorithm.ready, block_of(algorithm, model)
         try:
-            if takes == "vxf":
+            if takes == "v x f_ext":
                 forces = NOTHING if f_ext is None else flat_forces(model, f_ext)
                 status = kernel(block, q, v, x, forces, result)
             elif takes == "":
@@ -141,7 +153,7 @@ def run(
                 status = kernel(block, q, v, result)
             elif takes == "x":
                 status = kernel(block, q, x, result)
-            elif takes == "vf":
+            elif takes == "v f_ext":
                 forces = NOTHING if f_ext is None else flat_forces(model, f_ext)
                 status = kernel(block, q, v, forces, result)
             else:

@@ -36,37 +36,32 @@ def _lanes(model: Model) -> int:
     return flexible_lanes(model.kernel_tree)
 
 
-def _bent(
-    single: Any, batch: Any, takes: str, argument: str | None = None, **more: Any
-) -> Algorithm:
-    return Algorithm(single, batch, takes, argument, **{"scratch": _lanes, **more}, flexible=NATIVE)
+def _bent(single: Any, batch: Any, x: str | None = None, **more: Any) -> Algorithm:
+    return Algorithm(single, batch, x, **{"scratch": _lanes, **more}, flexible=NATIVE)
 
 
-BENT_FORWARD = _bent(_forward.flexible_forward, _forward.flexible_forward_batch, "vx", "tau")
+BENT_FORWARD = _bent(_forward.flexible_forward, _forward.flexible_forward_batch, x="tau")
 BENT_WITH_F_EXT = _bent(
-    _forward.flexible_forward_with_f_ext, _forward.flexible_forward_batch, "vxf", "tau"
+    _forward.flexible_forward_with_f_ext, _forward.flexible_forward_batch, x="tau"
 )
-BENT_INVERSE = _bent(_inverse.flexible_inverse, _inverse.flexible_inverse_batch, "vx", "vdot")
+BENT_INVERSE = _bent(_inverse.flexible_inverse, _inverse.flexible_inverse_batch, x="vdot")
 BENT_INVERSE_WITH_F_EXT = _bent(
-    _inverse.flexible_inverse_with_f_ext, _inverse.flexible_inverse_batch, "vxf", "vdot"
+    _inverse.flexible_inverse_with_f_ext, _inverse.flexible_inverse_batch, x="vdot"
 )
-BENT_BIAS = _bent(_inverse.flexible_bias, _inverse.flexible_inverse_batch, "vf")
-BENT_GRAVITY = _bent(_inverse.flexible_gravity, _inverse.flexible_inverse_batch, "")
+BENT_BIAS = _bent(_inverse.flexible_bias, _inverse.flexible_inverse_batch)
+BENT_GRAVITY = _bent(_inverse.flexible_gravity, _inverse.flexible_inverse_batch)
 BENT_MASS = _bent(
     _mass.flexible_mass_matrix,
     _mass.flexible_mass_matrix_batch,
-    "",
     dimensions=2,
     scratch=lambda model: _lanes(model) + matrix_lanes(model.nv),
 )
-BENT_SOLVE = _bent(_mass.flexible_solve, _mass.flexible_solve_batch, "x", "rhs")
+BENT_SOLVE = _bent(_mass.flexible_solve, _mass.flexible_solve_batch, x="rhs")
 BENT_KINEMATICS = _bent(
-    _kinematics.flexible_kinematics, _kinematics.flexible_kinematics_batch, "", dimensions=2
+    _kinematics.flexible_kinematics, _kinematics.flexible_kinematics_batch, dimensions=2
 )
 BENT_VELOCITIES = _bent(
-    _kinematics.flexible_velocities, _kinematics.flexible_kinematics_batch, "v", dimensions=2
+    _kinematics.flexible_velocities, _kinematics.flexible_kinematics_batch, dimensions=2
 )
-BENT_JACOBIAN = _bent(
-    _jacobian.flexible_jacobian, _jacobian.flexible_jacobian_batch, "x", dimensions=2
-)
-BENT_ENERGY = _bent(_energy.flexible_energy, _energy.flexible_energy_batch, "v")
+BENT_JACOBIAN = _bent(_jacobian.flexible_jacobian, _jacobian.flexible_jacobian_batch, dimensions=2)
+BENT_ENERGY = _bent(_energy.flexible_energy, _energy.flexible_energy_batch)

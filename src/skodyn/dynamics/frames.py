@@ -23,7 +23,6 @@ __all__ = ["frame_poses", "frame_velocities"]
 POSES = Algorithm(
     _frame_motion.frame_poses,
     _frame_motion.frame_poses_batch,
-    "x",
     dimensions=2,
     coupled=_coupled.expanded,
     looped=_looped.as_tree,
@@ -31,7 +30,6 @@ POSES = Algorithm(
 VELOCITIES = Algorithm(
     _frame_motion.frame_velocities,
     _frame_motion.frame_velocities_batch,
-    "vx",
     dimensions=2,
     coupled=_coupled.expanded,
     looped=_looped.as_tree,

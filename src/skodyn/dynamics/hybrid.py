@@ -43,7 +43,7 @@ from skodyn.typing import (
 __all__ = ["HybridDynamics", "hybrid_dynamics"]
 
 HYBRID = Algorithm(
-    _hybrid.hybrid_dynamics, _hybrid.hybrid_dynamics_batch, "vxf", "tau or vdot", dimensions=2
+    _hybrid.hybrid_dynamics, _hybrid.hybrid_dynamics_batch, x="tau or vdot", dimensions=2
 )
 
 BOTH = _hybrid.hybrid_dynamics_of_both

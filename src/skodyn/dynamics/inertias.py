@@ -15,8 +15,8 @@ from skodyn.typing import Coordinates, Floats
 
 __all__ = ["BodyInertias", "body_inertias", "joint_columns"]
 
-INERTIAS = Algorithm(kernel.body_inertias, kernel.body_inertias_batch, "")
-COLUMNS = Algorithm(_columns.joint_columns, _columns.joint_columns_batch, "", dimensions=2)
+INERTIAS = Algorithm(kernel.body_inertias, kernel.body_inertias_batch)
+COLUMNS = Algorithm(_columns.joint_columns, _columns.joint_columns_batch, dimensions=2)
 _SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
 
 

@@ -38,16 +38,14 @@ __all__ = [
 ]
 
 
-def _query(single: Any, batch: Any, takes: str, dimensions: int = 1) -> Algorithm:
-    return Algorithm(
-        single, batch, takes, dimensions=dimensions, scratch=loop_workspace, looped=NATIVE
-    )
+def _query(single: Any, batch: Any, dimensions: int = 1) -> Algorithm:
+    return Algorithm(single, batch, dimensions=dimensions, scratch=loop_workspace, looped=NATIVE)
 
 
-GAPS = _query(_queries.loop_gaps, _queries.loop_gaps_batch, "")
-RATES = _query(_queries.loop_rates, _queries.loop_rates_batch, "v")
-JACOBIAN = _query(_queries.loop_jacobian, _queries.loop_jacobian_batch, "", 2)
-BASIS = _query(_queries.loop_basis, _queries.loop_basis_batch, "", 2)
+GAPS = _query(_queries.loop_gaps, _queries.loop_gaps_batch)
+RATES = _query(_queries.loop_rates, _queries.loop_rates_batch)
+JACOBIAN = _query(_queries.loop_jacobian, _queries.loop_jacobian_batch, dimensions=2)
+BASIS = _query(_queries.loop_basis, _queries.loop_basis_batch, dimensions=2)
 
 
 def require_loops(model: Model, what: str) -> int:

@@ -22,10 +22,9 @@ __all__ = ["fixman_potential", "mass_matrix_logdet_gradient", "sample_velocity"]
 GRADIENT = Algorithm(
     _gradient.mass_matrix_logdet_gradient,
     _gradient.mass_matrix_logdet_gradient_batch,
-    "",
     coupled=coupled_gradient,
 )
-SAMPLE = Algorithm(_sample.sample_velocity, _sample.sample_velocity_batch, "x", "noise")
+SAMPLE = Algorithm(_sample.sample_velocity, _sample.sample_velocity_batch, x="noise")
 
 
 def mass_matrix_logdet_gradient(

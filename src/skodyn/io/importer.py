@@ -64,7 +64,7 @@ def read_file(path: str | os.PathLike[str], options: LoadOptions) -> Model:
     source = XmlSource(path, ModelError) if any(one.root for one in fitting) else None
     chosen = fitting[0] if len(fitting) == 1 else _by_root(path, fitting, source)
     _refuse_options(path, options, chosen)
-    return chosen.read(source if chosen.root else path, options)
+    return chosen.read(source if chosen.root else file, options)
 
 
 def _by_root(path: str | os.PathLike[str], fitting: list[Importer], source: Any) -> Importer:

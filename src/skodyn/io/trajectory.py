@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from skodyn.channels.entry import Channel, built_in_data
 from skodyn.errors import LogError
 from skodyn.io.row_sources import LogRows, MemoryRows, Source
-from skodyn.looks import look
+from skodyn.looks import Page, Picture, look
 from skodyn.model.model import Model
 from skodyn.typing import RunSummary
 from skodyn.wording import Spelling, listed
@@ -279,7 +279,7 @@ class Trajectory:
         show: Sequence[str] = (),
         open: bool | None = None,
         exaggerate: float = 1.0,
-    ) -> Any:
+    ) -> Page:
         """The replay of the run: shown in a notebook, opened in the browser from a script.
 
         path: write one HTML file there instead, which needs no network. frames: keep at most so
@@ -288,14 +288,16 @@ class Trajectory:
         deflections of flexible bodies so many times larger.
         """
         chosen = {"frames": frames, "show": show, "open": open, "exaggerate": exaggerate}
-        return look("view_trajectory")(self, path, **chosen)
+        made: Page = look("view_trajectory")(self, path, **chosen)
+        return made
 
-    def plot(self, path: str | os.PathLike[str] | None = None, **chosen: Any) -> Any:
+    def plot(self, path: str | os.PathLike[str] | None = None, **chosen: Any) -> Picture:
         """The curves of the run as a picture, or as a PNG, SVG or PDF file at `path`.
 
         Options are those of `sk.view.sheet`: channels, joints, loops, start, end, title, …
         """
-        return look("plot_trajectory")(self, path, **chosen)
+        made: Picture = look("plot_trajectory")(self, path, **chosen)
+        return made
 
     def _repr_html_(self) -> str:
         return str(look("trajectory_html")(self))

@@ -64,6 +64,15 @@ def write_column(work, out, nv, dof, h):
 
 
 @helper
+def write_joint_columns(work, model, k, arm, nv, out):
+    """Columns of the joint of body k, of a point at `arm` from its origin."""
+    r = load_matrix(work, body_slot(k) + ROTATION)
+    for i in range(entry(model, k, N_DOF)):
+        u, t = joint_column(work, model, k, i, r)
+        write_column(work, out, nv, entry(model, k, V_START) + i, (u, add_cross(t, u, arm)))
+
+
+@helper
 def sweep(work, model, given, out):
     """J, 6 × nv."""
     nv = velocity_count(model)
@@ -73,13 +82,9 @@ def sweep(work, model, given, out):
     k = body_of(given.x, 0)
     arm = point_arm(work, k, given.x, 0)
     while k >= 0:
-        r = load_matrix(work, body_slot(k) + ROTATION)
         if status == OK and not finite3(arm):
             status = failure(NOT_FINITE, k)
-        for i in range(entry(model, k, N_DOF)):
-            u, t = joint_column(work, model, k, i, r)
-            column = u, add_cross(t, u, arm)
-            write_column(work, out, nv, entry(model, k, V_START) + i, column)
+        write_joint_columns(work, model, k, arm, nv, out)
         arm = add(arm, load3(work, body_slot(k) + ARM))
         k = entry(model, k, PARENT)
     return status

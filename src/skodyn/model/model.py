@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skodyn.forks import cached_property
-from skodyn.looks import look
+from skodyn.looks import Page, look
 from skodyn.model import coordinates, layout
 from skodyn.model.content import content_hash
 from skodyn.model.mimics import Coupling
@@ -295,14 +295,15 @@ class Model(ModelData):
         *,
         show: Sequence[str] = (),
         open: bool | None = None,
-    ) -> Any:
+    ) -> Page:
         """The model with its joints at q, or at rest, and a slider for each: shown in a notebook,
         opened in the browser from a script.
 
         path: write one HTML file there instead, which needs no network. show: further layers from
         the start, for example "frames", "collisions". open: whether to open the browser.
         """
-        return look("view_model")(self, q, path, show=show, open=open)
+        made: Page = look("view_model")(self, q, path, show=show, open=open)
+        return made
 
     def _repr_html_(self) -> str:
         return str(look("model_html")(self))

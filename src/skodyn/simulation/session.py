@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from skodyn.errors import LogError, StateError
-from skodyn.looks import look
+from skodyn.looks import Page, Picture, look
 from skodyn.simulation.channels import channel_rows, prepare_channels
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.loop import Outcome, Progress, drive
@@ -82,7 +82,7 @@ class Run:
         show: Sequence[str] = (),
         open: bool | None = None,
         exaggerate: float = 1.0,
-    ) -> Any:
+    ) -> Page:
         """The replay of the run: shown in a notebook, opened in the browser from a script.
 
         path: write one HTML file there instead, which needs no network. frames: keep at most so
@@ -94,12 +94,13 @@ class Run:
             path, frames=frames, show=show, open=open, exaggerate=exaggerate
         )
 
-    def plot(self, path: str | os.PathLike[str] | None = None, **chosen: Any) -> Any:
+    def plot(self, path: str | os.PathLike[str] | None = None, **chosen: Any) -> Picture:
         """The curves of the run as a picture, or as a PNG, SVG or PDF file at `path`.
 
         Options are those of `sk.view.sheet`: channels, joints, loops, start, end, title, …
         """
-        return look("plot_trajectory")(self.trajectory, path, **chosen)
+        made: Picture = look("plot_trajectory")(self.trajectory, path, **chosen)
+        return made
 
     def _repr_html_(self) -> str:
         return str(look("trajectory_html")(self.trajectory, "Run"))

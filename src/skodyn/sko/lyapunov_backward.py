@@ -15,7 +15,13 @@ import numpy as np
 
 from skodyn.jit import INTS, PLACES, RESULT, helper, kernel
 from skodyn.sko.blocks import BLOCKS, BLOCKS_TO_WRITE, Blocks, Floats, block_of
-from skodyn.sko.lyapunov_forward import ELEMENT, Element, check_diagonal, scratch_size
+from skodyn.sko.lyapunov_forward import (
+    ELEMENT,
+    Element,
+    check_diagonal,
+    scratch_size,
+    swept_diagonal,
+)
 from skodyn.sko.small import add_product, add_transposed_product, clear, copy, small
 from skodyn.topology import Tree
 
@@ -40,13 +46,7 @@ def backward_lyapunov(tree: Tree, A: Blocks, X: Blocks, B: Blocks | None = None)
     -------
     Y : Blocks
     """
-    B = A if B is None else B
-    check_diagonal(tree, A, X, B)
-    Y = Blocks(X.data.copy(), X.rows, X.cols)
-    backward_lyapunov_sweep.ready(
-        tree.parent, A.arrays, B.arrays, Y.arrays, np.empty(scratch_size(A, B))
-    )
-    return Y.freeze()
+    return swept_diagonal(backward_lyapunov_sweep, tree, A, X, B)
 
 
 def backward_element(

@@ -57,12 +57,15 @@ def forward_lyapunov(tree: Tree, A: Blocks, X: Blocks, B: Blocks | None = None) 
     -------
     Y : Blocks
     """
+    return swept_diagonal(forward_lyapunov_sweep, tree, A, X, B)
+
+
+def swept_diagonal(sweep: Any, tree: Tree, A: Blocks, X: Blocks, B: Blocks | None) -> Blocks:
+    """What a sweep of one of the two equations makes of X."""
     B = A if B is None else B
     check_diagonal(tree, A, X, B)
     Y = Blocks(X.data.copy(), X.rows, X.cols)
-    forward_lyapunov_sweep.ready(
-        tree.parent, A.arrays, B.arrays, Y.arrays, np.empty(scratch_size(A, B))
-    )
+    sweep.ready(tree.parent, A.arrays, B.arrays, Y.arrays, np.empty(scratch_size(A, B)))
     return Y.freeze()
 
 

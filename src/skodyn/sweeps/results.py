@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from skodyn.errors import SkodynError
 from skodyn.forks import cached_property
-from skodyn.looks import look
+from skodyn.looks import Picture, look
 from skodyn.simulation.loop import explain
 from skodyn.sweeps.batch import CRASHED, FAILED, FINISHED, PENDING, REFUSED, log_path
 from skodyn.sweeps.index import Index, open_index
@@ -268,12 +268,13 @@ class Sweep:
                 column += 1
         return found
 
-    def plot(self, path: str | os.PathLike[str] | None = None, **chosen: Any) -> Any:
+    def plot(self, path: str | os.PathLike[str] | None = None, **chosen: Any) -> Picture:
         """Metrics over parameters as a picture, or as a PNG, SVG or PDF file at `path`.
 
         Options are those of `sk.view.study_picture`: metrics, over, at, title.
         """
-        return look("plot_sweep")(self, path, **chosen)
+        made: Picture = look("plot_sweep")(self, path, **chosen)
+        return made
 
     def _repr_html_(self) -> str:
         return str(look("sweep_html")(self))

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from skodyn.jit import helper, routine
 from skodyn.kernels.aba_passes import add_scaled_spatial
-from skodyn.kernels.energy import ROW, shape
+from skodyn.kernels.energy import (
+    ROW,
+    add_body,
+    no_sums,
+    shape,
+    with_rotors,
+    work_of_gravity,
+    write_sums,
+)
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.flexible.flexible_body import gain_of, own_inertia, pair_row
 from skodyn.kernels.flexible.flexible_kinematics import scatter_bent_velocities
@@ -15,33 +23,25 @@ from skodyn.kernels.flexible.flexible_strain import strain_energy
 from skodyn.kernels.flexible.flexible_table import field, flexible_record
 from skodyn.kernels.flexible.flexible_tree import scatter_bent_rates
 from skodyn.kernels.forward_kinematics import POSITION, scatter_positions
-from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.kinematics import body_inertia
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     MOTION,
     ROTATION,
-    armature,
     body_count,
     body_slot,
     load3,
     load6,
     load_matrix,
-    parameter3,
-    store_row3,
     sum_slot,
-    velocity_count,
 )
-from skodyn.lanes import absolute, all_lanes, fma, load, load_rows, splat, store_rows
+from skodyn.lanes import fma, load, load_rows, splat
 from skodyn.model.flexible.flexible_layout import MODE_V, MODES
-from skodyn.model.layout import GRAVITY
 from skodyn.spatial.inertia import apply_inertia
-from skodyn.spatial.linear3 import add, add_cross, add_scaled, dot, scale, subtract
+from skodyn.spatial.linear3 import subtract
 from skodyn.spatial.motion import dot_spatial
 
 __all__ = ["ROW", "flexible_energy", "flexible_energy_batch", "sweep"]
-
-_INFINITY = float("inf")
 
 
 @routine
@@ -66,42 +66,28 @@ def sweep(work, model, given, out):
     status = scatter_bent_rates(work, model, given.q, given.v)
     scatter_positions(work, model)
     scatter_bent_velocities(work, model, given.v)
-    reference = load3(work, sum_slot(model, 0) + POSITION)
-    kinetic, mass, strain = splat(work, 0.0), splat(work, 0.0), splat(work, 0.0)
-    angular, linear, moment = zero3(work), zero3(work), zero3(work)
+    reference, sums = load3(work, sum_slot(model, 0) + POSITION), no_sums(work)
+    strain = splat(work, 0.0)
     for k in range(body_count(model)):
         slot, record = body_slot(k), flexible_record(model, k)
         velocity = load6(work, slot + MOTION)
         if record > 0:
             inertia = own_inertia(work, model, k, record)
             momentum = apply_inertia(inertia, velocity)
-            kinetic = fma(0.5, dot_spatial(velocity, momentum), kinetic)
+            kinetic = fma(0.5, dot_spatial(velocity, momentum), sums.kinetic)
             momentum, more = moved_modes(work, model, record, given.v, velocity, momentum)
             kinetic = fma(0.5, more, kinetic)
             strain = strain + strain_energy(work, model, record)
         else:
             inertia = body_inertia(work, model, k, load_matrix(work, slot + ROTATION))
             momentum = apply_inertia(inertia, velocity)
-            kinetic = fma(0.5, dot_spatial(velocity, momentum), kinetic)
+            kinetic = fma(0.5, dot_spatial(velocity, momentum), sums.kinetic)
         arm = subtract(load3(work, sum_slot(model, k) + POSITION), reference)
-        angular = add_cross(add(angular, momentum[0]), arm, momentum[1])
-        linear = add(linear, momentum[1])
-        moment = add(moment, add_scaled(inertia[1], inertia[0], arm))
-        mass = mass + inertia[0]
-    for dof in range(velocity_count(model)):
-        rate = load_rows(work, given.v, dof)
-        kinetic = fma(0.5 * armature(work, model, dof) * rate, rate, kinetic)
-    g = parameter3(work, model, GRAVITY)
-    potential = strain - (dot(g, moment) + mass * dot(g, reference))
-    store_rows(work, out, 0, kinetic)
-    store_rows(work, out, 1, potential)
-    store_row3(work, out, 2, add_cross(angular, reference, linear))
-    store_row3(work, out, 5, linear)
-    store_row3(work, out, 8, add(reference, scale(1.0 / mass, moment)))
-    store_rows(work, out, 11, mass)
-    if status == OK and not all_lanes(absolute(kinetic + potential) < _INFINITY):
-        status = failure(NOT_FINITE, 0)
-    return status
+        sums = add_body(sums, inertia, momentum, kinetic, arm)
+    kinetic = with_rotors(work, model, given.v, sums.kinetic)
+    potential = strain - work_of_gravity(work, model, sums, reference)
+    sound = write_sums(work, sums, (kinetic, potential), reference, out)
+    return failure(NOT_FINITE, 0) if status == OK and not sound else status
 
 
 flexible_energy = one_state("flexible_energy", sweep, shape, "q v")

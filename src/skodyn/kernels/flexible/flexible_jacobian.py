@@ -7,22 +7,19 @@ from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.flexible.flexible_bending import carried_column
 from skodyn.kernels.flexible.flexible_table import field, flexible_record, node_record
 from skodyn.kernels.flexible.flexible_tree import scatter_bent_poses
-from skodyn.kernels.jacobian import body_of, point_arm, shape, write_column
-from skodyn.kernels.joint_motion import joint_column
+from skodyn.kernels.jacobian import body_of, point_arm, shape, write_column, write_joint_columns
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,
-    ROTATION,
     body_slot,
     entry,
     finite3,
     load3,
-    load_matrix,
     velocity_count,
 )
 from skodyn.lanes import store_rows
 from skodyn.model.flexible.flexible_layout import MODE_V, MODES
-from skodyn.model.layout import N_DOF, PARENT, V_START
+from skodyn.model.layout import PARENT
 from skodyn.spatial.linear3 import add, add_cross
 
 
@@ -48,13 +45,9 @@ def sweep(work, model, given, out):
     k = body_of(given.x, 0)
     arm = point_arm(work, k, given.x, 0)
     while k >= 0:
-        r = load_matrix(work, body_slot(k) + ROTATION)
         if status == OK and not finite3(arm):
             status = failure(NOT_FINITE, k)
-        for i in range(entry(model, k, N_DOF)):
-            u, t = joint_column(work, model, k, i, r)
-            column = u, add_cross(t, u, arm)
-            write_column(work, out, nv, entry(model, k, V_START) + i, column)
+        write_joint_columns(work, model, k, arm, nv, out)
         write_mode_columns(work, model, k, arm, nv, out)
         arm = add(arm, load3(work, body_slot(k) + ARM))
         k = entry(model, k, PARENT)

@@ -1,9 +1,7 @@
 """Servos that take samples, as control laws: sampled, held, delayed and noisy by control_calls.py.
 
 Their params are a degree of freedom, its coordinate, and the numbers of the servo as its `pack`
-has them: kp, kd, ki, two of its own, the limits of torque and speed, a curve. The arithmetic is
-that of `pid` in element_kinds/servo.py and of `limited_pid` in speed_limits.py, which act all the
-time and on all lanes at once.
+has them and as pid_laws.py, where the arithmetic is, reads them.
 """
 
 from __future__ import annotations
@@ -14,7 +12,18 @@ from typing import Any
 
 from skodyn.errors import ModelError
 from skodyn.jit import helper
-from skodyn.lanes import WIDTH_1, Work, fma, pointer
+from skodyn.lanes import WIDTH_1, Work, pointer
+from skodyn.simulation.control.pid_laws import (
+    CURVE,
+    KNOTS,
+    TARGET,
+    TARGET_VELOCITY,
+    VELOCITY_LIMIT,
+    Integral,
+    held,
+    limited_pid,
+    pid,
+)
 from skodyn.simulation.element import Packed
 from skodyn.simulation.element_kinds.controller import Controller
 from skodyn.simulation.systems.driven_motions import sine_motion, spline_motion
@@ -23,59 +32,49 @@ __all__ = ["ServoLaw", "follow", "follow_weight", "hold", "hold_weight", "sample
 
 Law = Callable[..., None]
 
-DOF, COORDINATE, KP, KD, KI, FIRST, SECOND, LIMIT, SPEED, CURVE = range(10)
+DOF, COORDINATE, NUMBERS = range(3)
 INFINITE = float("inf")
 
 
 @helper
-def pid_torque(params, target, q, v, integrals, rates, weight):
-    """Towards a target (position, velocity), cut to ±limit; the integral's rate is the error."""
-    error = target[0] - q[int(params[COORDINATE])]
-    if params[SPEED] < INFINITE:
-        torque = limited_pid_torque(params, error, target[1], v, integrals, rates)
+def torque_towards(params, target, q, v, integrals, rates, weight):
+    """Towards a target (position, velocity), held within the limits; it says the integral's rate.
+
+    weight: what is added for gravity.
+    """
+    numbers = pointer(params)
+    work, runs = Work(WIDTH_1, numbers), integrals.size > 0
+    error, speed = target[0] - q[int(params[COORDINATE])], v[int(params[DOF])]
+    integral = Integral(runs, integrals[0] if runs else 0.0)
+    if params[NUMBERS + VELOCITY_LIMIT] < INFINITE:
+        asked = error, target[1]
+        torque, rate = limited_pid(work, numbers, NUMBERS, asked, speed, integral)
     else:
-        torque = fma(params[KP], error, params[KD] * (target[1] - v[int(params[DOF])]))
-        if integrals.size > 0:
-            torque = fma(params[KI], integrals[0], torque)
-            rates[0] = error
-    return clipped(torque + weight, params[LIMIT])
-
-
-@helper
-def limited_pid_torque(params, error, speed, v, integrals, rates):
-    push, bound = fma(params[KP], error, params[KD] * speed), params[KD] * params[SPEED]
-    if integrals.size > 0:
-        push = fma(params[KI], integrals[0], push)
-        winding = (push - clipped(push, bound)) * (params[KI] * error)
-        rates[0] = 0.0 if winding > 0.0 else error
-    return fma(-params[KD], v[int(params[DOF])], clipped(push, bound))
-
-
-@helper
-def clipped(x, bound):
-    return min(max(x, -bound), bound)
+        torque, rate = pid(work, numbers, NUMBERS, (error, target[1] - speed), integral)
+    if runs:
+        rates[0] = rate
+    return held(work, numbers, NUMBERS, torque + weight)
 
 
 @helper
 def still_target(params):
-    return params[FIRST], params[SECOND]
+    return params[NUMBERS + TARGET], params[NUMBERS + TARGET_VELOCITY]
 
 
 @helper
 def moving_target(t, params):
-    """FIRST is the number of times, none for a sinusoid."""
     numbers = pointer(params)
-    work, times = Work(WIDTH_1, numbers), int(params[FIRST])
+    work, times = Work(WIDTH_1, numbers), int(params[NUMBERS + KNOTS])
     if times > 0:
-        x, speed, _ = spline_motion(work, numbers, CURVE, times, t)
+        x, speed, _ = spline_motion(work, numbers, NUMBERS + CURVE, times, t)
     else:
-        x, speed, _ = sine_motion(work, numbers, CURVE, t)
+        x, speed, _ = sine_motion(work, numbers, NUMBERS + CURVE, t)
     return x, speed
 
 
 def hold(t, q, v, params, tau, integrals, rates):
     """A servo whose target stays."""
-    torque = pid_torque(params, still_target(params), q, v, integrals, rates, 0.0)
+    torque = torque_towards(params, still_target(params), q, v, integrals, rates, 0.0)
     tau[int(params[DOF])] = torque
 
 
@@ -85,12 +84,12 @@ def hold_weight(t, q, v, params, tau, integrals, rates, dynamics):
     dynamics.gravity_force(q, tau)
     weight = tau[dof]
     tau[:] = 0.0
-    tau[dof] = pid_torque(params, still_target(params), q, v, integrals, rates, weight)
+    tau[dof] = torque_towards(params, still_target(params), q, v, integrals, rates, weight)
 
 
 def follow(t, q, v, params, tau, integrals, rates):
     """A servo whose target moves."""
-    torque = pid_torque(params, moving_target(t, params), q, v, integrals, rates, 0.0)
+    torque = torque_towards(params, moving_target(t, params), q, v, integrals, rates, 0.0)
     tau[int(params[DOF])] = torque
 
 
@@ -100,7 +99,7 @@ def follow_weight(t, q, v, params, tau, integrals, rates, dynamics):
     dynamics.gravity_force(q, tau)
     weight = tau[dof]
     tau[:] = 0.0
-    tau[dof] = pid_torque(params, moving_target(t, params), q, v, integrals, rates, weight)
+    tau[dof] = torque_towards(params, moving_target(t, params), q, v, integrals, rates, weight)
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ class Motion(Element):
     joint: str = field(metadata=_WHO)
     table = "motions"
 
-    def pack(self, model: Any) -> Any:
+    def pack(self, model: Any) -> list[Packed]:  # type: ignore[override]
         """One record, or one for each coordinate."""
         raise NotImplementedError
 
@@ -125,7 +125,7 @@ class SteadyMotion(Motion):
     type_name = "steady"
     code = STEADY
 
-    def pack(self, model: Any) -> Any:
+    def pack(self, model: Any) -> list[Packed]:  # type: ignore[override]
         driven = _Driven.of(model, self.joint)
         speed = driven.numbers("speed", self.speed, driven.kind.nv)
         start = driven.place("start", self.start)
@@ -161,7 +161,7 @@ class SineMotion(Motion):
     type_name = "sine"
     code = SINE
 
-    def pack(self, model: Any) -> Any:
+    def pack(self, model: Any) -> list[Packed]:  # type: ignore[override]
         driven = _Driven.of(model, self.joint)
         size = driven.numbers("amplitude", self.amplitude, driven.kind.nv)
         mean = driven.place("offset", self.offset)
@@ -217,7 +217,7 @@ class MotionTable(Motion):
         found: Floats = rows.reshape(len(self.times), driven.kind.nq).T
         return found
 
-    def pack(self, model: Any) -> Any:
+    def pack(self, model: Any) -> list[Packed]:  # type: ignore[override]
         driven, times = _Driven.of(model, self.joint), np.array(self.times, float)
         made = []
         for i, column in enumerate(self._columns(driven)):
@@ -251,7 +251,7 @@ class MotionFunction(Motion):
     parameters: Sequence[float] = ()
     code = FUNCTION
 
-    def pack(self, model: Any) -> Any:
+    def pack(self, model: Any) -> list[Packed]:  # type: ignore[override]
         if not callable(self.function):
             raise ModelError(f"function is {self.function!r}", "give f(t, params, out).")
         driven, given = _Driven.of(model, self.joint), list(self.parameters)

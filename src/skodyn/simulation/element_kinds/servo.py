@@ -13,55 +13,28 @@ from skodyn.jit import COUNT as WHOLE
 from skodyn.jit import NUMBER, helper
 from skodyn.kernels.mimics import full_model
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import entry, velocity_count
-from skodyn.lanes import (
-    PartAtWidths,
-    fma,
-    load_rows,
-    parameter,
-    parts_of,
-    select,
-    splat,
-    store_rows,
-)
+from skodyn.kernels.workspace import entry
+from skodyn.lanes import PartAtWidths, load_rows, parameter, parts_of, splat
 from skodyn.model.keys import ANY, BOOLEAN, JOINT, POSITIVE_LIMIT, key
 from skodyn.model.keywords import fields_checked
 from skodyn.model.layout import Q_START, V_START
 from skodyn.registry import register
 from skodyn.simulation.arrow import Arrow
 from skodyn.simulation.control.clock import DELAY, Q_NOISE, SAMPLE_TIME, V_NOISE, sampling_faults
-from skodyn.simulation.control.servo_laws import ServoLaw, hold, hold_weight, sampled_law
-from skodyn.simulation.control.speed_limits import (
+from skodyn.simulation.control.pid_laws import (
     LIMITED,
-    SPEED_LIMIT,
+    TARGET,
+    TARGET_VELOCITY,
+    drive,
+    integral_of,
     limited_pid,
-    limited_torque,
-    speed_limit_faults,
+    pid,
 )
+from skodyn.simulation.control.servo_laws import ServoLaw, hold, hold_weight, sampled_law
+from skodyn.simulation.control.speed_limits import SPEED_LIMIT, limited_torque, speed_limit_faults
 from skodyn.simulation.element import Element, Packed, dof_of
-from skodyn.simulation.element_tools import add_torque
-from skodyn.simulation.forces import COUNT, FIRST, INTEGRAL, OFFSET, OWN_PART, SECOND, SERVO
+from skodyn.simulation.forces import FIRST, OFFSET, OWN_PART, SECOND, SERVO
 from skodyn.simulation.structures import EFFECTS, STATE, SYSTEM
-
-
-@helper
-def pid(work, system, at, dof, state, effects, errors):
-    """PID torque of the errors in position and velocity; the integral is that of the position.
-
-    Numbers: kp, kd, ki, two of its own, limit; COUNT says whether gravity is compensated.
-    """
-    codes, numbers, i = system.codes, system.numbers, system.codes[at + OFFSET]
-    error, slip = errors
-    torque = fma(parameter(work, numbers, i), error, parameter(work, numbers, i + 1) * slip)
-    if codes[at + INTEGRAL] >= 0:
-        z = velocity_count(full_model(system.model)) + codes[at + INTEGRAL]
-        torque = fma(parameter(work, numbers, i + 2), load_rows(work, state.y, z), torque)
-        store_rows(work, effects.rates, z, error)
-    if codes[at + COUNT] > 0:  # gravity compensation
-        torque = torque + load_rows(work, effects.gravity, dof)
-    limit = splat(work, 1.0) * parameter(work, numbers, i + 5)
-    torque = select(torque > limit, limit, torque)
-    add_torque(work, effects.tau, dof, select(torque < -limit, -limit, torque))
 
 
 @helper
@@ -69,9 +42,10 @@ def servo(work, system, at, state, effects):
     """To a target that stays."""
     codes, numbers, i = system.codes, system.numbers, system.codes[at + OFFSET]
     dof = codes[at + FIRST]
-    error = parameter(work, numbers, i + 3) - load_rows(work, state.q, codes[at + SECOND])
-    slip = parameter(work, numbers, i + 4) - load_rows(work, state.y, dof)
-    pid(work, system, at, dof, state, effects, (error, slip))
+    error = parameter(work, numbers, i + TARGET) - load_rows(work, state.q, codes[at + SECOND])
+    slip = parameter(work, numbers, i + TARGET_VELOCITY) - load_rows(work, state.y, dof)
+    integral = integral_of(work, system, at, state)
+    drive(work, system, at, dof, effects, pid(work, numbers, i, (error, slip), integral))
 
 
 @helper
@@ -79,10 +53,11 @@ def limited_servo(work, system, at, t, state, effects):
     """The same with a speed limit, a part of its own."""
     numbers, i = system.numbers, system.codes[at + OFFSET]
     model, k = full_model(system.model), system.codes[at + FIRST]
-    q = load_rows(work, state.q, entry(model, k, Q_START))
-    error = parameter(work, numbers, i + 3) - q
-    speed = splat(work, 1.0) * parameter(work, numbers, i + 4)
-    limited_pid(work, system, at, entry(model, k, V_START), state, effects, (error, speed))
+    dof, q = entry(model, k, V_START), load_rows(work, state.q, entry(model, k, Q_START))
+    speed = splat(work, 1.0) * parameter(work, numbers, i + TARGET_VELOCITY)
+    target = parameter(work, numbers, i + TARGET) - q, speed
+    integral, v = integral_of(work, system, at, state), load_rows(work, state.y, dof)
+    drive(work, system, at, dof, effects, limited_pid(work, numbers, i, target, v, integral))
     return OK
 
 

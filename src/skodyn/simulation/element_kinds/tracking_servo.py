@@ -30,16 +30,19 @@ from skodyn.model.keywords import fields_checked
 from skodyn.model.layout import Q_START, V_START
 from skodyn.registry import register
 from skodyn.simulation.control.clock import DELAY, Q_NOISE, SAMPLE_TIME, V_NOISE, sampling_faults
-from skodyn.simulation.control.servo_laws import ServoLaw, follow, follow_weight, sampled_law
-from skodyn.simulation.control.speed_limits import (
+from skodyn.simulation.control.pid_laws import (
+    CURVE,
+    KNOTS,
     LIMITED,
-    SPEED_LIMIT,
+    drive,
+    integral_of,
     limited_pid,
-    speed_limit_faults,
+    pid,
 )
+from skodyn.simulation.control.servo_laws import ServoLaw, follow, follow_weight, sampled_law
+from skodyn.simulation.control.speed_limits import SPEED_LIMIT, speed_limit_faults
 from skodyn.simulation.element import Element, Packed, dof_of
 from skodyn.simulation.element_kinds.motions import spline
-from skodyn.simulation.element_kinds.servo import pid
 from skodyn.simulation.element_kinds.torque_table import table_time
 from skodyn.simulation.forces import COUNT, FIRST, OFFSET
 from skodyn.simulation.structures import EFFECTS, STATE, SYSTEM
@@ -50,8 +53,6 @@ __all__ = ["TrackingServo"]
 
 SPLINE, MINIMUM_JERK = "spline", "minimum_jerk"
 ROUNDING = 1e-12  # of a speed that was chosen to be the highest
-CURVE = 7
-"""Behind kp, kd, ki, the number of times (0: a sinusoid), its highest speed and the limits."""
 
 
 @helper
@@ -59,17 +60,18 @@ def tracking_servo(work, system, at, t, state, effects):
     """PID torque towards where the target is, and how fast it goes there."""
     numbers, i = system.numbers, system.codes[at + OFFSET]
     model, k = full_model(system.model), system.codes[at + FIRST]
-    dof, times = entry(model, k, V_START), int(table_time(work, numbers, i + 3))
+    dof, times = entry(model, k, V_START), int(table_time(work, numbers, i + KNOTS))
     if times > 0:
         target, speed, _ = spline_motion(work, numbers, i + CURVE, times, t)
     else:
         target, speed, _ = sine_motion(work, numbers, i + CURVE, t)
     error = target - load_rows(work, state.q, entry(model, k, Q_START))
+    integral, v = integral_of(work, system, at, state), load_rows(work, state.y, dof)
     if system.codes[at + COUNT] >= LIMITED:
-        limited_pid(work, system, at, dof, state, effects, (error, speed))
+        law = limited_pid(work, numbers, i, (error, speed), v, integral)
     else:
-        slip = speed - load_rows(work, state.y, dof)
-        pid(work, system, at, dof, state, effects, (error, slip))
+        law = pid(work, numbers, i, (error, speed - v), integral)
+    drive(work, system, at, dof, effects, law)
     return OK
 
 
