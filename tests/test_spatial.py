@@ -158,7 +158,9 @@ def linear3_kernel(w, x, out, n):
         row = put3(w, out, row, n, i, linear3.add_cross(c, a, b))
         for j in range(2, -1, -1):
             row = put1(w, out, row, n, i, linear3.component(a, j))
-        row = put3(w, out, row, n, i, linear3.column(m, 1))
+        row = put3(w, out, row, n, i, linear3.x_axis(m))
+        row = put3(w, out, row, n, i, linear3.y_axis(m))
+        row = put3(w, out, row, n, i, linear3.z_axis(m))
         row = put9(w, out, row, n, i, linear3.from_columns(a, b, c))
         row = put9(w, out, row, n, i, linear3.transpose(m))
         row = put3(w, out, row, n, i, linear3.multiply_vector(m, a))
@@ -338,7 +340,9 @@ LINEAR3 = {
     "add_scaled": lambda x: x.a + x.k * x.b,
     "add_cross": lambda x: x.c + np.cross(x.a, x.b),
     "component": lambda x: x.a[::-1],
-    "column": lambda x: matrix(x.m)[:, 1],
+    "x_axis": lambda x: matrix(x.m)[:, 0],
+    "y_axis": lambda x: matrix(x.m)[:, 1],
+    "z_axis": lambda x: matrix(x.m)[:, 2],
     "from_columns": lambda x: np.column_stack([x.a, x.b, x.c]),
     "transpose": lambda x: matrix(x.m).T,
     "multiply_vector": lambda x: matrix(x.m) @ x.a,

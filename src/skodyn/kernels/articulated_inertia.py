@@ -47,7 +47,7 @@ from skodyn.spatial.articulated import (
     shift_articulated,
     subtract_rank_one,
 )
-from skodyn.spatial.linear3 import column, dot, multiply_sym_vector, multiply_vector_transposed
+from skodyn.spatial.linear3 import dot, multiply_sym_vector, multiply_vector_transposed, z_axis
 from skodyn.spatial.motion import dot_spatial
 
 _INFINITY = float("inf")
@@ -86,7 +86,7 @@ def project_joint(work, model, k, r, p):
     n = body_count(model)
     sound = True
     if entry(model, k, KIND) == REVOLUTE:
-        u, pivot, sound = turn_gain(work, model, k, column(r, 2), p)
+        u, pivot, sound = turn_gain(work, model, k, z_axis(r), p)
         return subtract_rank_one(p, u, pivot), sound
     for d_back in range(entry(model, k, N_DOF)):
         i = entry(model, k, N_DOF) - 1 - d_back

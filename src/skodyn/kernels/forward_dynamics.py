@@ -64,7 +64,7 @@ from skodyn.lanes import (
 from skodyn.model.layout import KIND, N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import add_applied_articulated, shift_remainder, subtract_rank_one
 from skodyn.spatial.inertia import add_gyroscopic_force
-from skodyn.spatial.linear3 import add, add_scaled, column, dot, scale
+from skodyn.spatial.linear3 import add, add_scaled, dot, scale, z_axis
 from skodyn.spatial.motion import (
     add_spatial,
     shift_force,
@@ -89,7 +89,7 @@ def project_loaded_joint(work, model, k, r, big_p, z, tau):
     """(P⁺, z⁺, sound): project_joint and eliminate_joint, in one go for the commonest joint."""
     if entry(model, k, KIND) == REVOLUTE:
         dof = entry(model, k, V_START)
-        axis = column(r, 2)
+        axis = z_axis(r)
         u, pivot, sound = turn_gain(work, model, k, axis, big_p)
         epsilon = load_rows(work, tau, dof) - dot(axis, z[0])
         store(work, dof_slot(body_count(model), dof) + RESIDUE, epsilon)
@@ -177,7 +177,7 @@ def backsubstitute_body(work, model, k, vdot):
     r = load_matrix(work, slot + ROTATION)
     inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
     if entry(model, k, KIND) == REVOLUTE:
-        rate = turn_freely(work, model, k, column(r, 2), inner)
+        rate = turn_freely(work, model, k, z_axis(r), inner)
         store_rows(work, vdot, entry(model, k, V_START), rate)
         return all_lanes(absolute(rate) < _INFINITY)
     finite = True

@@ -72,9 +72,9 @@ from skodyn.model.prescribed_layout import PRESCRIBED
 from skodyn.spatial.articulated import add_applied_articulated, apply_articulated
 from skodyn.spatial.linear3 import (
     add_scaled,
-    column,
     multiply_sym_vector,
     multiply_vector_transposed,
+    z_axis,
 )
 from skodyn.spatial.motion import add_spatial, dot_spatial, shift_motion
 
@@ -91,7 +91,7 @@ def is_prescribed(model, k):
 def moved_inertia(work, model, k, i, r, big_p):
     """(h, u): column i of H*(k), and u = P·h."""
     if entry(model, k, KIND) == REVOLUTE:
-        axis = column(r, 2)
+        axis = z_axis(r)
         return joint_column(work, model, k, i, r), (
             multiply_sym_vector(big_p[0], axis),
             multiply_vector_transposed(big_p[1], axis),
@@ -160,9 +160,9 @@ def turn_joint(work, model, k, r, x, out):
     inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
     rate = torque = load_rows(work, x, dof)
     if is_prescribed(model, k):
-        torque = turn_as_given(work, model, k, column(r, 2), inner, rate)
+        torque = turn_as_given(work, model, k, z_axis(r), inner, rate)
     else:
-        rate = turn_freely(work, model, k, column(r, 2), inner)
+        rate = turn_freely(work, model, k, z_axis(r), inner)
     store_rows(work, out, dof, rate)
     store_rows(work, out, velocity_count(model) + dof, torque)
     return all_lanes(absolute(rate) + absolute(torque) < _INFINITY)

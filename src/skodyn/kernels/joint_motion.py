@@ -16,6 +16,7 @@ from skodyn.jit import helper
 from skodyn.kernels.joint_trigonometry import sincos_of
 from skodyn.kernels.workspace import (
     COLUMN,
+    DOF_LANES,
     body_count,
     body_parameters,
     dof_parameters,
@@ -43,11 +44,13 @@ from skodyn.spatial.linear3 import (
     add,
     add_cross,
     add_scaled,
-    column,
     cross,
     multiply,
     multiply_vector,
     scale,
+    x_axis,
+    y_axis,
+    z_axis,
 )
 from skodyn.spatial.rotations import (
     axis_angle_matrix,
@@ -85,31 +88,23 @@ def joint_pose(work, model, k, parent_rotation, q):
     r = multiply(parent_rotation, parameter_matrix(work, model, constants + PLACE_ROTATION))
     l = multiply_vector(parent_rotation, parameter3(work, model, constants + PLACE_TRANSLATION))
     sound = True
-    if kind == REVOLUTE:
+    if (kind == REVOLUTE) | (kind == HELICAL):
+        if kind == HELICAL:
+            pitch = parameter(work, model.parameters, constants + PITCH)
+            l = add_scaled(l, pitch * load_rows(work, q, i), z_axis(r))
         s, c = sincos_of(work, model, q, i)
         r = turn_about_z(r, s, c)
     elif kind == PRISMATIC:
-        l = add_scaled(l, load_rows(work, q, i), column(r, 2))
-    elif kind == HELICAL:
-        angle = load_rows(work, q, i)
-        pitch = parameter(work, model.parameters, constants + PITCH)
-        l = add_scaled(l, pitch * angle, column(r, 2))
-        s, c = sincos_of(work, model, q, i)
-        r = turn_about_z(r, s, c)
+        l = add_scaled(l, load_rows(work, q, i), z_axis(r))
     elif kind == SERIES:
         r, l = _series_pose(work, model, k, r, l, q)
-    elif kind == SPHERICAL:
+    elif (kind == SPHERICAL) | (kind == FREE):
+        if kind == FREE:
+            l = add(l, multiply_vector(r, row3(work, q, i + 4)))
         turn = row4(work, q, i)
         sound = is_unit(turn)
         r = multiply(r, quaternion_matrix(turn))
-        _angular_columns(work, model, k, r)
-    elif kind == FREE:
-        turn = row4(work, q, i)
-        sound = is_unit(turn)
-        l = add(l, multiply_vector(r, row3(work, q, i + 4)))
-        r = multiply(r, quaternion_matrix(turn))
-        _angular_columns(work, model, k, r)
-        _linear_columns(work, model, k, r)
+        _store_axes(work, model, k, r, kind == FREE)
     return r, l, sound
 
 
@@ -134,38 +129,24 @@ def _series_pose(work, model, k, r, l, q):
 
 
 @helper
-def _angular_columns(work, model, k, r):
-    n = body_count(model)
-    zero = zero3(work)
-    for d in range(3):
-        slot = dof_slot(n, entry(model, k, V_START) + d) + COLUMN
-        store6(work, slot, (_pick_column(r, d), zero))
-
-
-@helper
-def _linear_columns(work, model, k, r):
-    n = body_count(model)
-    zero = zero3(work)
-    for d in range(3):
-        slot = dof_slot(n, entry(model, k, V_START) + 3 + d) + COLUMN
-        store6(work, slot, (zero, _pick_column(r, d)))
-
-
-@helper
-def _pick_column(r, d):
-    """Column d of a matrix, d known at run time only."""
-    if d == 0:
-        return column(r, 0)
-    if d == 1:
-        return column(r, 1)
-    return column(r, 2)
+def _store_axes(work, model, k, r, slides):
+    """The columns of a joint that turns about the axes of its body, and slides along them."""
+    at, zero = dof_slot(body_count(model), entry(model, k, V_START)) + COLUMN, zero3(work)
+    x, y, z = x_axis(r), y_axis(r), z_axis(r)
+    store6(work, at, (x, zero))
+    store6(work, at + DOF_LANES, (y, zero))
+    store6(work, at + 2 * DOF_LANES, (z, zero))
+    if slides:
+        store6(work, at + 3 * DOF_LANES, (zero, x))
+        store6(work, at + 4 * DOF_LANES, (zero, y))
+        store6(work, at + 5 * DOF_LANES, (zero, z))
 
 
 @helper
 def joint_column(work, model, k, d, r):
     """Column d of H*(k) in world axes, given the body's rotation."""
     kind = entry(model, k, KIND)
-    z, zero = column(r, 2), zero3(work)
+    z, zero = z_axis(r), zero3(work)
     if kind == REVOLUTE:
         return z, zero
     if kind == PRISMATIC:
@@ -183,19 +164,17 @@ def relative_velocity(work, model, k, r, v):
     kind, i = entry(model, k, KIND), entry(model, k, V_START)
     zero = zero3(work)
     spin, slide, turn_product, slide_product = zero, zero, zero, zero
-    if kind == REVOLUTE:
-        spin = scale(load_rows(work, v, i), column(r, 2))
+    if (kind == REVOLUTE) | (kind == HELICAL):
+        spin = scale(load_rows(work, v, i), z_axis(r))
+        if kind == HELICAL:
+            slide = scale(parameter(work, model.parameters, body_parameters(k) + PITCH), spin)
     elif kind == PRISMATIC:
-        slide = scale(load_rows(work, v, i), column(r, 2))
-    elif kind == HELICAL:
-        spin = scale(load_rows(work, v, i), column(r, 2))
-        slide = scale(parameter(work, model.parameters, body_parameters(k) + PITCH), spin)
-    elif kind == SPHERICAL:
+        slide = scale(load_rows(work, v, i), z_axis(r))
+    elif (kind == SPHERICAL) | (kind == FREE):
         spin = multiply_vector(r, row3(work, v, i))
-    elif kind == FREE:
-        spin = multiply_vector(r, row3(work, v, i))
-        slide = multiply_vector(r, row3(work, v, i + 3))
-        slide_product = cross(spin, slide)
+        if kind == FREE:
+            slide = multiply_vector(r, row3(work, v, i + 3))
+            slide_product = cross(spin, slide)
     elif kind == SERIES:
         for d in range(entry(model, k, N_DOF)):
             u, t = load6(work, dof_slot(body_count(model), i + d) + COLUMN)

@@ -38,7 +38,7 @@ from skodyn.kernels.workspace import (
 from skodyn.lanes import load
 from skodyn.model.layout import KIND, N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.inertia import add_inertia, apply_inertia, shift_inertia
-from skodyn.spatial.linear3 import column, cross, dot, multiply_sym_vector
+from skodyn.spatial.linear3 import cross, dot, multiply_sym_vector, z_axis
 from skodyn.spatial.motion import dot_spatial, shift_force
 
 
@@ -89,7 +89,7 @@ def project(work, model, j, f, dof, mass):
 def composite_force(work, model, k, i, r, composite):
     """R(k)·h for column i of H*(k); half of it is zero for a rotation."""
     if entry(model, k, KIND) == REVOLUTE:
-        z = column(r, 2)
+        z = z_axis(r)
         return multiply_sym_vector(composite[2], z), cross(z, composite[1])
     return apply_inertia(composite, joint_column(work, model, k, i, r))
 

@@ -63,8 +63,19 @@ def component(a, i):
 
 
 @helper
-def column(m, j):
-    return (m[j], m[3 + j], m[6 + j])
+def x_axis(m):
+    """The first column of a matrix."""
+    return (m[0], m[3], m[6])
+
+
+@helper
+def y_axis(m):
+    return (m[1], m[4], m[7])
+
+
+@helper
+def z_axis(m):
+    return (m[2], m[5], m[8])
 
 
 @helper

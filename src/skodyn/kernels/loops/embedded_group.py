@@ -68,10 +68,10 @@ from skodyn.model.loops.loop_layout import (
 )
 from skodyn.spatial.articulated import apply_articulated, subtract_rank_one
 from skodyn.spatial.linear3 import (
-    column,
     dot,
     multiply_sym_vector,
     multiply_vector_transposed,
+    z_axis,
 )
 from skodyn.spatial.motion import add_spatial, dot_spatial
 
@@ -121,7 +121,7 @@ def carry_rigidly(work, model, k, r, big_r, zeta, tau):
     inside = entry(model, k, PARENT) != model.tree[group + PARENT_BODY]
     alpha = inner_motion(work, model, k) if inside else (zero3(work), zero3(work))
     if entry(model, k, KIND) == REVOLUTE:  # the commonest joint has a half of h only
-        dof, z = entry(model, k, V_START), column(r, 2)
+        dof, z = entry(model, k, V_START), z_axis(r)
         gain = multiply_sym_vector(big_r[0], z), multiply_vector_transposed(big_r[1], z)
         store6(work, dof_slot(n, dof) + GAIN, gain)
         rest = load_rows(work, tau, dof) - dot(z, zeta[0])

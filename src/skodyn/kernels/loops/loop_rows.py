@@ -85,11 +85,12 @@ from skodyn.model.loops.loop_layout import (
 )
 from skodyn.spatial.linear3 import (
     add,
-    column,
     dot,
     multiply_vector,
     scale,
     subtract,
+    x_axis,
+    y_axis,
 )
 from skodyn.spatial.motion import dot_spatial, shift_force, shift_motion
 
@@ -144,7 +145,7 @@ def _axes(work, body):
     if body < 0:
         return Axes(False, zero3(work), zero3(work))
     r = load_matrix(work, body_slot(body) + ROTATION)
-    return Axes(True, column(r, 0), column(r, 1))
+    return Axes(True, x_axis(r), y_axis(r))
 
 
 @helper
