@@ -135,6 +135,10 @@ def day_scientist(target: Path) -> None:
     shutil.copy(_after_page("days/scientist") / "map.png", target)
 
 
+def day_reader(target: Path) -> None:
+    shutil.copy(_after_page("days/reader") / "mass.png", target)
+
+
 def singular_sheet(target: Path) -> None:
     channels = ["q", "loop_forces", "loop_error"]
     save(sheet([run_of("parallelogram")], channels=channels), target, overwrite=True)
@@ -343,6 +347,7 @@ PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {
     "satellite_flexible.gif": slew_film,
     "day_student.png": day_student,
     "day_scientist.png": day_scientist,
+    "day_reader.png": day_reader,
     "singular_forces.png": singular_sheet,
     "double_pendulum_sheet.png": pendulum_sheet,
     "two_pendulums_sheet.png": two_pendulums_sheet,

@@ -168,6 +168,18 @@ def test_parts_put_together_are_the_whole_sweep(study, tmp_path, capsys):
     assert "parts 2, 4 of 4 missing" in capsys.readouterr().err
 
 
+def test_the_table_of_metrics_is_in_columns_however_short_their_names(study, tmp_path, capsys):
+    study.write_text(study.read_text("utf-8").replace("fastest", "w"), "utf-8")
+    assert main(["sweep", "run", str(study), "-o", str(tmp_path / "out.h5"), "--quiet"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    head = next(n for n, line in enumerate(lines) if line.startswith("metric "))
+    row = lines[head + 1]
+    for word in ("lowest", "median", "highest", "NaN"):
+        end = lines[head].index(word) + len(word)
+        assert row[end - 1] != " ", (lines[head], row)
+        assert row[end : end + 1] in ("", " "), (lines[head], row)
+
+
 FAULTS = {
     "5/4": "--part is '5/4'; write for example 3/100, counted from 1.",
     "x": "--part is 'x'",

@@ -59,7 +59,8 @@ def _draw(figure: Any, axes: Any, matrix: Floats) -> None:
     drawn = np.ma.masked_where(size == 0.0, size)
     picture = axes.imshow(drawn, cmap="viridis_r", norm=scale, interpolation="none")
     if largest > 0.0:
-        figure.colorbar(picture, ax=axes, label="size of an entry", shrink=0.8)
+        least = "min" if (drawn < scale.vmin).any() else "neither"  # a pointed end: that, or less
+        figure.colorbar(picture, ax=axes, label="size of an entry", shrink=0.8, extend=least)
 
 
 def _mark(ticks: Any, line: Any, sizes: list[int], names: tuple[str, ...], **turned: float) -> None:
