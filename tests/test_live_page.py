@@ -83,6 +83,7 @@ def test_the_speed_of_a_page_slows_the_run_down_and_hurries_it(chromium, tmp_pat
             browser.wait(other, "skodyn.live.frame !== null")
             assert other.locator("#speed").input_value() == "0.01"
             assert other.locator("#play").get_attribute("aria-label") == "go on"
+            assert other.locator("#live").inner_text() == "paused"
             other.locator("#speed").select_option("10")
             other.locator("#play").click()
             browser.wait(page, "skodyn.live.over")

@@ -25,6 +25,7 @@ from skodyn.io import load
 from skodyn.model.drawing import describe, draw, size_words
 from skodyn.model.loops.loop_drawing import group_lines
 from skodyn.model.model import Model
+from skodyn.wording import options_spoken
 
 __all__ = ["main"]
 
@@ -57,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with suppress(AttributeError):  # a replaced stream need not be a file
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        code = options.command(options)
+        with options_spoken():
+            code = options.command(options)
         sys.stdout.flush()
     except SkodynError as error:
         print(error, file=sys.stderr)

@@ -31,7 +31,7 @@ class Live {
     this.frame = frame;
     const { t, duration, touched, state, words } = frame, { digits } = this.player.run;
     $("clock").textContent = `${t.toFixed(Math.max(digits, 2))} / ${duration.toFixed(Math.max(digits, 2))} s`;
-    const notes = [this.over ? state : "live"];
+    const notes = [this.over || state === "paused" ? state : "live"];
     if (words) notes.push(words);
     if (touched !== null) notes.push(`touched at ${short(touched)} s, not logged since`);
     $("live").textContent = notes.join(" · ");
