@@ -92,7 +92,8 @@ def _sliders(model: Model, name: str, joint: Joint, extent: float) -> list[dict[
     for part, unit in zip(parts, units, strict=True):
         reach = math.pi if unit == "rad" else extent
         lowest, highest = _limits(model, name)  # of joints with one coordinate: no other has any
-        row = {"name": name if joint.nv == 1 else f"{name} {part}", "unit": unit}
+        label = name if joint.nv == 1 else f"{name} {part}"
+        row: dict[str, Any] = {"name": label, "unit": unit}
         row["low"], row["lowest"] = (-reach, None) if math.isinf(lowest) else (lowest, lowest)
         row["high"], row["highest"] = (reach, None) if math.isinf(highest) else (highest, highest)
         rows.append(row)
