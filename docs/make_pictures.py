@@ -135,6 +135,10 @@ def day_scientist(target: Path) -> None:
     shutil.copy(_after_page("days/scientist") / "map.png", target)
 
 
+def day_reader(target: Path) -> None:
+    shutil.copy(_after_page("days/reader") / "mass.png", target)
+
+
 def singular_sheet(target: Path) -> None:
     channels = ["q", "loop_forces", "loop_error"]
     save(sheet([run_of("parallelogram")], channels=channels), target, overwrite=True)
@@ -218,18 +222,25 @@ def _screen(
     scheme: str = "light",
 ) -> None:
     """The viewer's page in a headless Chromium, after something was done in it."""
+    page_file = _folder() / "viewer.html"
+    page_file.write_text(replay_page(recording), encoding="utf-8")
+    _shot(target, page_file.as_uri(), act, size, scheme)
+
+
+def _shot(
+    target: Path,
+    address: str,
+    act: Callable[[Any], None],
+    size: tuple[int, int] = SCREEN,
+    scheme: str = "light",
+) -> None:
     sys.path.insert(0, str(ROOT / "tests"))
     import browser
 
     if not browser.CHROMIUM:
         print(f"{target.name} stays as it is: {browser.WITHOUT}")
         return
-    page_file = _folder() / "viewer.html"
-    page_file.write_text(replay_page(recording), encoding="utf-8")
-    with (
-        browser.chromium() as started,
-        browser.open_page(started, page_file.as_uri(), size) as (page, _, _),
-    ):
+    with browser.chromium() as started, browser.open_page(started, address, size) as (page, _, _):
         page.emulate_media(color_scheme=scheme)
         act(page)
         browser.picture(page)
@@ -290,6 +301,14 @@ def phone_screen(target: Path) -> None:
     _screen(target, record(run_of("stewart", ONE_SWAY)), lambda page: None, (390, 760))
 
 
+def live_screen(target: Path) -> None:
+    """A quadruped that is pulled by its trunk while it is simulated."""
+    from live_picture import pull_slowly, watched_run  # beside this file
+
+    with watched_run(SCENARIOS / "quadruped.toml", _folder() / "live.h5") as address:
+        _shot(target, address, pull_slowly)
+
+
 def thrown_boxes() -> Trajectory:
     """A box that is thrown along the ground, and a ball."""
     builder = ModelBuilder(name="box and ball")
@@ -328,6 +347,7 @@ PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {
     "satellite_flexible.gif": slew_film,
     "day_student.png": day_student,
     "day_scientist.png": day_scientist,
+    "day_reader.png": day_reader,
     "singular_forces.png": singular_sheet,
     "double_pendulum_sheet.png": pendulum_sheet,
     "two_pendulums_sheet.png": two_pendulums_sheet,
@@ -346,6 +366,7 @@ PICTURES_BY_NAME: dict[str, Callable[[Path], Any]] = {
     "viewer_closed.png": closed_screen,
     "viewer_dark.png": dark_screen,
     "viewer_phone.png": phone_screen,
+    "viewer_live.png": live_screen,
 }
 
 

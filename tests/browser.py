@@ -67,3 +67,34 @@ def coloured_share(image):
 
 def changed_share(before, after):
     return float((np.abs(before - after).max(axis=2) > 25).mean())
+
+
+# Where a body is seen: of all pixels the one that is farthest inside it, since rods may be thin.
+_SPOT = """(body) => {
+  const { renderer, view, shown } = skodyn, { width, height } = renderer.canvas, gl = renderer.gl;
+  renderer.pick(0, 0, view, shown);
+  const seen = new Uint8Array(4 * width * height);
+  gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, seen);
+  const is = (i, j) => {
+    const k = 4 * (j * width + i);
+    return seen[k] + 256 * seen[k + 1] - 1 === body;
+  };
+  let best = null, most = -1;
+  for (let j = 4; j < height - 4; j++) for (let i = 4; i < width - 4; i++) {
+    if (!is(i, j)) continue;
+    let around = 0;
+    while (around < 4 && [[-1, 0], [1, 0], [0, -1], [0, 1]]
+      .every(([a, b]) => is(i + a * (around + 1), j + b * (around + 1)))) around++;
+    if (around > most) { most = around; best = [(i + 0.5) / width, 1 - (j + 0.5) / height]; }
+  }
+  return best;
+}"""
+
+
+def spot(page, body):
+    """Where on the page a body is seen, (x, y), to put the pointer on it."""
+    share = page.evaluate(_SPOT, body)
+    page.evaluate("skodyn.stale = true")
+    assert share is not None, f"body {body} is not seen"
+    box = page.locator("#scene").bounding_box()
+    return box["x"] + share[0] * box["width"], box["y"] + share[1] * box["height"]

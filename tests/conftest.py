@@ -40,3 +40,21 @@ def _registries_as_they_were():
         if kind._others != known:
             kind._others.clear()
             kind._others.update(known)
+
+
+@pytest.fixture(scope="module")
+def page_of(tmp_path_factory):
+    """Opens the page of a recording in a browser: (page, requests, complaints)."""
+    import browser
+    from skodyn.view.document import replay_page
+
+    if not browser.CHROMIUM:
+        pytest.skip(browser.WITHOUT)
+    path = tmp_path_factory.mktemp("pages") / "run.html"
+    with browser.chromium() as started:
+
+        def opened(recording):
+            path.write_text(replay_page(recording), encoding="utf-8")
+            return browser.open_page(started, path.as_uri())
+
+        yield opened

@@ -42,6 +42,22 @@ def test_changed_numbers_are_those_of_a_model_built_with_them():
     assert before == build(1.0, -0.5, 0.0, (0, 0, -9.81)), "the old one has changed"
 
 
+def test_whole_paths_as_sweeps_have_them_change_the_same_numbers():
+    by_tables = PENDULUM.with_changes(
+        bodies={"upper": {"mass": 5, "com": {"z": -0.4}}}, joints={"elbow": {"damping": 0.1}},
+        gravity=(0, 0, -1.62),
+    )  # fmt: skip
+    paths = {"bodies.upper.mass": 5, "bodies.upper.com.z": -0.4, "gravity.z": -1.62}
+    assert PENDULUM.with_changes({**paths, "joints.elbow.damping": 0.1}) == by_tables
+    assert PENDULUM.with_changes(paths, joints={"elbow": {"damping": 0.1}}) == by_tables
+    with pytest.raises(sk.ModelError, match=r"'bodies.upper.mass' is changed twice"):
+        PENDULUM.with_changes(paths, bodies={"upper": {"mass": 5}})
+    with pytest.raises(sk.ModelError, match="give a dict such as"):
+        PENDULUM.with_changes(["bodies.upper.mass"])
+    with pytest.raises(sk.ModelError, match=r"did you mean 'bodies.upper.mass'"):
+        PENDULUM.with_changes({"bodies.uper.mass": 5})
+
+
 def test_numbers_of_loops_couplings_and_mimics_can_be_changed():
     four_bar = sk.load(MODELS / "four_bar.toml")
     loop = next(iter(four_bar.loops))

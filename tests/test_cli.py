@@ -142,6 +142,22 @@ def test_check_says_sound(capsys: Any):
     assert capsys.readouterr().out == f"{PENDULUM}: valid (2 bodies, nq 2, nv 2)\n"
 
 
+@pytest.mark.parametrize("name", ["double_pendulum", "sweep_double_pendulum"])
+def test_info_of_a_scenario_draws_the_model_that_it_simulates(capsys, name):
+    assert main(["info", PENDULUM]) == 0
+    drawn = capsys.readouterr().out
+    assert main(["info", f"scenarios/{name}.toml"]) == 0
+    assert capsys.readouterr().out == drawn
+    assert main(["info", f"scenarios/{name}.toml", "--root", "free"]) == 2
+    assert "options of robots are for models; leave them out" in capsys.readouterr().err
+
+
+def test_view_of_a_scenario_with_a_sweep_shows_its_start(tmp_path):
+    page = tmp_path / "start.html"
+    assert main(["view", "scenarios/sweep_cart_gains.toml", "--html", str(page)]) == 0
+    assert "cart" in page.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("command", ["check", "info"])
 def test_faults_go_to_stderr_with_exit_code_2(command: str, faulty: str, capsys: Any):
     assert main([command, faulty]) == 2

@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import browser
 import skodyn as sk
 from skodyn.cli import main
 from skodyn.scenario import read_scenario
@@ -294,73 +293,3 @@ def test_what_does_not_go_together_is_refused(tmp_path, short, capsys):
     assert main(["run", str(short), "-o", str(log), "--quiet"]) == 0
     assert main(["run", str(short), "-o", str(log), "--view", "--no-browser"]) == 2
     assert main(["run", str(short), "--view", "--port", "70000", "--no-browser"]) == 2
-
-
-# ---- in a browser -------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    if not browser.CHROMIUM:
-        pytest.skip(browser.WITHOUT)
-    with browser.chromium() as started:
-        yield started
-
-
-# Where a body is seen: of all pixels the one that is farthest inside it, since rods may be thin.
-SPOT = """(body) => {
-  const { renderer, view, shown } = skodyn, { width, height } = renderer.canvas, gl = renderer.gl;
-  renderer.pick(0, 0, view, shown);
-  const seen = new Uint8Array(4 * width * height);
-  gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, seen);
-  const is = (i, j) => {
-    const k = 4 * (j * width + i);
-    return seen[k] + 256 * seen[k + 1] - 1 === body;
-  };
-  let best = null, most = -1;
-  for (let j = 4; j < height - 4; j++) for (let i = 4; i < width - 4; i++) {
-    if (!is(i, j)) continue;
-    let around = 0;
-    while (around < 4 && [[-1, 0], [1, 0], [0, -1], [0, 1]]
-      .every(([a, b]) => is(i + a * (around + 1), j + b * (around + 1)))) around++;
-    if (around > most) { most = around; best = [(i + 0.5) / width, 1 - (j + 0.5) / height]; }
-  }
-  return best;
-}"""
-
-
-def test_a_page_shows_the_run_pauses_it_and_pulls_a_body(chromium, tmp_path):
-    with (
-        Started(tmp_path, "scenarios/double_pendulum.toml") as run,
-        browser.open_page(chromium, run.address) as (page, _, complaints),
-    ):
-        browser.wait(page, "skodyn.live.frame && skodyn.live.frame.t > 0.1")
-        page.locator("#play").click()
-        browser.wait(page, "skodyn.live.frame.state === 'paused'")
-        first = browser.picture(page)
-        t = page.evaluate("skodyn.live.frame.t")
-        page.wait_for_timeout(300)
-        assert page.evaluate("skodyn.live.frame.t") == t
-        spot = page.evaluate(SPOT, 1)
-        page.evaluate("skodyn.stale = true")
-        assert spot is not None
-        box = page.locator("#scene").bounding_box()
-        x, y = box["x"] + spot[0] * box["width"], box["y"] + spot[1] * box["height"]
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(x + 60, y - 80, steps=5)
-        assert page.evaluate("skodyn.live.drag.body") == 1
-        page.keyboard.press("Space")
-        browser.wait(page, "skodyn.live.frame.touched !== null")
-        page.wait_for_timeout(500)
-        assert browser.changed_share(first, browser.picture(page)) > 0.002
-        page.mouse.up()
-        assert page.evaluate("skodyn.live.drag") is None
-        assert "not logged" in page.locator("#live").inner_text()
-        view = page.evaluate("skodyn.view.azimuth")
-        page.mouse.move(box["x"] + 5, box["y"] + 60)  # the sky: the camera turns as ever
-        page.mouse.down()
-        page.mouse.move(box["x"] + 60, box["y"] + 60)
-        page.mouse.up()
-        assert page.evaluate("skodyn.view.azimuth") != view
-        assert not complaints

@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import browser
 import skodyn as sk
-from browser import changed_share, open_page, picture
+from browser import changed_share, picture
 from skodyn.cli import main
 from skodyn.io.log import LogWriter
 from skodyn.io.trajectory import Trajectory
-from skodyn.scenario import read_scenario
 from skodyn.view.closures import ArrowScale
 from skodyn.view.document import replay_page
 from skodyn.view.drawing import Painter
@@ -231,21 +229,6 @@ def test_the_command_draws_arrows_and_says_when_it_cannot(tmp_path, capsys):
     assert "there are no loop forces to draw" in capsys.readouterr().err
 
 
-@pytest.fixture(scope="module")
-def page_of(tmp_path_factory):
-    if not browser.CHROMIUM:
-        pytest.skip(browser.WITHOUT)
-    folder = tmp_path_factory.mktemp("pages")
-    with browser.chromium() as started:
-
-        def opened(recording):
-            path = folder / "run.html"
-            path.write_text(replay_page(recording), encoding="utf-8")
-            return open_page(started, path.as_uri())
-
-        yield opened
-
-
 def test_the_page_lists_loops_and_couplings_beside_the_tree_and_marks_their_bodies(page_of):
     with page_of(loaded()) as (page, _, complaints):
         rows = page.locator("#closings li").all_inner_texts()
@@ -304,111 +287,7 @@ def test_a_page_of_a_tree_has_no_list_of_loops(page_of):
     assert complaints == []
 
 
-# ---- sliders of closed mechanisms ---------------------------------------------------------------
-
-
-def slide(page, name, value):
-    """Moves a slider and returns q as the page has it."""
-    page.locator(f"#sliders input[type=range][aria-label='{name}']").fill(str(value))
-    return np.array(page.evaluate("skodyn.joints.q()"))
-
-
-CLOSING_JOINTS = [
-    sk.Revolute(axis=(0, 1, 0)),
-    sk.Spherical(),
-    sk.Cylindrical(axis=(0, 1, 0)),
-    sk.Universal(axis1=(0, 1, 0), axis2=(1, 0, 0)),
-    sk.Rod(0.2),
-    sk.Helical(axis=(0, 1, 0), pitch=0.05),
-    sk.Planar(x_axis=(1, 0, 0), y_axis=(0, 0, 1)),
-    sk.Prismatic(axis=(1, 0, 0)),
-]
-
-
-def mechanism(joint):
-    """Chains of a few joints of all kinds that meet in a closing joint."""
-    b = sk.ModelBuilder(name=f"closed by {joint.type_name}")
-    b.add_body("crank", "world", HINGE, **BODY)
-    b.add_body("coupler", "crank", sk.Spherical(), translation=(0, 0, 1), **BODY)
-    b.add_body("rocker", "world", HINGE, translation=(1.2, 0.1, 0), **BODY)
-    b.add_body("slide", "rocker", sk.Prismatic(axis=(0, 0, 1)), translation=(0, 0, 0.6), **BODY)
-    b.add_body("wrist", "slide", sk.Universal(axis1=(1, 0, 0), axis2=(0, 1, 0)), **BODY)
-    b.add_body("wheel", "world", HINGE, translation=(0, 0.5, 0), **BODY)
-    b.add_loop(
-        "closing", "coupler", "wrist", joint, translation_a=(1, 0, 0), translation_b=(0, 0, 0.3)
-    )
-    b.add_coupling("cam", "wheel", "crank", (0.1, -2.0, 0.3))
-    return b.build()
-
-
-@pytest.mark.parametrize("joint", CLOSING_JOINTS, ids=lambda joint: joint.type_name)
-def test_a_slider_moves_one_joint_and_the_others_keep_the_loops_closed(page_of, joint):
-    model = mechanism(joint)
-    assert model.loops["closing"].joint.type_name == joint.type_name
-    begun = still(model)
-    with page_of(begun) as (page, _, complaints):
-        at = float(begun.q[model.q_slice("crank")][0])
-        for way in (0.15, 0.3, -0.2):
-            q = slide(page, "crank", at + way)
-            assert q[model.q_slice("crank")][0] == pytest.approx(at + way, abs=1e-12)
-            assert np.abs(sk.loop_error(model, q)).max() < 1e-10
-        assert "the other joints follow" in page.locator("#stopped").inner_text()
-    assert complaints == []
-
-
-@pytest.mark.parametrize("name", ["bricard", "stewart", "jansen_leg", "four_bar", "gripper_flight"])
-def test_sliders_of_shipped_mechanisms_keep_them_closed(page_of, name):
-    scenario = read_scenario(f"scenarios/{name}.toml")
-    model, rng = scenario.model, np.random.default_rng(3)
-    with page_of(still(model, scenario.q0)) as (page, _, complaints):
-        sliders = page.evaluate(
-            "skodyn.joints.sliders.map(({ name, low, high }) => [name, low, high])"
-        )
-        for n in rng.permutation(len(sliders))[:6]:
-            label, low, high = sliders[n]
-            q = slide(page, label, rng.uniform(0.3 * low, 0.3 * high))
-            assert np.abs(sk.loop_error(model, q)).max() < 1e-10, label
-    assert complaints == []
-
-
-def test_a_slider_that_cannot_go_on_stops_at_the_dead_point_and_says_so(page_of):
-    b = sk.ModelBuilder(name="crank and rocker")
-    b.add_body("crank", "world", HINGE, **BODY)
-    b.add_body("coupler", "crank", HINGE, translation=(0, 0, 0.3), **BODY)
-    b.add_body("rocker", "world", HINGE, translation=(1, 0, 0), **BODY)
-    b.add_loop(
-        "pin", "coupler", "rocker", HINGE, translation_a=(0, 0, 0.9), translation_b=(0, 0, 0.7)
-    )
-    model = b.build()
-    start = sk.assemble(model, [0.5, 0.6, -0.4], hold=["crank"]).q
-    reach = [
-        np.arccos((1 + 0.49 - r**2) / 1.4) for r in (0.6, 1.2)
-    ]  # crank and coupler in one line
-    with page_of(still(model, start)) as (page, _, complaints):
-        for target in (3.0, -3.0):
-            q = slide(page, "rocker", target)
-            assert "rocker goes no further" in page.locator("#stopped").inner_text()
-            inside = np.pi / 2 - abs(q[2]) if q[2] < 0 else np.pi / 2 + q[2]
-            assert min(abs(inside - x) for x in reach) < 1e-3
-        for turn in np.linspace(0, 4 * np.pi, 40):  # the crank turns on and on
-            q = slide(page, "crank", (turn + np.pi) % (2 * np.pi) - np.pi)
-            assert np.abs(sk.loop_error(model, q)).max() < 1e-10
-        assert q[0] > 2 * np.pi
-        page.get_by_label("hold rocker").check()
-        slide(page, "crank", 1.0)
-        assert "with rocker held" in page.locator("#stopped").inner_text()
-    assert complaints == []
-
-
-def test_a_joint_that_follows_stops_the_slider_at_its_limit(page_of):
-    model = sk.examples.four_bar()
-    start = sk.assemble(model, [1.0, 0.0, 1.5], hold=["crank"]).q
-    model = model.with_changes(limits={"rocker": {"lower": 0.0, "upper": float(start[2]) + 0.1}})
-    with page_of(still(model, start)) as (page, _, complaints):
-        q = slide(page, "crank", 2.5)
-        assert q[2] == pytest.approx(start[2] + 0.1, abs=1e-4)
-        assert "rocker is at its limit" in page.locator("#stopped").inner_text()
-    assert complaints == []
+# ---- no sliders ---------------------------------------------------------------------------------
 
 
 def test_a_page_of_a_closed_model_says_why_it_has_no_sliders(page_of):

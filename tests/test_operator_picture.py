@@ -52,6 +52,15 @@ def test_it_is_written_as_a_file_and_shown_in_notebooks(ops, tmp_path):
         ops.phi.plot(tmp_path / "phi.png")
 
 
+def test_the_scale_of_sizes_has_a_pointed_end_where_entries_are_smaller(ops):
+    def bar(operator):
+        return operator.plot().figure.axes[0].images[0].colorbar
+
+    tiny = ops.block_diagonal("tiny", np.diag([1.0, 1e-20, 1.0, 1.0, 1.0, 1.0]))
+    assert bar(tiny).extend == "min"
+    assert bar(ops.block_diagonal("one", np.eye(6))).extend == "neither"
+
+
 def test_an_operator_that_is_zero_is_blank(ops):
     _, drawn = image_of((ops.phi - ops.phi).plot())
     assert np.ma.getmaskarray(drawn).all()

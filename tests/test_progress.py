@@ -3,6 +3,7 @@
 import sys
 import threading
 import types
+from contextlib import nullcontext
 
 import pytest
 
@@ -82,10 +83,9 @@ def test_a_notebook_has_a_bar_below_its_cell(at_once, capsys, monkeypatch):
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("still_compiling", [True, False])
-def test_compiling_is_told_of_once_if_it_takes_more_than_a_second(
-    still_compiling, capsys, monkeypatch
-):
+@pytest.fixture
+def compile_some(monkeypatch):
+    """Tells that a kernel is compiled, as if a second had passed then."""
     from numba.core.compiler_lock import global_compiler_lock
 
     def at_once(timer):  # in a thread of its own, as a timer does
@@ -93,22 +93,36 @@ def test_compiling_is_told_of_once_if_it_takes_more_than_a_second(
         thread.start()
         thread.join()
 
-    monkeypatch.setattr(threading.Timer, "start", at_once)
-    before = list(jit.BEFORE_COMPILING)
-    progress.tell_of_compiling()
-    progress.tell_of_compiling()  # twice is once
-    try:
-        if still_compiling:
-            with global_compiler_lock:
-                for _ in range(2):
-                    for tell in list(jit.BEFORE_COMPILING):
-                        tell("some kernel")
-        else:
+    def compiling(still):
+        with global_compiler_lock if still else nullcontext():
             for tell in list(jit.BEFORE_COMPILING):
                 tell("some kernel")
-    finally:
-        jit.BEFORE_COMPILING[:] = before
-    assert capsys.readouterr().err.count("compiling kernels") == int(still_compiling)
+
+    monkeypatch.setattr(threading.Timer, "start", at_once)
+    monkeypatch.setattr(progress, "_said", [])
+    before = list(jit.BEFORE_COMPILING)
+    jit.BEFORE_COMPILING.clear()
+    progress.tell_of_compiling()
+    progress.tell_of_compiling()  # twice is once
+    yield compiling
+    jit.BEFORE_COMPILING[:] = before
+
+
+def test_compiling_is_told_of_if_it_takes_more_than_a_second(compile_some, capsys):
+    compile_some(still=False)
+    assert capsys.readouterr().err == ""
+    compile_some(still=True)
+    assert capsys.readouterr().err == progress.COMPILING + "\n"
+
+
+def test_compiling_is_told_of_again_but_not_at_once(compile_some, capsys):
+    for _ in range(3):
+        compile_some(still=True)
+    assert capsys.readouterr().err.count("compiling") == 1
+    progress._said[0] -= 1.01 * progress.AGAIN
+    compile_some(still=True)
+    compile_some(still=True)
+    assert capsys.readouterr().err == progress.MORE + "\n"
 
 
 def test_time_left_in_words():

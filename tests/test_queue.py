@@ -168,6 +168,18 @@ def test_parts_put_together_are_the_whole_sweep(study, tmp_path, capsys):
     assert "parts 2, 4 of 4 missing" in capsys.readouterr().err
 
 
+def test_the_table_of_metrics_is_in_columns_however_short_their_names(study, tmp_path, capsys):
+    study.write_text(study.read_text("utf-8").replace("fastest", "w"), "utf-8")
+    assert main(["sweep", "run", str(study), "-o", str(tmp_path / "out.h5"), "--quiet"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    head = next(n for n, line in enumerate(lines) if line.startswith("metric "))
+    row = lines[head + 1]
+    for word in ("lowest", "median", "highest", "NaN"):
+        end = lines[head].index(word) + len(word)
+        assert row[end - 1] != " ", (lines[head], row)
+        assert row[end : end + 1] in ("", " "), (lines[head], row)
+
+
 FAULTS = {
     "5/4": "--part is '5/4'; write for example 3/100, counted from 1.",
     "x": "--part is 'x'",
@@ -233,3 +245,51 @@ def test_info_after_a_kill_says_that_nobody_writes(tmp_path, capsys):
     assert f"interrupted: its process has ended; go on with: skodyn resume {log}" in (
         capsys.readouterr().out
     )
+
+
+# ---- words --------------------------------------------------------------------------------------
+
+WRONG = {
+    "workers": (0, "workers is 0; give a whole number from 1."),
+    "engine": ("gpu", "engine is 'gpu', which is unknown; give one of in-process, threads"),
+    "scheduler": ("tcp://x:1", "scheduler is for the dask engine, not for threads"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_faults_speak_of_options_on_the_command_line_and_of_arguments_in_python(
+    study, tmp_path, capsys, name
+):
+    value, words = WRONG[name]
+    out = tmp_path / "out.h5"
+    given = [f"--{name}", str(value), "-o", str(out), "--quiet"]
+    assert main(["sweep", "run", str(study), *given]) == 2
+    assert capsys.readouterr().err.startswith(f"--{words}")
+    with pytest.raises(sk.SkodynError) as refused:
+        sk.sweep(str(study), out=str(out), **{name: value})
+    assert str(refused.value).startswith(words)
+    assert not out.exists()  # it was refused before anything was written
+
+
+def test_what_is_there_is_replaced_by_an_option_or_an_argument(study, tmp_path, capsys):
+    log, index = tmp_path / "run.h5", tmp_path / "sweep.h5"
+    commands = {
+        log: ["run", PENDULUM, "--set", "duration=0.01"],
+        index: ["sweep", "run", str(study)],
+    }
+    for path, command in commands.items():
+        assert main([*command, "-o", str(path), "--quiet"]) == 0
+        capsys.readouterr()
+        assert main([*command, "-o", str(path), "--quiet"]) == 2
+        assert capsys.readouterr().err.endswith("or replace it with --overwrite.\n")
+    for again in (
+        lambda: sk.sweep(str(study), out=str(index)), lambda: sk.run(PENDULUM, str(log)),
+    ):  # fmt: skip
+        with pytest.raises(sk.LogError, match=r"or replace it with overwrite=True\.$"):
+            again()
+    picture = tmp_path / "run.png"
+    picture.touch()
+    with pytest.raises(sk.LogError, match=r"or replace it with overwrite=True\.$"):
+        sk.view.save(sk.view.sheet([sk.open(log)]), picture)
+    assert main(["plot", str(log), "-o", str(picture)]) == 2
+    assert capsys.readouterr().err.endswith("or replace it with --overwrite.\n")

@@ -342,6 +342,11 @@ def test_mimic_joints_follow_their_slider_and_limits_bound_it(chromium, tmp_path
         poses = page.evaluate("[...skodyn.renderer.poses]")
         assert poses[9] == pytest.approx(0.25)
         assert poses[17] == pytest.approx(-0.4)
+    model = model.with_changes(limits={"finger2": {"lower": -0.1, "upper": 0.3}})
+    with opened(chromium, tmp_path, still(model)) as page:  # no joint that follows leaves its own
+        slider = page.locator("#sliders input")
+        ends = [float(slider.get_attribute(end)) for end in ("min", "max")]
+        assert ends == pytest.approx([-0.1, 0.1])
 
 
 # ---- colours ----------------------------------------------------------------------------------

@@ -28,6 +28,10 @@ COMPILING = (
     "compiling kernels, once for this version: some seconds ('skodyn cache warm' compiles all)"
 )
 
+MORE = "compiling more kernels: what is used for the first time"
+AGAIN = 20.0
+"""Seconds before compiling is told of again."""
+
 Show = Callable[[float, float, str], None]
 """Called with (done, in all, words on speed and what is left)."""
 
@@ -170,23 +174,31 @@ class _Notebook:
 
 
 def tell_of_compiling() -> None:
-    """From now on, say once when kernels have been compiling for more than a second."""
+    """From now on, say when kernels have been compiling for more than a second; not again soon."""
     if _begin_to_wait not in jit.BEFORE_COMPILING:
         jit.BEFORE_COMPILING.append(_begin_to_wait)
 
 
+_said: list[float] = []
+"""When it was said, by time.monotonic()."""
+
+
 def _begin_to_wait(_name: str) -> None:
-    if not _is_switched_on():
+    if not _is_switched_on() or _was_said_just_now():
         return
     timer = threading.Timer(1.0, _say_if_still_compiling)
     timer.daemon = True
     timer.start()
 
 
+def _was_said_just_now() -> bool:
+    return bool(_said) and time.monotonic() - _said[-1] < AGAIN
+
+
 def _say_if_still_compiling() -> None:
-    if _is_compiling() and _begin_to_wait in jit.BEFORE_COMPILING:
-        jit.BEFORE_COMPILING.remove(_begin_to_wait)
-        print(COMPILING, file=sys.stderr, flush=True)
+    if _is_compiling() and _begin_to_wait in jit.BEFORE_COMPILING and not _was_said_just_now():
+        print(MORE if _said else COMPILING, file=sys.stderr, flush=True)
+        _said.append(time.monotonic())
 
 
 def _is_compiling() -> bool:

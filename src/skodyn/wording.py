@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import Any
 
@@ -11,14 +13,36 @@ from skodyn.faults import Fault
 
 __all__ = [
     "Spelling",
+    "argument",
     "arrows",
     "did_you_mean",
     "hashable_names",
     "listed",
     "listed_items",
     "listed_nodes",
+    "options_spoken",
     "quote",
 ]
+
+
+_options: ContextVar[bool] = ContextVar("sentences speak of options", default=False)
+
+
+@contextmanager
+def options_spoken() -> Iterator[None]:
+    """Inside, sentences speak of options of the command line instead of arguments."""
+    before = _options.set(True)
+    try:
+        yield
+    finally:
+        _options.reset(before)
+
+
+def argument(name: str, *, yes: bool = False) -> str:
+    """What a person gave, or is to give: workers or --workers; if yes, force=True or --force."""
+    if _options.get():
+        return f"--{name}"
+    return f"{name}=True" if yes else name
 
 
 def quote(name: object) -> str:

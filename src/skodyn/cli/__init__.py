@@ -24,6 +24,8 @@ from skodyn.faults import Fault
 from skodyn.io import load
 from skodyn.model.drawing import describe, draw, size_words
 from skodyn.model.loops.loop_drawing import group_lines
+from skodyn.model.model import Model
+from skodyn.wording import options_spoken
 
 __all__ = ["main"]
 
@@ -56,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with suppress(AttributeError):  # a replaced stream need not be a file
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        code = options.command(options)
+        with options_spoken():
+            code = options.command(options)
         sys.stdout.flush()
     except SkodynError as error:
         print(error, file=sys.stderr)
@@ -86,9 +89,11 @@ def _parser() -> argparse.ArgumentParser:
     plots.add_commands(commands)
     views.add_commands(commands)
     sweeps.add_commands(commands)
-    words = "draw a model as a tree, or describe a log"
+    words = "draw a model, or that of a scenario, as a tree, or describe a log"
     info = commands.add_parser("info", help=words, allow_abbrev=False)
-    info.add_argument("model", metavar="FILE", help="a model file, or the log of a run (.h5)")
+    info.add_argument(
+        "model", metavar="FILE", help="a model file, a scenario, or the log of a run (.h5)"
+    )
     info.add_argument("--all", action="store_true", help="draw every body of a large model")
     info.add_argument("--json", action="store_true", help="print data instead of a drawing")
     robots.add_options(info)
@@ -120,11 +125,24 @@ def _info(options: argparse.Namespace) -> None:
     if Path(options.model).suffix.lower() in (".h5", ".hdf5"):
         print(runs.log_info(options.model, options.json))
         return
-    model = load(options.model, **robots.chosen(options))
+    model = _model_of(options)
     if options.json:
         print(json.dumps(describe(model, groups=True), indent=2, ensure_ascii=False))
         return
     print(draw(model, everything=options.all))
+
+
+def _model_of(options: argparse.Namespace) -> Model:
+    """The model that a file describes, or that its scenario simulates."""
+    chosen, kind = robots.chosen(options), file_kind(options.model)
+    if kind == "model":
+        return load(options.model, **chosen)
+    if chosen:
+        what = f"{options.model} is a {kind}, and options of robots are for models"
+        raise ModelError(what, "leave them out, or give the model file.")
+    from skodyn.scenario import read_scenario
+
+    return read_scenario(options.model, of_sweep=True).model
 
 
 def _check(options: argparse.Namespace) -> int:

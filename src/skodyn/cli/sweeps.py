@@ -162,7 +162,7 @@ def _summary(sweep: Any) -> str:
     lines = [f"{sweep.path}: {len(sweep)} runs, {counts}"]
     metrics, finished = sweep.metrics, sweep.status == 1
     if finished.any() and sweep.metric_names:
-        width = max(map(len, sweep.metric_names))
+        width = max(map(len, ("metric", *sweep.metric_names)))
         lines.append(
             f"{'metric':<{width}} {'lowest':>12} {'median':>12} {'highest':>12} {'NaN':>7}"
         )

@@ -119,7 +119,7 @@ def _plain_recording(options: argparse.Namespace) -> Any:
     if file_kind(options.file) != "model":
         from skodyn.scenario import read_scenario
 
-        scenario = read_scenario(options.file)
+        scenario = read_scenario(options.file, of_sweep=True)
         return still(scenario.model, scenario.q0, exaggerate=options.exaggerate)
     model = load(options.file, **robots.chosen(options))
     return still(model, exaggerate=options.exaggerate)

@@ -10,6 +10,7 @@ import h5py
 
 from skodyn.errors import LogError
 from skodyn.io.disk import lock, open_file
+from skodyn.wording import argument
 
 __all__ = ["check_space", "check_target", "refuse_to_replace", "temporary_name"]
 
@@ -25,7 +26,7 @@ def check_target(path: Path, overwrite: bool) -> None:
     if path.exists() and not overwrite:
         raise LogError(
             f"{path} exists and is not overwritten; choose another name, move it away, "
-            "or ask for overwrite=True."
+            f"or replace it with {argument('overwrite', yes=True)}."
         )
 
 

@@ -39,15 +39,24 @@ _LISTED = {
 }
 
 
-def changed(model: Model, changes: Mapping[str, Any], *, repair_inertia: bool = False) -> Model:
+def changed(
+    model: Model,
+    changes: Mapping[str, Any],
+    paths: Mapping[str, Any] | None = None,
+    *,
+    repair_inertia: bool = False,
+) -> Model:
     """The model with these changes, or a ModelError that lists every fault.
 
     changes: nested tables by the names of `CHANGES`; keys may be dotted: {"com.z": 0.1}.
+    paths: more of them, by whole paths.
     """
     values, faults = dict[str, Any](), list[Fault]()
-    for path, value, fault in flattened(changes):
+    for path, value, fault in (*flattened(_checked_paths(paths or {})), *flattened(changes)):
         if fault:
             faults.append(fault)
+        elif path in values:
+            faults.append(Fault(f"{path!r} is changed twice", "change it once.", (path,)))
         else:
             values[path] = value
     data = model_data(model)
@@ -92,11 +101,18 @@ def flattened(changes: Mapping[str, Any]) -> Iterator[tuple[str, Any, Fault | No
     for group, table in changes.items():
         if isinstance(table, Mapping):
             yield from ((path, value, None) for path, value in _leaves(table, group))
-        elif group == "gravity":
+        elif group == "gravity" or "." in group:
             yield group, table, None
         else:
             remedy = "give a table for each name, such as {'arm': {'mass': 5.0}}."
             yield group, table, Subject().found(group, table, remedy)
+
+
+def _checked_paths(paths: Any) -> Mapping[str, Any]:
+    if isinstance(paths, Mapping) and all(isinstance(path, str) for path in paths):
+        return paths
+    remedy = "give a dict such as {'bodies.arm.mass': 5.0}."
+    raise ModelError([Subject().found("changes", paths, remedy)])
 
 
 def _leaves(table: Mapping[Any, Any], path: str) -> Iterator[tuple[str, Any]]:

@@ -217,6 +217,8 @@ class Model(ModelData):
 
     def with_changes(
         self,
+        paths: Mapping[str, Any] | None = None,
+        /,
         *,
         bodies: Mapping[str, Any] | None = None,
         joints: Mapping[str, Any] | None = None,
@@ -232,7 +234,8 @@ class Model(ModelData):
         bodies={"arm": {"mass": 5.0, "com": {"z": 0.1}, "joint": {"armature": 0.2}}} and so on: a
         table for each name, its keys those of model files and of the paths of sweeps, which may
         also be written in one: {"com.z": 0.1}. joints: passive forces, the keys of
-        `JointProperties`. limits: those of `JointLimits`. This model stays as it is.
+        `JointProperties`. limits: those of `JointLimits`. paths: whole paths, as a sweep has them:
+        {"bodies.arm.com.z": 0.1, "gravity.z": -1.62}. This model stays as it is.
         """
         from skodyn.model.changes import changed  # it builds models
 
@@ -241,7 +244,7 @@ class Model(ModelData):
             "couplings": couplings, "limits": limits, "gravity": gravity,
         }  # fmt: skip
         changes = {key: value for key, value in given.items() if value is not None}
-        return changed(self, changes, repair_inertia=repair_inertia)
+        return changed(self, changes, paths or {}, repair_inertia=repair_inertia)
 
     # ---- coordinates --------------------------------------------------------------------------
 

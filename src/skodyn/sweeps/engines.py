@@ -28,8 +28,9 @@ from skodyn.errors import SkodynError
 from skodyn.jit import cache_folder
 from skodyn.simulation.methods import method_named
 from skodyn.typing import EngineName
+from skodyn.wording import argument
 
-__all__ = ["DEFAULT_ENGINE", "ENGINES", "SweepEngine", "open_engine", "warm"]
+__all__ = ["DEFAULT_ENGINE", "ENGINES", "SweepEngine", "check_engine", "open_engine", "warm"]
 
 ENGINES: tuple[EngineName, ...] = ("in-process", "threads", "processes", "dask")
 DEFAULT_ENGINE: EngineName = "threads"  # the least overhead, and scripts need no guard
@@ -203,18 +204,23 @@ def _import_distributed() -> Any:
     return distributed
 
 
+def check_engine(name: str, workers: int | None, scheduler: Any) -> None:
+    """Before anything is written: is there such an engine?"""
+    if name not in ENGINES:
+        what = f"{argument('engine')} is {name!r}, which is unknown"
+        raise SkodynError(f"{what}; give one of {', '.join(ENGINES)}.")
+    if workers is not None and workers < 1:
+        raise SkodynError(f"{argument('workers')} is {workers}; give a whole number from 1.")
+    if scheduler is not None and name != "dask":
+        what = f"{argument('scheduler')} is for the dask engine, not for {name}"
+        raise SkodynError(f"{what}; choose the engine dask.")
+
+
 def open_engine(
     name: str, workers: int | None, scheduler: Any, warm_up: Callable[[], None]
 ) -> SweepEngine:
     """The engine of this name; kernels are compiled once, here, before others look for them."""
-    if name not in ENGINES:
-        raise SkodynError(f"The engine {name!r} is unknown; give one of {', '.join(ENGINES)}.")
-    if workers is not None and workers < 1:
-        raise SkodynError(f"workers is {workers}; give a whole number from 1.")
-    if scheduler is not None and name != "dask":
-        raise SkodynError(
-            f"A scheduler is for the dask engine, not for {name}; choose the engine dask."
-        )
+    check_engine(name, workers, scheduler)
     count = workers or core_count()
     warm_up()
     if name == "in-process":

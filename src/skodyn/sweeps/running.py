@@ -16,7 +16,7 @@ from skodyn.model.keywords import keywords_checked
 from skodyn.scenario import Scenario, read_scenario
 from skodyn.sweeps.batch import pickled, prepare
 from skodyn.sweeps.driver import Driver, Progress, SweepProgress
-from skodyn.sweeps.engines import DEFAULT_ENGINE, open_engine, warm
+from skodyn.sweeps.engines import DEFAULT_ENGINE, check_engine, open_engine, warm
 from skodyn.sweeps.index import Index, IndexWriter, create_index, open_index
 from skodyn.sweeps.packing import goes_alone
 from skodyn.sweeps.parts import Part, part_of, part_record
@@ -152,6 +152,8 @@ def run_plan(
     plan: SweepPlan, path: Path, *, overwrite: bool = False, part: Part | None = None, **given: Any
 ) -> SweepProgress:
     """Run a plan, or a part of it, into a new index."""
+    asked = (given.get(key) for key in ("workers", "scheduler"))
+    check_engine(given.get("engine", DEFAULT_ENGINE), *asked)
     prepare(pickled(plan.study))
     inside = part_of(plan, part) if part else plan
     record = part_record(plan, part) if part else record_of(plan)
@@ -179,7 +181,8 @@ def resume_sweep(
         if changed_code(index, found) and not force:
             raise LogError(
                 f"{path} was begun with another version of skodyn, so its runs may differ in their "
-                "last bits; restore that version (of what others add to it, too), or force it."
+                "last bits; restore that version (of what others add to it, too), or go on with "
+                "`skodyn sweep resume --force`."
             )
     prepare(pickled(found))
     return _drive(Path(path), found, **given)

@@ -12,6 +12,7 @@ from skodyn.model.joints import Joint
 from skodyn.model.loops.loop_geometry import constraint_rows
 from skodyn.model.loops.loop_systems import loop_systems
 from skodyn.model.model import Model
+from skodyn.model.properties import JointLimits
 from skodyn.view.closing_table import MOST_CLOSED, closing_table
 from skodyn.view.rotations import quaternions
 
@@ -87,19 +88,29 @@ def _sliders(model: Model, name: str, joint: Joint, extent: float) -> list[dict[
         units = ["rad" if part.startswith("turn") else "m" for part in parts]
     else:
         parts, units = list(joint.q_parts), list(joint.q_units)
-    limits = model.limits.get(name)
     rows = []
     for part, unit in zip(parts, units, strict=True):
         reach = math.pi if unit == "rad" else extent
-        low, high = -reach, reach
-        limited = limits is not None and joint.nv == 1
-        if limits is not None and joint.nv == 1:
-            low = limits.lower if math.isfinite(limits.lower) else low
-            high = limits.upper if math.isfinite(limits.upper) else high
+        lowest, highest = _limits(model, name)  # of joints with one coordinate: no other has any
         label = name if joint.nv == 1 else f"{name} {part}"
-        rows.append({"name": label, "unit": unit, "low": low, "high": high})
-        rows[-1]["limited"] = limited
+        row: dict[str, Any] = {"name": label, "unit": unit}
+        row["low"], row["lowest"] = (-reach, None) if math.isinf(lowest) else (lowest, lowest)
+        row["high"], row["highest"] = (reach, None) if math.isinf(highest) else (highest, highest)
+        rows.append(row)
     return rows
+
+
+def _limits(model: Model, name: str) -> tuple[float, float]:
+    """How far a joint may go by its own limits and by those of the joints that mimic it."""
+    own = model.limits.get(name, JointLimits())
+    lowest, highest = own.lower, own.upper
+    for follower, mimic in model.mimics.items():
+        if mimic.source != name or follower not in model.limits:
+            continue
+        given = model.limits[follower]
+        ends = sorted((x - mimic.offset) / mimic.multiplier for x in (given.lower, given.upper))
+        lowest, highest = max(lowest, ends[0]), min(highest, ends[1])
+    return lowest, highest
 
 
 def _modes(model: Model, k: int) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from skodyn.model.model import Model
 from skodyn.view.document import replay_page
 from skodyn.view.recording import Recording, record, show_layers, still
 from skodyn.view.summaries import model_html, sko_html, sweep_html, trajectory_html
+from skodyn.wording import argument
 
 __all__ = [
     "Page",
@@ -46,7 +47,8 @@ class Page:
         target = Path(path)
         if target.exists() and not overwrite:
             raise LogError(
-                f"{target} exists; choose another name, or replace it with overwrite=True."
+                f"{target} exists; choose another name, or replace it with "
+                f"{argument('overwrite', yes=True)}."
             )
         try:
             target.write_text(self.html, encoding="utf-8")

@@ -37,9 +37,10 @@ function solvePositive(A, b) {
 }
 
 class Assembly {
-  /** posesOf(values): [place, turn] of every body; upright: the world's turn in the same axes. */
-  constructor(groups, sliders, posesOf, upright) {
-    Object.assign(this, { groups, sliders, posesOf });
+  /** posesOf(values): [place, turn] of every body; upright: the world's turn in the same axes;
+      turns: where the rotation vectors among the values begin. */
+  constructor(groups, sliders, turns, posesOf, upright) {
+    Object.assign(this, { groups, sliders, turns, posesOf });
     this.world = [[0, 0, 0], upright];
     this.held = new Set();
   }
@@ -91,17 +92,29 @@ class Assembly {
       const next = values.slice(), way = target - values[i];
       next[i] += Math.sign(way) * Math.min(step, Math.abs(way));
       why = this.close(group, next, stay) ? this.beyond(group, values, next, i) : "its loops would come open";
-      if (why) step /= 2; else values.set(next);
+      if (why) step /= 2; else values.set(this.wrapped(next, stay));
     }
     if (!why) return "";
     const others = [...this.held].filter((k) => k !== i && group.columns.includes(k)).map((k) => this.sliders[k].name);
     return `${this.sliders[i].name} goes no further than ${short(values[i])} ${this.sliders[i].unit}: ${why}${others.length ? ` with ${others.join(", ")} held` : ""}`;
   }
 
+  /** The same turns by rotation vectors of half a turn or less: at a whole one a vector moves far
+      for a turn that hardly does. Those with a coordinate that stays are left as they are. */
+  wrapped(values, stay) {
+    for (const first of this.turns) {
+      const own = values.subarray(first, first + 3), angle = Math.hypot(...own);
+      if (angle <= Math.PI || own.some((_, n) => stay.has(first + n))) continue;
+      const turns = Math.round(angle / (2 * Math.PI));
+      own.forEach((x, n) => { own[n] = x * (1 - 2 * Math.PI * turns / angle); });
+    }
+    return values;
+  }
+
   /** Which joint of a group would leave its limits, in words. */
   beyond(group, values, next, moved) {
-    const out = (x, { low, high }) => Math.max(low - x, x - high, 0);
-    const over = group.columns.find((k) => k !== moved && this.sliders[k].limited && out(next[k], this.sliders[k]) > 1e-9 + out(values[k], this.sliders[k]));
+    const out = (x, { lowest, highest }) => Math.max((lowest ?? -Infinity) - x, x - (highest ?? Infinity), 0);
+    const over = group.columns.find((k) => k !== moved && out(next[k], this.sliders[k]) > 1e-9 + out(values[k], this.sliders[k]));
     return over === undefined ? "" : `${this.sliders[over].name} is at its limit`;
   }
 }

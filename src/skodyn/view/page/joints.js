@@ -24,7 +24,8 @@ class Joints {
     this.exaggerate = run.bent?.exaggerate ?? 1;
     this.onMove = onMove;
     this.values = Float64Array.from(this.start);
-    this.assembly = new Assembly(this.groups, this.sliders, (values) => this.found(values), this.upright);
+    this.turns = this.bodies.filter(({ kind }) => kind !== "screws").map(({ first }) => first);
+    this.assembly = new Assembly(this.groups, this.sliders, this.turns, (values) => this.found(values), this.upright);
     $("joints").hidden = false;
     this.rows = this.sliders.map((slider, i) => this.row(slider, i));
     $("neutral").onclick = () => { this.values.set(this.start); this.changed(); };
@@ -52,8 +53,12 @@ class Joints {
     return box;
   }
 
-  /** Whether a joint may turn on and on: its slider shows the angle within one turn. */
-  endless(i) { return this.sliders[i].unit === "rad" && !this.sliders[i].limited && this.assembly.groupOf(i); }
+  /** Whether a joint may turn on and on: its slider shows the angle within one turn. Coordinates of
+      a rotation vector do not: a whole turn more of one of them is another turn of the joint. */
+  endless(i) {
+    const { unit, lowest, highest } = this.sliders[i];
+    return unit === "rad" && (lowest ?? highest ?? null) === null && this.assembly.groupOf(i) && !this.turns.some((first) => first <= i && i < first + 3);
+  }
 
   /** The value for a place of slider i: of an endless turn, that which is nearest to the present one. */
   nearest(i, place) { return this.endless(i) ? place + 2 * Math.PI * Math.round((this.values[i] - place) / (2 * Math.PI)) : place; }
@@ -62,6 +67,7 @@ class Joints {
     $("stopped").textContent = why || "the other joints follow, so that loops stay closed; ☑ holds a joint";
     this.rows.forEach(({ input, shown, unit }, i) => {
       const turns = this.endless(i) ? Math.round(this.values[i] / (2 * Math.PI)) : 0, place = this.values[i] - 2 * Math.PI * turns;
+      Object.assign(input, { min: Math.min(input.min, place), max: Math.max(input.max, place) }); // one that follows goes where it must
       if (input.valueAsNumber !== place) input.value = place;
       shown.textContent = `${short(this.values[i])} ${unit}`;
     });

@@ -27,15 +27,24 @@ class Live {
   get over() { return ["finished", "failed", "interrupted"].includes(this.frame?.state); }
 
   take(frame) {
+    this.agree(frame);
     this.frame = frame;
     const { t, duration, touched, state, words } = frame, { digits } = this.player.run;
     $("clock").textContent = `${t.toFixed(Math.max(digits, 2))} / ${duration.toFixed(Math.max(digits, 2))} s`;
-    const notes = [this.over ? state : "live"];
+    const notes = [this.over || state === "paused" ? state : "live"];
     if (words) notes.push(words);
     if (touched !== null) notes.push(`touched at ${short(touched)} s, not logged since`);
     $("live").textContent = notes.join(" · ");
     if (this.over) { this.events.close(); this.drag = null; $("play").disabled = true; }
     this.player.stale = true;
+  }
+
+  /** Shows speed and pause as they are: a page that is opened later, or beside another, did not ask for them. */
+  agree({ state, speed }) {
+    if (speed !== this.frame?.speed) $("speed").value = speed;
+    if (state === this.frame?.state) return;
+    this.paused = state === "paused";
+    this.label();
   }
 
   send(message) {

@@ -55,11 +55,13 @@ def _draw(figure: Any, axes: Any, matrix: Floats) -> None:
     size = np.abs(matrix)
     largest = float(size.max(initial=0.0))
     top = largest if 0.0 < largest < np.inf else 1.0
-    scale = LogNorm(vmin=top / 10**DECADES, vmax=top, clip=True)
+    least = top / 10**DECADES
+    scale = LogNorm(vmin=least, vmax=top, clip=True)
     drawn = np.ma.masked_where(size == 0.0, size)
     picture = axes.imshow(drawn, cmap="viridis_r", norm=scale, interpolation="none")
     if largest > 0.0:
-        figure.colorbar(picture, ax=axes, label="size of an entry", shrink=0.8)
+        end = "min" if (drawn < least).any() else "neither"  # a pointed end: that, or less
+        figure.colorbar(picture, ax=axes, label="size of an entry", shrink=0.8, extend=end)
 
 
 def _mark(ticks: Any, line: Any, sizes: list[int], names: tuple[str, ...], **turned: float) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skodyn.errors import LogError, SkodynError
+from skodyn.wording import argument
 
 __all__ = [
     "COLOURS",
@@ -125,7 +126,8 @@ def check_target(path: str | os.PathLike[str], overwrite: bool = False) -> Path:
         kinds = ", ".join(FORMATS)
         raise LogError(f"{target}: plots are written as {kinds}; give a name that ends so.")
     if target.exists() and not overwrite:
-        raise LogError(f"{target} exists; choose another name, or replace it with --overwrite.")
+        remedy = f"choose another name, or replace it with {argument('overwrite', yes=True)}."
+        raise LogError(f"{target} exists; {remedy}")
     return target
 
 
