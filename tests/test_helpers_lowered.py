@@ -9,7 +9,9 @@ import numba
 import numpy as np
 import pytest
 
-from skodyn.jit import JIT_DISABLED, build, helper, kernel, routine
+from skodyn.jit import JIT_DISABLED, RESULT, build, helper, kernel, routine
+from skodyn.jit.entry import lower
+from skodyn.lanes import WIDTH_1, WIDTH_4, Work, columns_at_once, pointer, single, states
 
 pytestmark = pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
 
@@ -99,6 +101,54 @@ def test_helpers_give_what_numba_gives(kind: Any):
         wanted, found = np.ones(7), np.ones(7)
         assert ours(x, y, found) == theirs(x, y, wanted)
         assert found.tobytes() == wanted.tobytes()
+
+
+@helper
+def of_one_state(work):
+    return 1.0
+
+
+@helper
+def of_several_states(work):
+    return 2.0
+
+
+@helper
+def of_one_column(work):
+    return 4.0
+
+
+@helper
+def ways(work, x):
+    if single(work):
+        x[0] = of_one_state(work)
+    else:
+        x[0] = of_several_states(work)
+    for i in range(3):
+        if columns_at_once(work) == 1 or states(work) < 1:
+            x[1] = of_one_column(work)
+        elif x[1 + i] > 7.0:
+            break
+
+
+def asked(width):
+    return kernel(RESULT)(lambda x: ways(Work(width, pointer(x)), pointer(x)))
+
+
+@pytest.mark.parametrize(
+    ("width", "written", "taken"),
+    [(WIDTH_1, [1.0, 7.5], "of_one_state"), (WIDTH_4, [2.0, 4.0], "of_several_states")],
+    ids=["one state", "several"],
+)
+def test_only_the_way_that_a_width_takes_is_lowered(width, written, taken):
+    run, x = asked(width), np.full(4, 7.5)
+    run(x)
+    assert x[:2].tolist() == written
+    text = str(lower(run).module)
+    left = {"of_one_state", "of_several_states"} - {taken}
+    assert taken in text
+    assert left.pop() not in text
+    assert ("of_one_column" in text) == (width is WIDTH_4)
 
 
 def test_one_helper_serves_several_types():
