@@ -18,9 +18,9 @@ CALLS: Counter[str] = Counter()
 _made = functions.PlainKernel.__init__
 
 
-def _counting(self, function):
+def _counting(self, function, signature):
     """A kernel that notes each of its calls; also what others reach by its address."""
-    _made(self, function)
+    _made(self, function, signature)
     ready, name = self.ready, f"{function.__module__}:{function.__qualname__}"
     CALLS[name] += 0
 

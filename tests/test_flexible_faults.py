@@ -7,7 +7,7 @@ no beam and no file                   no beam
 beam and file                         files: what_else_stands_beside_the_file
 mass, com or inertia besides          mass_com_and_inertia; files: what_else_stands_beside_the_file
 length, mass, stiffness not above 0,  length …, mass …, stiffness …, torsion …, axial …, young …,
-or not finite                         density …
+or not finite, or too far apart       density …, too small, too large, too stiff …
 modes negative, all zero, over 30     negative modes, all zero, too many
 twist, stretch without stiffness      twist without stiffness, stretch without stiffness
 damping below 0, of wrong length      damping …; matrices: faults_are_said_all_at_once
@@ -110,6 +110,29 @@ CASES = {
     "axial negative": (beam(axial_stiffness="-2.0"), "segments = 4", "axial_stiffness is -2.0;"),
     "axial infinite": (beam(axial_stiffness="inf"), "segments = 4", "axial_stiffness is inf;"),
     "inertia negative": (beam(rotary_inertia="-1.0"), "segments = 4", "rotary_inertia is -1.0;"),
+    "mass too small": (
+        beam(mass_per_length="5e-324"), "modes = { y = 4 }",
+        "flexible.beam has a mass of about 1e-323 kg; give ordinary SI values, together between",
+    ),
+    "mass too large": (
+        beam(mass_per_length="1e200"), "segments = 4", "1e+200; give ordinary SI values, at most",
+    ),
+    "length too small": (beam(length="1e-50"), "segments = 4", "a length of about 1e-50 m; give"),
+    "inertia too large": (beam(rotary_inertia="1e50"), "segments = 4", "rotary inertia of about"),
+    "too stiff for its mass": (
+        beam(mass_per_length="1e-20", bending_stiffness="1e40"), "modes = { y = 1 }",
+        "a squared frequency of about 1e+57 /s²",
+    ),
+    "twist too stiff": (
+        beam(torsion_stiffness="1e40", rotary_inertia="1e-20"), "modes = { twist = 1 }",
+        "a squared frequency of about 1e+58 /s²",
+    ),
+    "stretch too soft": (
+        beam(axial_stiffness="1e-50"), "modes = { y = 1 }", "a squared frequency of about 1e-52",
+    ),
+    "section too thin": (
+        boxed().replace("0.1, 0.1", "0.1, 1e-59"), "segments = 4", "of about 1e-57 kg",
+    ),
     "young zero": (boxed(young="0.0"), "segments = 4", "young is 0.0; give a number above 0"),
     "density infinite": (boxed(density="inf"), "segments = 4", "density is inf; give a number ab"),
     "stiffness missing": (beam(bending_stiffness=""), "segments = 4", "stiffness is missing"),

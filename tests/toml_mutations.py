@@ -21,6 +21,7 @@ import shutil
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -452,5 +453,6 @@ def findings(seed: int, most: int, seconds: float) -> Iterator[dict[str, Any]]:
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
     limit_memory()
+    warnings.simplefilter("error", RuntimeWarning)  # nobody asked for what NumPy prints
     for record in findings(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])):
         print(json.dumps(record), flush=True)

@@ -23,8 +23,12 @@ _IMPORT = re.compile(
     rf"|^before_compiling\(\"({PACKAGE}[\w.]+)\"\)",  # imported by name when it is needed
     re.MULTILINE,
 )
-_ONLY_WORDS = frozenset(f"{PACKAGE}.{name}" for name in ("errors", "faults", "wording"))
-"""What Python raises and how it is phrased: no code of a kernel is made of it."""
+_NOT_COMPILED = frozenset(
+    f"{PACKAGE}.{name}"
+    for name in ("errors", "faults", "wording", "jit.guards", "jit.guarded_arguments")
+)
+"""What Python raises, how it is phrased, and what the checking mode does around a call: no code of
+a kernel is made of it."""
 
 
 @cache
@@ -71,7 +75,7 @@ def _imported(module: str) -> frozenset[str]:
         parts = {word.split(" as ")[0].strip(" ()\n\t") for word in words.split(",")} - {""}
         inner = {f"{base}.{part}" for part in parts} & _files().keys()
         found |= inner if parts and len(inner) == len(parts) else {base, *inner}
-    return frozenset(name for name in found if name in _files()) - _ONLY_WORDS
+    return frozenset(name for name in found if name in _files()) - _NOT_COMPILED
 
 
 def dependencies(module: str) -> frozenset[str]:

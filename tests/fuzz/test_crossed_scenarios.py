@@ -109,6 +109,13 @@ def test_features_cross(tmp_path):
     assert len(ends) > 1
 
 
+def test_what_flies_apart_ends_by_a_bound():
+    """Damping that is too strong for its clock: the steps of error control had no end."""
+    given = {"model": {"file": "models/chain_50.toml"}, "integrator": {"dt": 5e-5}}
+    crossed.shortened(given, "dormand_prince")
+    assert given["bounds"] == {"max_speed": 1e5}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_many_features_cross(tmp_path, seed):

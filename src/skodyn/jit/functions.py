@@ -109,7 +109,9 @@ class Kernel:
         """Compiled for the declared signature and for nothing else: other types are turned away."""
         found = shipped.find(self) if self.signature else None
         made = found or _fitted(self.dispatcher, self.signature or ())
-        return guards.checked(self.name, made) if guards.CHECKING else made
+        if guards.CHECKING:
+            return guards.checked(self.name, made, self.py_func, self.signature)
+        return made
 
     @cached_property
     def is_at_hand(self) -> bool:
@@ -166,12 +168,12 @@ class Part(Kernel):
 class PlainKernel:
     """A kernel without the compiler: plain Python."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], signature: Signature | None) -> None:
         update_wrapper(self, function)
         self.ready = self.address = function
         self.is_at_hand = True
         if guards.CHECKING:
-            self.ready = guards.checked(function.__qualname__, function)
+            self.ready = guards.checked(function.__qualname__, function, function, signature)
 
     def __call__(self, *args: Any) -> Any:
         return self.ready(*args)
@@ -218,7 +220,7 @@ def part(function: Any, signature: Signature, suffix: str = "") -> Any:
     suffix: tells parts of one helper with different signatures apart.
     """
     if JIT_DISABLED:
-        return PlainKernel(function)
+        return PlainKernel(function, signature)
     made = Part(function.py_func, signature, keeps_gil=False)
     made.suffix = suffix
     return _listed(made)
@@ -232,7 +234,7 @@ def _entry(signature: tuple[Any, ...], keeps_gil: bool) -> Any:
 
 def _made(function: Any, signature: Signature | None, keeps_gil: bool) -> Any:
     if JIT_DISABLED:
-        return PlainKernel(function)
+        return PlainKernel(function, signature)
     return _listed(Kernel(function, signature, keeps_gil))
 
 

@@ -2,25 +2,32 @@
 
 Kernels work on pointers, without looking at bounds. In this mode every workspace lies between guard
 words, and is full of NaN when a kernel is called, so that nothing left there by an earlier call is
-ever used. After each call the guards are looked at, and whatever a kernel must not change.
+ever used. All other arrays, results, rows and tables, lie between guards while a kernel works on
+them (guarded_arguments.py). After each call the guards are looked at, and whatever a kernel must
+not change.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skodyn.errors import KernelMemoryError
+from skodyn.jit.guarded_arguments import (
+    WORD,
+    WORDS,
+    Region,
+    memory_fault,
+    named,
+    regions,
+    replaced,
+)
 
 __all__ = ["CHECKING", "checked", "guard", "room", "seal"]
 
 CHECKING = os.environ.get("SKODYN_CHECK", "0") not in ("", "0")
-WORDS = 64
-"""Guard words on each side: more than a register at any stride of a small table."""
-PATTERN = np.float64(-6.26e66)
 
 
 class _Guarded(NamedTuple):
@@ -45,7 +52,7 @@ def guard(whole: Any, poison: bool) -> Any:
     poison: it holds nothing from one call to the next, and is filled with NaN before each.
     """
     size = whole.size - 2 * WORDS
-    whole[:WORDS] = whole[WORDS + size :] = PATTERN
+    whole[:WORDS] = whole[WORDS + size :] = WORD
     inside = whole[WORDS : WORDS + size]
     _KNOWN[inside.ctypes.data] = _Guarded(whole, size, np.zeros(0), poison)
     return inside
@@ -57,40 +64,47 @@ def seal(block: Any, count: int) -> None:
     _KNOWN[block.ctypes.data] = known._replace(kept=block[:count].copy(), poisoned=True)
 
 
-def checked(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel, with a look at the guards of its memory after each call."""
+def checked(
+    name: str, kernel: Callable[..., Any], function: Callable[..., Any], signature: Any
+) -> Callable[..., Any]:
+    """The kernel, with guards around its arguments and a look at them after each call.
+
+    function: the kernel as it is written, whose arguments have names; signature: their kinds.
+    """
+    words = function.__code__.co_varnames
 
     def call(*given: Any) -> Any:
-        guarded = [_KNOWN[a.ctypes.data] for a in _arrays(given) if a.ctypes.data in _KNOWN]
-        for memory in guarded:
-            if memory.poisoned:
-                memory.whole[WORDS + memory.kept.size : WORDS + memory.size] = np.nan
-        result = kernel(*given)
-        for memory in guarded:
-            _look(name, memory)
+        spaces, others = [], []
+        for members in regions(list(named(words, signature, given))):
+            known = [_KNOWN[m.start] for m in members if m.start in _KNOWN]
+            spaces += known
+            others += [] if known else [Region(members)]
+        _poison(spaces)
+        copies = {key: view for region in others for key, view in region.views().items()}
+        result = kernel(*replaced(given, copies))
+        for space in spaces:
+            _look(name, space)
+        for region in others:
+            region.look(name)
+            region.bring_back()
         return result
 
     return call
 
 
-def _arrays(given: Any) -> Iterator[Any]:
-    for argument in given:
-        if isinstance(argument, tuple):
-            yield from _arrays(argument)
-        elif isinstance(argument, np.ndarray) and argument.size:
-            yield argument
+def _poison(spaces: list[_Guarded]) -> None:
+    for memory in spaces:
+        if memory.poisoned:
+            memory.whole[WORDS + memory.kept.size : WORDS + memory.size] = np.nan
 
 
 def _look(name: str, memory: _Guarded) -> None:
     whole, size, kept = memory.whole, memory.size, memory.kept
     before = whole[WORDS : WORDS + kept.size]
     for where, sound in (
-        ("before", (whole[:WORDS] == PATTERN).all()),
-        ("behind", (whole[WORDS + size :] == PATTERN).all()),
+        ("before", (whole[:WORDS] == WORD).all()),
+        ("behind", (whole[WORDS + size :] == WORD).all()),
         ("to the model in front of", before.tobytes() == kept.tobytes()),
     ):
         if not sound:
-            raise KernelMemoryError(
-                f"The kernel {name} has written {where} its workspace of {size} numbers; this is a "
-                "fault of skodyn: report it with the model."
-            )
+            raise memory_fault(name, f"written {where} its workspace of {size} numbers")

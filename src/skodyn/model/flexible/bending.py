@@ -18,7 +18,8 @@ from skodyn.faults import Fault
 from skodyn.model.builder_entries import BodyDescription, FrameDescription
 from skodyn.model.columns import as_floats
 from skodyn.model.flexible.beam_bodies import beam_body
-from skodyn.model.flexible.beams import Beam, beam_faults
+from skodyn.model.flexible.beam_checks import beam_faults
+from skodyn.model.flexible.beams import Beam
 from skodyn.model.flexible.bending_checks import (
     axis_fault,
     besides_faults,
