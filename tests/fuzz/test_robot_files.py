@@ -50,6 +50,14 @@ def test_a_nearly_singular_robot_agrees_to_rounding(tmp_path):
     assert mjcf_files.judge(path, rng) == "agreed"
 
 
+def test_the_axis_of_a_fixed_loop_means_nothing_whatever_it_is(tmp_path):
+    rng, path = random.Random("17201/3043"), tmp_path / "fuzz.urdf"
+    path.write_bytes(urdf_files.made(rng))
+    assert '<loop name="t0" type="fixed">' in path.read_text()
+    assert '<axis xyz="1,0,0"/></loop>' in path.read_text()
+    assert urdf_files.judge(path, rng) == "looped"
+
+
 @pytest.mark.parametrize("peer", [mjcf_files, urdf_files])
 def test_a_seed_names_a_file_for_ever(peer):
     one, again = (peer.made(random.Random("5/7")) for _ in range(2))
