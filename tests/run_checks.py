@@ -48,9 +48,10 @@ PARALLEL = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
 GUARDED = (
     "dynamics_twin derivative_twin dynamics_batch steppers extension sweep_lanes mimic forces "
     "armature controllers checkpoint session thermostat operators loop_dynamics loop_runs "
-    "contact_dynamics contact_runs"
+    "contact_dynamics contact_runs flexible_crossings"
 )
-SLOW, REST = "(goes_on or unit or rounding)", "extension or seed5"
+INTERPRETED = "extension sko_sweeps sko_dynamics loop_dynamics contact_boxes flexible_body"
+SLOW, REST = "(goes_on or unit or rounding)", " or ".join(["seed5", *INTERPRETED.split()])
 AGAIN = [
     (
         "guarded memory",
@@ -61,7 +62,7 @@ AGAIN = [
     (
         "without the compiler",
         {"NUMBA_DISABLE_JIT": "1"},
-        ["dynamics_twin", "steppers", "extension"],
+        ["dynamics_twin", "steppers", *INTERPRETED.split()],
         ["-W", "ignore::RuntimeWarning", "-k", f"(test_steppers and not {SLOW}) or {REST}"],
     ),
 ]

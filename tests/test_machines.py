@@ -1,4 +1,5 @@
-"""Other processors give the same bits: what goes into a model does not depend on NumPy's libraries.
+"""Other processors give the same bits: what goes into a model does not depend on NumPy's libraries,
+nor on the version of Python.
 
 A BLAS chooses its routines by the processor and can be told to take those of an older one, and so
 can NumPy. Each such choice packs every model again, in a process of its own.
@@ -6,6 +7,7 @@ can NumPy. Each such choice packs every model again, in a process of its own.
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import json
 import os
@@ -24,7 +26,7 @@ import skodyn as sk
 from skodyn.dynamics.nodes import node_table
 from skodyn.model.flexible.flexible_packing import flexible_numbers
 from skodyn.model.packing import place_bodies
-from skodyn.model.products import _fma, applied, dot, norm, product, square
+from skodyn.model.products import _fma, applied, dot, norm, product, square, total
 from skodyn.scenario import read_scenario
 from skodyn.simulation.elements import Forces, PointSpring, Wrench
 from skodyn.simulation.force_tables import pack_forces
@@ -143,6 +145,29 @@ def test_every_model_is_packed_to_the_same_bits_without_numpys_faster_loops(here
     assert elsewhere(NPY_DISABLE_CPU_FEATURES=supported()) == here
 
 
+def carrying_sum(terms, /, start=0):
+    """The sum of Python 3.12 and later: what each addition of floats rounds away is added at last
+    (A. Neumaier, ZAMM 54, 1974)."""
+    given = [start, *terms]
+    if {type(x) for x in given} - {int, float} or float not in map(type, given):
+        return plain_sum(given[1:], start)
+    whole, lost = 0.0, 0.0
+    for x in map(float, given):
+        new = whole + x
+        lost += (whole - new) + x if abs(whole) >= abs(x) else (x - new) + whole
+        whole = new
+    return whole + lost
+
+
+plain_sum = sum
+
+
+def test_every_model_is_packed_to_the_same_bits_by_the_sum_of_another_python(here, monkeypatch):
+    assert carrying_sum([1e100, 1.0, -1e100]) == 1.0
+    monkeypatch.setattr(builtins, "sum", carrying_sum)
+    assert packed() == here
+
+
 @pytest.mark.skipif(
     "openblas" not in np.show_config("dicts")["Build Dependencies"]["blas"]["name"]
     or "Haswell" not in OLDER,
@@ -207,6 +232,7 @@ def test_sums_have_their_order():
     for (x0, x1, x2), found in zip(x.tolist(), square(x).tolist(), strict=True):
         assert found == (x0 * x0 + x2 * x2) + x1 * x1
         assert dot((x0, x1, x2), (x1, x2, x0)) == (x0 * x1 + x1 * x2) + x2 * x0
+        assert total((x0, x1, x2)) == (x0 + x1) + x2
 
 
 def test_a_body_is_placed_to_the_same_bits_alone_and_among_others():

@@ -335,6 +335,11 @@ HINGES = """
             'pos="nan 0 0"/></body></worldbody>',
             "Geom 'far' has pos [nan, 0.0, 0.0]; give finite numbers",
         ),
+        (
+            '<worldbody><body name="a" euler="10 20 30"><joint/><geom size="1"/>'
+            '<site name="far" pos="0 -inf 0"/></body></worldbody>',
+            "Site 'far' has pos [0.0, -inf, 0.0]; give finite numbers",
+        ),
         ("<worldbody><geom size='1'/></worldbody>", "Nothing in this model can move"),
         (
             '<worldbody><body><joint/><geom size="-1"/></body></worldbody>',

@@ -18,7 +18,7 @@ import naive
 import test_lanes
 import test_spatial
 from skodyn import jit
-from skodyn.lanes import WIDTH_1
+from skodyn.lanes import WIDTH_1, plain
 from skodyn.model import manifold
 from skodyn.model.joints import CATALOGUE
 
@@ -106,6 +106,14 @@ def test_fma_without_the_compiler_rounds_twice(both):
     a, b, c = test_lanes.special_and_random_pairs()[:, -200:]
     for row, size in zip(FMA_ROWS, (np.abs(a * b) + np.abs(c), 2.5 * np.abs(b) + 1), strict=True):
         assert (np.abs(plain[row] - compiled[row]) <= 2**-52 * size).all()
+
+
+def test_plain_numbers_divide_by_zero_as_processors_do():
+    """A kernel that meets a singular matrix says so afterwards; Python's own floats would raise."""
+    zeros = plain.sqrt(0.0), plain.floor(0.5), plain.logarithm(1.0), plain.libm_sin(0.0)
+    with np.errstate(divide="ignore"):
+        assert [1.0 / zero for zero in zeros] == [np.inf] * 4
+        assert 1.0 / (plain.libm_cos(0.0) - 1.0) == np.inf
 
 
 def test_every_kernel_runs_without_the_compiler():

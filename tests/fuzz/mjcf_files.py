@@ -341,8 +341,10 @@ def compare(model: sk.Model, peer: mujoco.MjModel, chance: np.random.Generator) 
     net = data.qfrc_passive - data.qfrc_bias + data.qfrc_actuator
     active = sk.interop.from_mujoco_force(model, peer, data.qpos, data.qfrc_actuator)
     vdot = sk.forward_dynamics(model, q, v, tau + active)
-    ours = mass_matrix(peer, data) @ sk.interop.to_mujoco_acceleration(model, peer, q, v, vdot)
-    files.close(ours, net, 1e-7 * (size + np.abs(net).max()), "M times acceleration")
+    theirs = sk.interop.to_mujoco_acceleration(model, peer, q, v, vdot)
+    M = mass_matrix(peer, data)
+    allowed = 1e-7 * (size + np.abs(net).max()) + files.rounding_of_product(M, theirs)
+    files.close(M @ theirs, net, allowed, "M times acceleration")
 
 
 def mass_matrix(peer: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:

@@ -189,6 +189,11 @@ def same_mass_matrix(ours: np.ndarray, theirs: np.ndarray, rounding: float) -> N
     close(ours, theirs, scale + rounding, "mass matrix")
 
 
+def rounding_of_product(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """What is lost in matrix · x, where a nearly singular one makes a huge x."""
+    return 1e-15 * np.abs(matrix) @ np.abs(x)
+
+
 def rounding_of(mass: float, *lengths: np.ndarray) -> float:
     """What is lost where a mass lies far from its joint and the square of that cancels."""
     reach = sum(float(np.abs(some).sum()) for some in lengths)

@@ -43,6 +43,21 @@ def test_many_mutations_agree_with_the_peer_or_are_refused_in_words(tmp_path, pe
     assert ends["refused"] > LONG // 100
 
 
+def test_a_nearly_singular_robot_agrees_to_rounding(tmp_path):
+    """Two ball joints, a hinge and a slide between three bodies: accelerations of 1e10."""
+    rng, path = random.Random("17201/3503"), tmp_path / "fuzz.xml"
+    path.write_bytes(mjcf_files.made(rng))
+    assert mjcf_files.judge(path, rng) == "agreed"
+
+
+def test_the_axis_of_a_fixed_loop_means_nothing_whatever_it_is(tmp_path):
+    rng, path = random.Random("17201/3043"), tmp_path / "fuzz.urdf"
+    path.write_bytes(urdf_files.made(rng))
+    assert '<loop name="t0" type="fixed">' in path.read_text()
+    assert '<axis xyz="1,0,0"/></loop>' in path.read_text()
+    assert urdf_files.judge(path, rng) == "looped"
+
+
 @pytest.mark.parametrize("peer", [mjcf_files, urdf_files])
 def test_a_seed_names_a_file_for_ever(peer):
     one, again = (peer.made(random.Random("5/7")) for _ in range(2))

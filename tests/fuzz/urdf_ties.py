@@ -114,7 +114,7 @@ def _compare_loop(
 ) -> None:
     a, x_a, far_a = _frame(loop.find("predecessor"), poses)
     b, x_b, far_b = _frame(loop.find("successor"), poses)
-    given = loop.find("axis")
+    given = None if loop.get("type") == "fixed" else loop.find("axis")  # it means nothing there
     axis = _numbers("1 0 0" if given is None else given.get("xyz", "1 0 0"))
     axis = axis / np.abs(axis).max()
     axis = axis / np.linalg.norm(axis)

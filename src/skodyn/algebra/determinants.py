@@ -29,6 +29,7 @@ from skodyn.algebra.structure import (
     number_of,
 )
 from skodyn.errors import DynamicsError, StateError
+from skodyn.model.products import total
 from skodyn.sko import SKOModel
 from skodyn.sko.blocks import Blocks
 
@@ -62,7 +63,7 @@ def _sign_and_log(operator: Operator) -> tuple[float, float]:
     _check_square(operator)
     if is_mass_matrix(operator):
         D = operator.bench.D.blocks
-        return 1.0, sum(float(np.linalg.slogdet(block)[1]) for block in D)
+        return 1.0, total(float(np.linalg.slogdet(block)[1]) for block in D)
     if _is_triangular(expanded(operator)):
         return _of_blocks(diagonal_of(operator))
     factors = factors_of(operator)

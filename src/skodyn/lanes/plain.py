@@ -1,9 +1,14 @@
-"""The plain-Python meaning, at width 1, of every lane function; compiled.py gives the other."""
+"""The plain-Python meaning, at width 1, of every lane function; compiled.py gives the other.
+
+Numbers are NumPy's, which divide by zero as processors do; Python's own floats raise.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import Any, NamedTuple
+
+import numpy as np
 
 
 class Width:
@@ -154,12 +159,12 @@ def fma(a: Any, b: Any, c: Any) -> Any:
 
 def sqrt(x: Any) -> Any:
     """Correctly rounded square root; NaN below zero."""
-    return math.sqrt(x) if x >= 0.0 else math.nan
+    return np.float64(math.sqrt(x) if x >= 0.0 else math.nan)
 
 
 def floor(x: Any) -> Any:
     """The largest integer not above x, as a float."""
-    return float(math.floor(x)) if math.isfinite(x) else x
+    return np.float64(math.floor(x)) if math.isfinite(x) else x
 
 
 def absolute(x: Any) -> Any:
@@ -184,14 +189,14 @@ def all_lanes(mask: Any) -> bool:
 
 def logarithm(x: Any) -> Any:
     """Natural logarithm from the C library, lane by lane; NaN below zero."""
-    return math.log(x) if x > 0.0 else (-math.inf if x == 0.0 else math.nan)
+    return np.float64(math.log(x) if x > 0.0 else (-math.inf if x == 0.0 else math.nan))
 
 
 def libm_sin(x: Any) -> Any:
     """Sine from the C library, lane by lane: right for any finite x, slow."""
-    return math.sin(x) if math.isfinite(x) else math.nan
+    return np.float64(math.sin(x) if math.isfinite(x) else math.nan)
 
 
 def libm_cos(x: Any) -> Any:
     """Cosine from the C library, lane by lane: right for any finite x, slow."""
-    return math.cos(x) if math.isfinite(x) else math.nan
+    return np.float64(math.cos(x) if math.isfinite(x) else math.nan)

@@ -1,21 +1,23 @@
-"""Products of 3×3 matrices with roundings that are the same on every machine.
+"""Products of 3×3 matrices with roundings that are the same on every machine, and sums.
 
 NumPy's `@` asks a BLAS, which fuses multiplications with additions on one processor and not on the
 next; `einsum` sums in the order that its registers suggest. What is packed into a model, and so
-every bit of a simulation, must not depend on that. Here only single operations of IEEE 754 are
+every bit of a simulation, must not depend on that. From Python 3.12 on `sum` of floats carries
+along what it rounds away, which no older one does. Here only single operations of IEEE 754 are
 used, one after the other.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from skodyn.typing import Floats
 
-__all__ = ["applied", "dot", "norm", "product", "square"]
+__all__ = ["applied", "dot", "norm", "product", "square", "total"]
 
 _SPLIT = 2.0**27 + 1.0
 
@@ -55,10 +57,18 @@ def square(x: Floats) -> Floats:
     return result
 
 
+def total(terms: Iterable[float]) -> float:
+    """The sum of numbers, from the first to the last."""
+    result = 0.0
+    for term in terms:
+        result += term
+    return result
+
+
 def dot(x: Any, y: Any) -> float:
     """x·y of two vectors, summed from the first term to the last."""
     terms = np.asarray(x, np.float64) * np.asarray(y, np.float64)
-    return float(sum(terms.tolist(), 0.0))
+    return total(terms.tolist())
 
 
 def norm(x: Any) -> float:

@@ -22,6 +22,7 @@ _BODY = {
 }
 _JOINT = {"pos": "jnt_pos", "axis": "jnt_axis", "stiffness": "jnt_stiffness"}
 _GEOM = {"pos": "geom_pos", "orientation": "geom_quat", "size": "geom_size"}
+_SITE = {"pos": "site_pos", "orientation": "site_quat"}
 _DOF = {"armature": "dof_armature", "damping": "dof_damping", "frictionloss": "dof_frictionloss"}
 _NUMBERS = (7, 4, 1, 1)  # of q, in a joint of each mjtJoint
 
@@ -38,6 +39,10 @@ def check_numbers(mj: Any, joints: list[str], findings: Findings) -> None:
     ):
         for word, key in table.items():
             _check(f"{what} {{!r}} has {word}", names, getattr(mj, key), key, findings)
+    sites = [s for s in range(mj.nsite) if mj.site(s).name]  # no other is used
+    for word, key in _SITE.items():
+        named = [mj.site(s).name for s in sites]
+        _check(f"Site {{!r}} has {word}", named, getattr(mj, key)[sites], key, findings)
     of_q = [int(j) for j in range(mj.njnt) for _ in range(_NUMBERS[int(mj.jnt_type[j])])]
     for word, key in (("ref", "qpos0"), ("springref", "qpos_spring")):
         values = getattr(mj, key)

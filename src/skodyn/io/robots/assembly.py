@@ -18,7 +18,7 @@ import numpy as np
 from skodyn.conventions import GROUND
 from skodyn.model.description import ModelBuilder
 from skodyn.model.joints import Fixed, Joint
-from skodyn.model.products import applied, dot, product
+from skodyn.model.products import applied, dot, product, total
 from skodyn.model.shapes import Visual
 from skodyn.typing import Floats
 
@@ -116,7 +116,7 @@ def combined(weights: Sequence[Weight]) -> Weight:
     """Several rigid weights, given in the same axes, as one."""
     if len(weights) == 1:
         return weights[0]
-    mass = sum(w.mass for w in weights)
+    mass = total(w.mass for w in weights)
     com: Floats = sum((w.mass * w.com for w in weights), ORIGIN) / mass if mass else ORIGIN
     inertia = np.zeros((3, 3))
     for w in weights:

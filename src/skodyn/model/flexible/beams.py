@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from skodyn.model.keys import numbers
 from skodyn.model.keywords import fields_checked
+from skodyn.model.products import total
 
 __all__ = ["BEAM_KEYS", "DIRECTIONS", "Beam", "BeamNumbers", "beam_of", "plainly"]
 
@@ -200,5 +201,5 @@ def _box_torsion(y: float, z: float) -> float:
     §109)."""
     a, b = max(y, z), min(y, z)
     odd = range(1, 40, 2)
-    rows = sum(math.tanh(0.5 * n * math.pi * a / b) / n**5 for n in odd)
+    rows = total(math.tanh(0.5 * n * math.pi * a / b) / n**5 for n in odd)
     return a * b**3 * (1.0 / 3.0 - 64.0 / math.pi**5 * b / a * rows)

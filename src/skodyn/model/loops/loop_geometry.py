@@ -17,6 +17,7 @@ from skodyn.model import layout
 from skodyn.model.loops.closing import ALONG, DOT, HELIX, LENGTH, POINT, Row, row_count
 from skodyn.model.loops.loop_description import JointCoupling, Loop, closing_rows
 from skodyn.model.loops.loop_poses import STANDING, Link, Posed
+from skodyn.model.products import dot
 from skodyn.topology.loops import cycle, span
 from skodyn.typing import Floats
 
@@ -325,7 +326,7 @@ class _Relation:
             g, factors = values[0] - value, [1.0, -slope]
         else:
             factors = list(self.coupling.factors)
-            g = sum(f * x for f, x in zip(factors, values, strict=True)) - self.coupling.offset
+            g = dot(factors, values) - self.coupling.offset
         slopes = np.zeros((1, len(self.dofs)))
         slopes[0, self.at] = factors
         return ConstraintRows(np.array([g]), slopes, self.dofs, self.angular)

@@ -25,7 +25,7 @@ from skodyn.model.loops.loop_geometry import (
     constraints,
     end_bodies,
 )
-from skodyn.model.products import norm
+from skodyn.model.products import norm, total
 from skodyn.topology.loops import Group, groups
 from skodyn.typing import Floats
 
@@ -76,7 +76,7 @@ class LoopSystem:
         self.indices = _numbered_alone(model, group.members)
         turning = [flag for k in group.members for flag in model.joints[k].turning]
         self.unit = np.where(turning, 1.0, self.length)
-        self.reach = 1.0 + sum(norm(model.translation[k]) for k in group.members) / self.length
+        self.reach = 1.0 + total(norm(model.translation[k]) for k in group.members) / self.length
         first = self.geometry.rows(model.neutral())
         self.places = [np.searchsorted(self.dofs, rows.dofs) for rows in first]
         self.scales = [np.where(rows.angular, 1.0, 1.0 / self.length) for rows in first]
