@@ -19,6 +19,7 @@ import skodyn as sk
 from skodyn.dynamics.algorithms import FORWARD
 from skodyn.errors import KernelMemoryError
 from skodyn.jit import COUNT, FLOATS, JIT_DISABLED, PLACES, RESULT, Group, guards, kernel
+from skodyn.jit.guarded_arguments import named
 from skodyn.kernels.entries import Tables
 from skodyn.kernels.workspace import PackedModel, unpack
 from skodyn.lanes import LANES, load, pointer, store
@@ -241,6 +242,14 @@ def test_planted_faults_are_seen():
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout == "all seen\n"
+
+
+def test_what_kernels_do_not_take_has_no_guards():
+    """Functions in place of addresses, where there is no compiler; what is turned away anyway."""
+    given = np.array([print], dtype=object), np.zeros((3, 4))[:, :2], np.zeros(0), 3.0
+    assert list(named("abcd", None, given)) == []
+    (found,) = named(["pair"], None, (Pair(np.zeros(2), 1),))
+    assert found.name == "pair.given"
 
 
 @pytest.mark.skipif(guards.CHECKING, reason="this is what happens without the checking mode")

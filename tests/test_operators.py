@@ -317,6 +317,7 @@ def calls_of(function):
 
 
 @pytest.mark.skipif(jit.JIT_DISABLED, reason="without the compiler kernels are Python loops")
+@pytest.mark.skipif(jit.guards.CHECKING, reason="guards are made and looked at in Python")
 def test_python_makes_as_many_calls_for_a_thousand_bodies_as_for_ten():
     counts = []
     for n in (10, 1000):

@@ -61,9 +61,15 @@ def named(names: Any, kinds: Any, given: Any) -> Iterator[Argument]:
             fields = getattr(value, "_fields", range(len(value)))
             inner = kind.members if isinstance(kind, Group) else None
             yield from named([f"{name}.{field}" for field in fields], inner, value)
-        elif type(value) is np.ndarray and value.size and value.flags.c_contiguous:
+        elif _has_numbers(value):
             writes = getattr(kind, "writable", bool(value.flags.writeable))
             yield Argument(name, value, not writes)
+
+
+def _has_numbers(value: Any) -> bool:
+    """Is it an array that kernels take? Without the compiler some hold functions."""
+    fits = type(value) is np.ndarray and value.flags.c_contiguous and not value.dtype.hasobject
+    return fits and value.size > 0
 
 
 def replaced(given: Any, copies: dict[int, Any]) -> Any:
