@@ -4,7 +4,7 @@ LLVM takes every store of a number for one that may change whatever is read thro
 pointer, and reads that again behind it, unless it is told (by what it calls type-based alias
 analysis) that both lie apart. Tables and constants, which nothing writes while a kernel runs, are
 told from numbers, which it reads and writes. Only what asks for it is marked: flexible bodies,
-whose tables are looked up most, take up to 10 % less time, but with all integers of a tree marked
+whose tables are looked up most, take 3 to 6 % less time, but with all integers of a tree marked
 LLVM keeps more of them than there are registers, and inverse dynamics took 0.06 µs a call longer.
 """
 
