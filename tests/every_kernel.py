@@ -213,12 +213,36 @@ def bending():
         sk.sweep(parse_scenario(text, SCENARIOS), {"bodies.boom.flexible.damping": [0.0, 0.1]},
                  metrics=test_flexible_sweep.METRICS, out=Path(folder) / "sweep.h5",
                  engine="in-process")  # fmt: skip
+    bending_in_loops()
     pendulum = sk.examples.pendulum(1)
     sprung = dict.fromkeys(pendulum.joint_names, sk.JointProperties(stiffness=5.0))
     sk.simulate(
         pendulum, [0.1], [0.0], duration=0.002, integrator="implicit_midpoint", joints=sprung,
         implicit_springs=True,
     )  # fmt: skip
+
+
+def bending_in_loops():
+    """Flexible bodies in closed loops, by every function and method."""
+    chosen = driver.Algorithm.goes_one_by_one
+    scenario = sk.read_scenario(SCENARIOS / "flexible_slider_crank.toml")
+    model, q, v = scenario.model, scenario.q0, scenario.v0
+    for count, one_by_one in ((1, True), (2, False)):
+        driver.Algorithm.goes_one_by_one = lambda *_, answer=one_by_one: answer
+        at, rates = (x if count == 1 else np.stack([x, x]) for x in (q, v))
+        sk.forward_dynamics(model, at, rates, rates)
+        sk.mass_matrix_solve(model, at, rates)
+        sk.loop_error(model, at)
+        sk.loop_rate(model, at, rates)
+        sk.loop_jacobian(model, at)
+        sk.loop_basis(model, at)
+    driver.Algorithm.goes_one_by_one = chosen
+    model = sk.read_scenario(scenario.path).model  # with no workspace of batches
+    for method in ("rk4", "semi_implicit_euler", "dormand_prince"):
+        sk.simulate(model, q, v, duration=4e-5, dt=2e-5, integrator=method)
+    with tempfile.TemporaryDirectory() as folder:
+        sk.sweep(scenario.path, {"bodies.piston.mass": [0.05, 0.1], "duration": [4e-5]},
+                 out=Path(folder) / "sweep.h5", engine="in-process")  # fmt: skip
 
 
 def contacts():

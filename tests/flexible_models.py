@@ -65,8 +65,10 @@ def twin_joint(joint):
     return twin.Joint("twists", twists, joint.armature)
 
 
-def random_system(seed, bodies=7, modes=4, slaves=2):
-    """(model, twin): a tree in which each body is rigid or has up to so many modes."""
+def random_system(seed, bodies=7, modes=4, slaves=2, loops=()):
+    """(model, twin): a tree in which each body is rigid or has up to so many modes.
+
+    loops: what `add_loop` takes, each."""
     rng = np.random.default_rng(seed)
     builder = sk.ModelBuilder(gravity=rng.normal(size=3) * 5)
     flexible, attached, clouds, nodes, order = {}, {}, [], [], rng.permutation(11)
@@ -101,6 +103,8 @@ def random_system(seed, bodies=7, modes=4, slaves=2):
             )
         )
         nodes.append(own_nodes)
+    for k, loop in enumerate(loops):
+        builder.add_loop(f"l{k}", **loop)
     rigid = builder.build()
     model = with_flexible(rigid, flexible, attached)
     place = {name: i for i, name in enumerate(model.body_names)}

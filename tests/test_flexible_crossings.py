@@ -106,7 +106,7 @@ LOOPS = (
     "assemble", "loop_basis", "loop_error", "loop_forces", "loop_jacobian", "loop_rate",
     "loop_rows", "project_velocity",
 )  # fmt: skip
-"""Models with modes have no loops: test_loops_mimics_and_shapes_do_not_go_with_modes."""
+"""With loops: test_flexible_loops.py."""
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -172,7 +172,7 @@ def test_sparsity_counts_modes(machine):
     assert patterns.dofs.sum() == machine.nv
 
 
-def test_loops_mimics_and_shapes_do_not_go_with_modes():
+def test_mimics_and_what_is_fixed_to_a_body_that_bends_are_refused():
     def described():
         builder = sk.ModelBuilder()
         beam = sk.Beam(1.0, 1.0, 1.0, rotary_inertia=1e-3, modes={"y": 1})
@@ -186,8 +186,10 @@ def test_loops_mimics_and_shapes_do_not_go_with_modes():
         b.add_mimic("hand", "arm")
 
     for add, words in (
-        (lambda b: b.add_loop("pin", "arm", "hand", sk.Revolute(axis=(0, 0, 1))), "with loops"),
-        (lambda b: b.add_coupling("gear", {"arm": 1.0, "hand": -1.0}), "with couplings"),
+        (
+            lambda b: b.add_loop("pin", "rod", "hand", sk.Revolute(axis=(0, 0, 1))),
+            "Loop 'pin': body 'rod' is flexible; fix it to a rigid body at one of its nodes",
+        ),
         (with_mimic, "with mimic joints"),
         (lambda b: b.add_collision("rod", sk.Sphere(0.1)), "body 'rod' is flexible; fix it to a"),
     ):

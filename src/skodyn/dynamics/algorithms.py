@@ -93,6 +93,7 @@ LOOPED_FORWARD = Algorithm(
     forces_behind=True,
     scratch=loop_workspace,
     looped=NATIVE,
+    flexible=_flexible.BENT_LOOPED_FORWARD,
 )
 LOOPED_SOLVE = Algorithm(
     _embedded_solve.mass_matrix_solve,
@@ -100,6 +101,7 @@ LOOPED_SOLVE = Algorithm(
     x="rhs",
     scratch=loop_workspace,
     looped=NATIVE,
+    flexible=_flexible.BENT_LOOPED_SOLVE,
 )
 looped_forward = _coupled.by_kernel(LOOPED_FORWARD)
 FORWARD = Algorithm(

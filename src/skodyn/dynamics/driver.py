@@ -270,10 +270,6 @@ def run_slowly(
 ) -> Floats:
     """Bring arguments into shape, run one state or a batch, and explain what went wrong."""
     way: Any = None
-    if model.flexible and algorithm.flexible is not NATIVE:
-        if algorithm.flexible is None:
-            model.refuse_flexible(algorithm.single.__name__)
-        return run(algorithm.flexible, model, shape, q, v, x, f_ext, out, threads)  # type: ignore[arg-type]
     if model.mimics and algorithm.coupled is not NATIVE:
         way = algorithm.coupled
         if not callable(way):
@@ -285,6 +281,10 @@ def run_slowly(
     if way is not None:
         result: Floats = way(algorithm, model, shape, q, v, x, f_ext, out, threads)
         return result
+    if model.flexible and algorithm.flexible is not NATIVE:  # behind loops, of which both know
+        if algorithm.flexible is None:
+            model.refuse_flexible(algorithm.single.__name__)
+        return run(algorithm.flexible, model, shape, q, v, x, f_ext, out, threads)  # type: ignore[arg-type]
     inputs = arguments.read_arguments(algorithm, model, q, v, x, f_ext)
     full_shape = (*inputs.batch_shape, *shape)
     result = arguments.check_out(out, full_shape, inputs)

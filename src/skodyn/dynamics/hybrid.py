@@ -136,6 +136,7 @@ def hybrid_dynamics(
         if status == 0:
             return HybridDynamics(*result)
     x = _read(choice, q, v, (forces, rates), f_ext)
+    model.refuse_flexible("hybrid_dynamics")
     if model.mimics or model.has_loops:
         both = deliver(_by_compliance(choice, model, q, v, x, f_ext, threads), out)
     else:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skodyn.dynamics import flexible_algorithms as _flexible
 from skodyn.dynamics.driver import NATIVE, Algorithm, run
 from skodyn.dynamics.functions import inverse_dynamics
 from skodyn.dynamics.mass_matrices import mass_matrix_solve
@@ -38,14 +39,17 @@ __all__ = [
 ]
 
 
-def _query(single: Any, batch: Any, dimensions: int = 1) -> Algorithm:
-    return Algorithm(single, batch, dimensions=dimensions, scratch=loop_workspace, looped=NATIVE)
+def _query(single: Any, batch: Any, flexible: Algorithm, dimensions: int = 1) -> Algorithm:
+    more = {"scratch": loop_workspace, "looped": NATIVE, "flexible": flexible}
+    return Algorithm(single, batch, dimensions=dimensions, **more)  # type: ignore[arg-type]
 
 
-GAPS = _query(_queries.loop_gaps, _queries.loop_gaps_batch)
-RATES = _query(_queries.loop_rates, _queries.loop_rates_batch)
-JACOBIAN = _query(_queries.loop_jacobian, _queries.loop_jacobian_batch, dimensions=2)
-BASIS = _query(_queries.loop_basis, _queries.loop_basis_batch, dimensions=2)
+GAPS = _query(_queries.loop_gaps, _queries.loop_gaps_batch, _flexible.BENT_LOOP_GAPS)
+RATES = _query(_queries.loop_rates, _queries.loop_rates_batch, _flexible.BENT_LOOP_RATES)
+JACOBIAN = _query(
+    _queries.loop_jacobian, _queries.loop_jacobian_batch, _flexible.BENT_LOOP_JACOBIAN, 2
+)
+BASIS = _query(_queries.loop_basis, _queries.loop_basis_batch, _flexible.BENT_LOOP_BASIS, 2)
 
 
 def require_loops(model: Model, what: str) -> int:

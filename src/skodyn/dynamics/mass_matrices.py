@@ -345,6 +345,7 @@ def operational_space_compliance(
     True
     """
     table = node_table(model, nodes)
+    model.refuse_flexible("operational_space_compliance")
     if model.mimics or model.has_loops:
         return _coupled_compliance(model, q, table, out, threads)
     size = 6 * (len(table) // 4)

@@ -161,8 +161,15 @@ class Model(ModelData):
         """The same tree without loops and couplings; the model, if it has none."""
         if not self.has_loops:
             return self
-        own = self.parameters[: layout.parameter_count(self.n_bodies, self.nv)]
+        own = self.parameters[: self.parameters.size - self.loop_numbers]
         return replace(self, loops={}, couplings={}, parameters=own, packed_with=())
+
+    @cached_property
+    def loop_numbers(self) -> int:
+        """How many parameters loops and couplings have; they lie behind all others."""
+        from skodyn.model.loops.loop_numbers import number_count  # few models need it
+
+        return number_count(self) if self.has_loops else 0
 
     @cached_property
     def loop_structure(self) -> tuple[GroupStructure, ...]:

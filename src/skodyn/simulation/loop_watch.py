@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from skodyn.dynamics.loop_functions import loop_error
+from skodyn.kernels.flexible.flexible_loop_queries import bent_loop_conditions
+from skodyn.kernels.flexible.flexible_table import flexible_lanes
 from skodyn.kernels.loops.loop_conditions import loop_conditions
 from skodyn.kernels.workspace import PackedModel, workspace_lanes
 from skodyn.lanes.cache_lines import line_zeros
@@ -30,15 +32,19 @@ class LoopWatch:
         self.rank_changes = 0
         self._full: bool | None = None
         lanes = workspace_lanes(model.n_bodies, model.nq, model.nv) + loop_workspace(model)
+        lanes += flexible_lanes(model.kernel_tree) if model.flexible else 0
         self._workspace = line_zeros(lanes, poison=True)
-        self._packed = PackedModel(model.kernel_tree, model.parameters)
+        self._packed = PackedModel(
+            model.body_tree if model.flexible else model.kernel_tree, model.parameters
+        )
+        self._conditions = bent_loop_conditions if model.flexible else loop_conditions
 
     def look(self, t: Floats, q: Floats, errors: Floats) -> None:
         """Take rows in."""
         self.error = max(self.error, float(errors.max(initial=0.0)))
         found = np.empty(len(t))
         flat = np.ascontiguousarray(q).reshape(-1)
-        loop_conditions.ready(self._packed, flat, found, self._workspace)
+        self._conditions.ready(self._packed, flat, found, self._workspace)
         worst = int(np.argmin(found)) if len(found) else 0
         if len(found) and found[worst] < self.condition:
             self.condition, self.condition_time = float(found[worst]), float(t[worst])

@@ -55,6 +55,10 @@ from skodyn.simulation.systems.driven_looped import (
 )
 from skodyn.simulation.systems.driven_motions import follow_motions
 from skodyn.simulation.systems.driven_system import evaluate_driven
+from skodyn.simulation.systems.flexible_looped_system import (
+    close_bent_loops,
+    evaluate_bent_looped,
+)
 from skodyn.simulation.systems.flexible_system import (
     apply_bent_elements,
     evaluate_bent,
@@ -71,6 +75,13 @@ BENT = {
     EXPANDING: COPY_STATE,
 }
 """Those that stand in the place of others where bodies are flexible."""
+
+BENT_LOOPED = {
+    **BENT,
+    COUPLED: parts_of(evaluate_bent_looped, SYSTEM, NUMBER, STATE, ROWS),
+    CLOSING: parts_of(close_bent_loops, SYSTEM, STATE, STATE, COUNT),
+}
+"""And those where they are parts of loops."""
 
 DRIVEN_LOOPED = {
     CLOSING: parts_of(close_held_loops, SYSTEM, STATE, STATE, COUNT),
@@ -150,6 +161,11 @@ def addresses(
     method = method_named(settings.method)
     implicit = method.solves_contacts
     own_step = looped and method.closes_loops
+    if own_step and is_bent(tree):
+        raise StateError(
+            f"{settings.method} does not go with loops between flexible bodies",
+            "use rk4 or dormand_prince, or give the bodies segments instead of modes.",
+        )
     # then all elements are inside of TOUCHING, but for the iteration with implicit springs
     touching = codes[f.CONTACTS_ALONE] > 0 and not settings.implicit_springs
     needed = (
@@ -157,7 +173,7 @@ def addresses(
         codes[f.ELEMENTS] > 0 and not touching,
         codes[f.GRAVITY_COMPENSATED] > 0 and not is_bent(tree),
         codes[f.FIXMAN] > 0,
-        looped and not driven,
+        looped and not driven and not is_bent(tree),
         looped and (own_step or not driven),
         own_step or (implicit and (looped or driven or tree[FULL] > 0)),
         settings.implicit_springs and not looped,
@@ -169,7 +185,10 @@ def addresses(
         codes[f.SAMPLED] > 0,
         codes[f.CONTACTS_ALONE] > 0,
     )
-    others = BENT if is_bent(tree) else DRIVEN_LOOPED if driven and looped else {}
+    if is_bent(tree):
+        others = BENT_LOOPED if looped else BENT
+    else:
+        others = DRIVEN_LOOPED if driven and looped else {}
     if implicit:
         steps = IMPLICIT_DRIVEN if driven else IMPLICIT_COUPLED
         others = {**others, **(IMPLICIT_LOOPED if looped else steps)}

@@ -67,7 +67,7 @@ def lanes_of(tree: Any) -> int:
     """How many lanes the recursions need for a packed tree."""
     own = workspace_lanes(*(int(tree[i]) for i in (N_BODIES, NQ, NV)))
     if is_bent(tree):
-        return own + flexible_lanes(tree)
+        return own + flexible_lanes(tree) + lanes_of_loops(tree)
     return own + lanes_of_mimics(tree) + lanes_of_loops(tree) + _lanes_of_drives(tree)
 
 

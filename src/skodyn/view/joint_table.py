@@ -59,6 +59,8 @@ def no_sliders(model: Model, q: Floats) -> str:
         return f"no sliders for more than {MOST_SLIDERS} coordinates"
     if not model.has_loops:
         return ""
+    if model.flexible:
+        return "no sliders: loops and bodies that bend are not closed in the page"
     if max((len(system.dofs) for system in loop_systems(model)), default=0) > MOST_CLOSED:
         return f"no sliders for more than {MOST_CLOSED} coordinates that move together"
     if max(float(np.abs(rows.g).max(initial=0.0)) for rows in constraint_rows(model, q)) > OPEN:

@@ -33,16 +33,30 @@ def group_condition(work, model, group):
     return least / most if most > 0.0 else least
 
 
-@kernel(Group(PackedModel, (INTS, FLOATS)), FLOATS, RESULT, RESULT)
-def loop_conditions(arrays, q, out, lanes):
-    """The worst group's, for each of so many configurations, one behind the other in q."""
+@helper
+def write_conditions(factor, arrays, q, out, lanes):
+    """The worst group's, for each of so many configurations, one behind the other in q; factor:
+    leaves the factors of all groups at q in the workspace."""
     model = PackedModel(pointer(arrays.tree), pointer(arrays.parameters))
     work, nq = Work(WIDTH_1, pointer(lanes)), model.tree[NQ]
     for row in range(out.size):
-        given = Rows(pointer(q), row * nq, nq)
-        scatter_poses(work, model, given)
-        factor_groups(work, model, given, given, COLUMNS, False)
+        factor(work, model, Rows(pointer(q), row * nq, nq))
         worst = _INFINITY
         for g in range(group_count(model)):
             worst = min(worst, group_condition(work, model, group_at(model, g)))
         out[row] = worst
+
+
+@helper
+def _factor(work, model, q):
+    scatter_poses(work, model, q)
+    factor_groups(work, model, q, q, COLUMNS, False)
+
+
+CONDITIONS = (Group(PackedModel, (INTS, FLOATS)), FLOATS, RESULT, RESULT)
+
+
+@kernel(*CONDITIONS)
+def loop_conditions(arrays, q, out, lanes):
+    """Of every configuration, how near it is to a singular one."""
+    write_conditions(_factor, arrays, q, out, lanes)

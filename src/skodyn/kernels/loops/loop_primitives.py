@@ -46,6 +46,7 @@ __all__ = [
     "end_of",
     "from_a_to_b",
     "helix_row",
+    "joint_velocity",
     "length_row",
 ]
 
@@ -64,8 +65,11 @@ class End(NamedTuple):
 
 
 @helper
-def end_of(work, model, body, origin, path, v, moving):
-    """Walk from an end inward; moving: 1 for accelerations, 2 for velocities too."""
+def end_of(velocity_by, work, model, body, origin, path, v, moving):
+    """Walk from an end inward; moving: 1 for accelerations, 2 for velocities too.
+
+    velocity_by: `joint_velocity`, or what takes its place where bodies bend.
+    """
     r = load_matrix(work, body_slot(body) + ROTATION)
     arm = multiply_vector(r, parameter3(work, model, origin))
     spin, zero = load3(work, body_slot(body) + OMEGA), zero3(work)
@@ -80,7 +84,7 @@ def end_of(work, model, body, origin, path, v, moving):
             turning = add(turning, a[0])
             acceleration = add(acceleration, shift_motion(place, a)[1])
         if moving > 1:
-            velocity = add(velocity, _joint_velocity(work, model, k, place, v))
+            velocity = add(velocity, velocity_by(work, model, k, place, v))
         foot = load3(work, body_slot(k) + ARM)
         top = entry(model, k, PARENT)
     if moving > 1:
@@ -95,7 +99,7 @@ def from_a_to_b(a, b):
 
 
 @helper
-def _joint_velocity(work, model, k, place, v):
+def joint_velocity(work, model, k, place, v):
     """What joint k adds to the velocity of a point that lies at `place` from its body's origin."""
     total = zero3(work)
     r = load_matrix(work, body_slot(k) + ROTATION)

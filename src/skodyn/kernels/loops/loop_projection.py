@@ -126,7 +126,7 @@ def factor_to_project(work, model, group, q, v, mode):
 
 
 @helper
-def _change(work, model, group, i, still):
+def change_of(work, model, group, i, still):
     """Δ of degree of freedom i, none in lanes that stand still."""
     x = load(work, loop_lane(model, group + VALUE_LANE) + i) * dof_scale(work, model, group, i)
     return select(still, splat(work, 0.0), x)
@@ -142,7 +142,7 @@ def move_members(work, model, group, q, still):
             _move_turning(work, model, group, i, q, still)
             continue
         for j in range(entry(model, k, N_DOF)):
-            x = _change(work, model, group, first + j, still)
+            x = change_of(work, model, group, first + j, still)
             store_rows(work, q, at + j, load_rows(work, q, at + j) + x)
 
 
@@ -153,17 +153,17 @@ def _move_turning(work, model, group, i, q, still):
     at = entry(model, k, Q_START)
     p = row4(work, q, at)
     turn = (
-        _change(work, model, group, first, still),
-        _change(work, model, group, first + 1, still),
-        _change(work, model, group, first + 2, still),
+        change_of(work, model, group, first, still),
+        change_of(work, model, group, first + 1, still),
+        change_of(work, model, group, first + 2, still),
     )
     if not is_free(model, k):
         moved = integrate_spherical(p, turn)
     else:
         slide = (
-            _change(work, model, group, first + 3, still),
-            _change(work, model, group, first + 4, still),
-            _change(work, model, group, first + 5, still),
+            change_of(work, model, group, first + 3, still),
+            change_of(work, model, group, first + 4, still),
+            change_of(work, model, group, first + 5, still),
         )
         x = row3(work, q, at + 4)
         moved, place = integrate_free(p, x, turn, slide)
@@ -191,7 +191,7 @@ def _move_turning(work, model, group, i, q, still):
 
 
 @routine
-def _gaps_to_side(work, model, group):
+def gaps_to_side(work, model, group):
     _plan_gaps_to_side(work, model, group)
     if is_thorough(work, model, group):
         _plan_gaps_to_side(work, model, model.tree[group + THOROUGH_AT])
@@ -207,12 +207,19 @@ def _plan_gaps_to_side(work, model, group):
 
 
 @routine
-def _way_to_go(work, model, group):
+def way_to_go(work, model, group):
     """How far all variables of a group are moved together, in radians or parts of its length."""
     total, values = splat(work, 0.0), loop_lane(model, group + VALUE_LANE)
     for i in range(model.tree[group + DOFS]):
         total = total + absolute(load(work, values + i))
     return total
+
+
+@helper
+def is_settled(work, model, group, q, gap, before):
+    """Is what is left of a gap rounding, which another step made no smaller?"""
+    nearly = NEARLY + ROUNDING * largest_coordinate(work, model, group, q)
+    return select(gap >= 0.5 * before, gap, splat(work, 1.0)) <= nearly
 
 
 @routine
@@ -226,19 +233,18 @@ def close_group_positions(change, work, model, group, q, v, step):
         fill_group(work, model, group, q, v, GAPS)
     gap, last = largest_gap(work, model, group), loop_lane(model, group + LAST_GAP_LANE)
     before = load(work, last) if step > 0 else splat(work, _INFINITY)
-    nearly = NEARLY + ROUNDING * largest_coordinate(work, model, group, q)
-    settled = select(gap >= 0.5 * before, gap, splat(work, 1.0)) <= nearly
+    settled = is_settled(work, model, group, q, gap, before)
     open_by = select(settled, zero, select(before < 0.0, zero, gap))
     still = open_by <= CLOSED
     if all_lanes(still):
         store(work, last, splat(work, -1.0))
         return STOOD
-    _gaps_to_side(work, model, group)
+    gaps_to_side(work, model, group)
     if not change(work, model, group):
         return HELD
     move_members(work, model, group, q, still)
     if fresh:
-        gap = select(_way_to_go(work, model, group) <= TINY, splat(work, -1.0), gap)
+        gap = select(way_to_go(work, model, group) <= TINY, splat(work, -1.0), gap)
     gap = select(still, splat(work, -1.0), gap)  # and so it stays, whatever its neighbours do
     store(work, last, gap)
     return ARRIVED if all_lanes(gap < 0.0) else MOVED
@@ -318,12 +324,12 @@ def newton_changes(change, work, model, q, v, changes):
         group = group_at(model, g)
         factor_to_project(work, model, group, q, v, TRUSTED)
         still = largest_gap(work, model, group) <= CLOSED
-        _gaps_to_side(work, model, group)
+        gaps_to_side(work, model, group)
         if not change(work, model, group) and status == OK:
             status = failure(LOOP_OPEN, model.tree[group + FIRST_CONSTRAINT])
         for i in range(model.tree[group + DOFS]):
             place = dof_place(model, group, i)
-            store_rows(work, changes, place, _change(work, model, group, i, still))
+            store_rows(work, changes, place, change_of(work, model, group, i, still))
     return status
 
 

@@ -92,15 +92,14 @@ def _write_rate(work, model, filling, c, row, at, out):
     store_rows(work, out, model.tree[c + FIRST_ROW] + row, rate / scale)
 
 
-@routine
-def _write(work, model, given, what, rates, out):
-    """All rows of all loops."""
-    status = scatter_poses(work, model, given.q)
+@helper
+def write_rows(fill, work, model, given, what, rates, out):
+    """All rows of all loops, at poses that are in the workspace."""
     for g in range(group_count(model)):
         group = group_at(model, g)
         for s in range(model.tree[group + STAGES]):
             filling = Filling(group, stage_at(model, group, s), given.q, given.v, what, True)
-            fill_stage(work, model, filling)
+            fill(work, model, filling)
             if rates:
                 stage_rates(work, model, filling)
             at = 0
@@ -113,6 +112,12 @@ def _write(work, model, given, what, rates, out):
                     else:
                         _write_row(work, model, filling, c, row, at, out)
                     at += 1
+
+
+@routine
+def _write(work, model, given, what, rates, out):
+    status = scatter_poses(work, model, given.q)
+    write_rows(fill_stage, work, model, given, what, rates, out)
     return status
 
 
@@ -129,15 +134,20 @@ def sweep_rates(work, model, given, out):
 
 
 @helper
+def clear_result(work, count, out):
+    for i in range(count):
+        store_rows(work, out, i, splat(work, 0.0))
+
+
+@helper
 def sweep_jacobian(work, model, given, out):
     """G(q)."""
-    for i in range(row_total(model) * velocity_count(model)):
-        store_rows(work, out, i, splat(work, 0.0))
+    clear_result(work, row_total(model) * velocity_count(model), out)
     return _write(work, model, given, COLUMNS, False, out)
 
 
 @helper
-def _freedom(model):
+def freedom(model):
     """How many independent velocities a model has."""
     total = velocity_count(model)
     for g in range(group_count(model)):
@@ -147,7 +157,7 @@ def _freedom(model):
 
 
 @routine
-def _write_long_basis(work, model, group, wide, first, out):
+def write_long_basis(work, model, group, wide, first, out):
     """Columns of X of a group that dynamics needs no X for, one by one."""
     stage, values = stage_at(model, group, 0), loop_lane(model, group + VALUE_LANE)
     rank, touched = model.tree[stage + RANK], model.tree[stage + TOUCHED]
@@ -170,14 +180,13 @@ def sweep_basis(work, model, given, out):
     """X: columns of the groups, one after the other, then of joints outside all groups."""
     status = scatter_poses(work, model, given.q)
     closed = factor_groups(work, model, given.q, given.q, COLUMNS, True)
-    wide, first = _freedom(model), 0
-    for i in range(velocity_count(model) * wide):
-        store_rows(work, out, i, splat(work, 0.0))
+    wide, first = freedom(model), 0
+    clear_result(work, velocity_count(model) * wide, out)
     for g in range(group_count(model)):
         group = group_at(model, g)
         m, x = model.tree[group + MOBILITY], loop_lane(model, group + X_LANE)
         if in_range_space(model, group):
-            _write_long_basis(work, model, group, wide, first, out)
+            write_long_basis(work, model, group, wide, first, out)
             first += m
             continue
         for i in range(model.tree[group + DOFS]):
@@ -206,7 +215,7 @@ def rows_by_dofs(model, count):
 
 @helper
 def dofs_by_freedom(model, count):
-    return velocity_count(model), _freedom(model)
+    return velocity_count(model), freedom(model)
 
 
 loop_gaps = one_state("loop_gaps", sweep_gaps, per_row, "q")

@@ -164,9 +164,12 @@ def _gather_row(work, model, group, i):
 
 
 @routine
-def _orthogonalise(work, model, group):
+def orthogonalise(work, model, group):
     """B = QR in place, each column twice by Gram–Schmidt; R as a lower factor of R*R, with the
-    reciprocals of its diagonal. Is every column there?"""
+    reciprocals of its diagonal. Are all numbers?
+
+    A row that has vanished, as in a singular position, has a column of zeros and no multiplier.
+    """
     rank, n = model.tree[stage_at(model, group, 0) + RANK], model.tree[group + DOFS]
     q, factor = loop_lane(model, group + PRODUCT_LANE), loop_lane(model, group + MASS_LANE)
     sound, zero = True, splat(work, 0.0)
@@ -187,8 +190,8 @@ def _orthogonalise(work, model, group):
         for k in range(n):
             x = load(work, q + k * rank + j)
             size = fma(x, x, size)
-        sound = sound and all_lanes(size > 0.0)
-        inverse = 1.0 / sqrt(size)
+        sound, there = sound and all_lanes(size >= 0.0), size > 0.0
+        inverse = select(there, 1.0 / sqrt(select(there, size, splat(work, 1.0))), zero)
         for k in range(n):
             store(work, q + k * rank + j, load(work, q + k * rank + j) * inverse)
         store(work, factor + j * rank + j, inverse)
@@ -229,7 +232,7 @@ def close_range_group(work, model, group):
     factor = loop_lane(model, group + MASS_LANE)
     for i in range(rank):
         store6(work, passed + 6 * i, _gather_row(work, model, group, i))
-    sound = _orthogonalise(work, model, group)
+    sound = orthogonalise(work, model, group)
     add_free_rates(work, model, group, True)
     solve_lower(work, factor, rank, e, 1)
     for j in range(6):

@@ -30,6 +30,7 @@ from skodyn.kernels.loops.loop_primitives import (
     end_of,
     from_a_to_b,
     helix_row,
+    joint_velocity,
     length_row,
 )
 from skodyn.kernels.loops.loop_table import (
@@ -98,7 +99,7 @@ from skodyn.spatial.motion import dot_spatial, shift_force, shift_motion
 
 
 @routine
-def _store_path(work, model, path, at, scales, arm, force):
+def store_path(work, model, path, at, scales, arm, force):
     """Columns of one row along a path: what a force at its end does on the joints.
 
     scales: of the row, and of the columns of lengths.
@@ -126,8 +127,8 @@ def _store_row(work, model, filling, c, row, scale, ends, found):
         return
     at, scales = row_at(model, stage, row), (scale, group_length(work, model, filling.group))
     path_a, path_b = paths(tree, c)
-    _store_path(work, model, path_a, at, scales, ends[0].arm, found.force_a)
-    _store_path(work, model, path_b, at, scales, ends[1].arm, found.force_b)
+    store_path(work, model, path_a, at, scales, ends[0].arm, found.force_a)
+    store_path(work, model, path_b, at, scales, ends[1].arm, found.force_b)
 
 
 class Axes(NamedTuple):
@@ -195,14 +196,35 @@ def _fill_point(work, model, filling, c, row, ends, body):
 
 
 @helper
+def row_of_kind(work, model, c, kind, at, ends):
+    """A row of a loop that is no point, with its parameters from `at` on."""
+    tree, (a, b) = model.tree, ends
+    d, one = from_a_to_b(a, b), splat(work, 1.0)
+    r_a = load_matrix(work, body_slot(tree[c + BODY_A]) + ROTATION)
+    r_b = load_matrix(work, body_slot(tree[c + BODY_B]) + ROTATION)
+    u = multiply_vector(r_a, parameter3(work, model, at + ROW_U))
+    w = multiply_vector(r_b, parameter3(work, model, at + ROW_W))
+    constant = one * parameter(work, model.parameters, at + ROW_C)
+    if kind == DOT:
+        return dot_row(work, a, b, u, w, constant)
+    if kind == ALONG:
+        return along_row(work, a, b, d, u)
+    if kind == LENGTH:
+        return length_row(work, a, b, d, constant)
+    e = multiply_vector(r_a, parameter3(work, model, at + ROW_E))
+    return helix_row(work, ends, d, u, w, e, constant)
+
+
+@helper
 def _fill_loop(work, model, filling, c, row):
     """The rows of a loop, from `row` on."""
     tree, numbers = model.tree, model.tree[c + PARAMETERS_AT]
     moving = (1 + tree[c + NEEDS_RATE]) if accelerates(filling) else 0
     path_a, path_b = paths(tree, c)
-    a = end_of(work, model, tree[c + BODY_A], numbers + ORIGIN_A, path_a, filling.v, moving)
-    b = end_of(work, model, tree[c + BODY_B], numbers + ORIGIN_B, path_b, filling.v, moving)
-    d, ends = from_a_to_b(a, b), (a, b)
+    by, v = joint_velocity, filling.v
+    a = end_of(by, work, model, tree[c + BODY_A], numbers + ORIGIN_A, path_a, v, moving)
+    b = end_of(by, work, model, tree[c + BODY_B], numbers + ORIGIN_B, path_b, v, moving)
+    ends = a, b
     length, one = group_length(work, model, filling.group), splat(work, 1.0)
     first = tree[c + PRIMITIVES_AT] if filling.every else tree[c + ESSENTIALS_AT]
     for i in range(tree[c + PRIMITIVES] if filling.every else tree[c + ESSENTIALS]):
@@ -211,27 +233,14 @@ def _fill_loop(work, model, filling, c, row):
             _fill_point(work, model, filling, c, row, ends, -1 if kind == POINT else at)
             row += 3 if kind == POINT else 2
             continue
-        r_a = load_matrix(work, body_slot(tree[c + BODY_A]) + ROTATION)
-        r_b = load_matrix(work, body_slot(tree[c + BODY_B]) + ROTATION)
-        u = multiply_vector(r_a, parameter3(work, model, at + ROW_U))
-        w = multiply_vector(r_b, parameter3(work, model, at + ROW_W))
-        constant = one * parameter(work, model.parameters, at + ROW_C)
-        if kind == DOT:
-            found = dot_row(work, a, b, u, w, constant)
-        elif kind == ALONG:
-            found = along_row(work, a, b, d, u)
-        elif kind == LENGTH:
-            found = length_row(work, a, b, d, constant)
-        else:
-            e = multiply_vector(r_a, parameter3(work, model, at + ROW_E))
-            found = helix_row(work, ends, d, u, w, e, constant)
+        found = row_of_kind(work, model, c, kind, at, ends)
         _store_row(work, model, filling, c, row, length if kind == DOT else one, ends, found)
         row += 1
 
 
-@routine
-def fill_stage(work, model, filling):
-    """All rows of a stage: gaps, and as `what` says the matrix over touched variables and γ."""
+@helper
+def fill_rows(fill_loop, work, model, filling):
+    """All rows of a stage, those of loops by `fill_loop`."""
     stage, tree = filling.stage, model.tree
     if fills_columns(filling):
         at = loop_lane(model, stage + MATRIX_LANE)
@@ -241,12 +250,18 @@ def fill_stage(work, model, filling):
     for i in range(tree[stage + STAGE_CONSTRAINTS]):
         c = constraint_at(model, tree[tree[stage + STAGE_LIST_AT] + i])
         if tree[c + KIND_OF] == CLOSED_BY_JOINT:
-            _fill_loop(work, model, filling, c, row)
+            fill_loop(work, model, filling, c, row)
         elif tree[c + KIND_OF] == POLYNOMIAL:
             fill_polynomial(work, model, filling, c, row)
         else:
             fill_linear(work, model, filling, c, row)
         row += tree[c + ROW_COUNT] if filling.every else tree[c + ESSENTIAL_COUNT]
+
+
+@routine
+def fill_stage(work, model, filling):
+    """All rows of a stage: gaps, and as `what` says the matrix over touched variables and γ."""
+    fill_rows(_fill_loop, work, model, filling)
 
 
 @routine

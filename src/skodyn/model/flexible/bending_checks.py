@@ -71,13 +71,11 @@ def reference_faults(described: ModelBuilder, flexible: Mapping[str, Any]) -> li
             whose = Subject(("bodies", owner, table), f"{word} of {owner!r}", owner)
             faults += _fixed_to(owner, flexible, whose, "")
     modal = [name for name, body in flexible.items() if not _is_segmented(body.flexible)]
-    others = {"mimic joints": described.mimics, "loops": described.loops,
-              "couplings": described.couplings}  # fmt: skip
-    for what, given in others.items():
-        if given and modal:
-            whose = subject("Body", modal[0])
-            problem = f"{whose.words}: bodies with modes do not go together with {what}"
-            faults.append(whose.fault(problem, "give it segments instead of modes.", "flexible"))
+    if described.mimics and modal:
+        whose = subject("Body", modal[0])
+        problem = f"{whose.words}: bodies with modes do not go together with mimic joints"
+        remedy = "give it segments instead of modes, or the joints a coupling instead."
+        faults.append(whose.fault(problem, remedy, "flexible"))
     return faults
 
 

@@ -14,6 +14,8 @@ from skodyn.model import layout
 from skodyn.model.flexible import flexible_layout as at
 from skodyn.model.flexible.flexible_products import by_components, product_table, without_rounding
 from skodyn.model.flexible.modal_body import BeamCurvature, FlexibleBody, FlexibleNode
+from skodyn.model.loops.bent_loops import of_one_group
+from skodyn.model.loops.loop_tables import loop_table
 from skodyn.model.model import Model
 from skodyn.model.products import applied, product
 from skodyn.typing import Floats
@@ -21,6 +23,7 @@ from skodyn.typing import Floats
 __all__ = ["flexible_numbers", "flexible_trees", "with_flexible"]
 
 Whole = NDArray[np.int64]
+NOTHING = np.zeros(0)
 
 
 def with_flexible(
@@ -32,14 +35,14 @@ def with_flexible(
     a body hangs on, by body.
     """
     rigid.refuse_mimics("a model with flexible bodies")
-    rigid.refuse_loops("a model with flexible bodies")
     modes = np.array([flexible[b].modes if b in flexible else 0 for b in rigid.body_names])
     before = np.cumsum(modes) - modes
     indices = rigid.indices.copy()
     indices[:, layout.Q_START] += before
     indices[:, layout.V_START] += before
     start = layout.HEADER + rigid.n_bodies * layout.BODY_RECORD
-    dofs = rigid.parameters[start:].reshape(-1, layout.DOF_RECORD)
+    stop = layout.parameter_count(rigid.n_bodies, rigid.nv)
+    dofs = rigid.parameters[start:stop].reshape(-1, layout.DOF_RECORD)
     own = np.repeat(indices[:, layout.V_START], indices[:, layout.N_DOF])
     within = np.concatenate([np.arange(count) for count in indices[:, layout.N_DOF].tolist()])
     records = np.zeros((len(dofs) + int(modes.sum()), layout.DOF_RECORD))
@@ -48,10 +51,11 @@ def with_flexible(
     nodes = dict(attached)
     front = np.concatenate((rigid.parameters[:start], records.reshape(-1)))
     numbers = _Numbers(rigid, ordered, nodes, front.size)
+    loops = of_one_group(rigid.parameters[stop:], rigid, ordered) if rigid.has_loops else NOTHING
     return replace(
         rigid,
         indices=indices,
-        parameters=np.concatenate((front, *numbers.pieces)),
+        parameters=np.concatenate((front, *numbers.pieces, loops)),
         flexible=ordered,
         attached=nodes,
         packed_with=(),
@@ -66,17 +70,19 @@ def flexible_numbers(model: Model) -> Floats:
 
 def flexible_trees(model: Model) -> Whole:
     """The two trees of a model with flexible bodies, and the table behind them."""
-    rows: list[Any] = []
-    for k, name in enumerate(model.body_names):
-        rows.append(model.indices[k])
-        if name in model.flexible:
-            rows.append(_mode_row(model, k, model.flexible[name].modes))
-    first = np.concatenate((_sizes(model, len(rows)), *rows))
+    rows = model.manifold_indices
+    first = np.concatenate((_sizes(model, len(rows)), rows.reshape(-1)))
     second = np.concatenate((_sizes(model, model.n_bodies), model.indices.reshape(-1)))
     first[layout.FULL], second[layout.FLEXIBLE] = first.size, second.size
     start = layout.parameter_count(model.n_bodies, model.nv)
     table = _Numbers(model, model.flexible, model.attached, start).table(model, second.size)
-    return np.concatenate((first, second, table))
+    if not model.has_loops:
+        return np.concatenate((first, second, table))
+    place = second.size + table.size
+    first[layout.LOOPS], second[layout.LOOPS] = first.size + place, place
+    loops = loop_table(model, place, int(table[at.FLEXIBLE_LANES]))
+    rest = np.zeros(-(at.BLOCK_HEADER + place + loops.size) % at.LINE, dtype=np.int64)
+    return np.concatenate((first, second, table, loops, rest))
 
 
 def node_places(model: Model) -> dict[tuple[str, str], int]:
@@ -89,10 +95,12 @@ def node_places(model: Model) -> dict[tuple[str, str], int]:
 
 def manifold_rows(model: Model) -> Whole:
     """Rows of the first tree alone: what moves coordinates."""
-    tree = model.kernel_tree
-    count = int(tree[layout.N_BODIES])
-    rows: Whole = tree[layout.INDEX_COLUMNS : (count + 1) * layout.INDEX_COLUMNS]
-    return np.array(rows.reshape(count, layout.INDEX_COLUMNS))
+    rows: list[Any] = []
+    for k, name in enumerate(model.body_names):
+        rows.append(model.indices[k])
+        if name in model.flexible:
+            rows.append(_mode_row(model, k, model.flexible[name].modes))
+    return np.array(rows)
 
 
 def _sizes(model: Model, rows: int) -> Whole:

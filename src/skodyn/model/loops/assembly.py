@@ -124,8 +124,18 @@ def _held(model: Model, hold: Iterable[str]) -> tuple[str, ...]:
 
 
 def _nearest(group: LoopSystem, q: Floats, held: Sequence[str]) -> Closing:
-    """Closed from q, or from others near it; then moved along the manifold to be nearest."""
+    """Closed from q, or from others near it; then moved along the manifold to be nearest.
+
+    Modes stay where they are, unless joints alone cannot do it.
+    """
     free = group.free(held)
+    best = _nearest_by(group, q, free)
+    if best.is_closed or not group.modes.any():
+        return best
+    return _nearest_by(group, q, free | group.modes)
+
+
+def _nearest_by(group: LoopSystem, q: Floats, free: NDArray[np.bool_]) -> Closing:
     best = closed_from(group, q, free)
     if best.is_closed and best.q is q:
         return best

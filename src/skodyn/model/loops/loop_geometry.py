@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from skodyn.model import layout
 from skodyn.model.loops.closing import ALONG, DOT, HELIX, LENGTH, POINT, Row, row_count
 from skodyn.model.loops.loop_description import JointCoupling, Loop, closing_rows
-from skodyn.model.loops.loop_poses import STANDING, Link, Posed
+from skodyn.model.loops.loop_poses import STANDING, Link, Posed, link_dofs
 from skodyn.model.products import dot
 from skodyn.topology.loops import cycle, span
 from skodyn.typing import Floats
@@ -163,8 +163,8 @@ class _Closure:
         toward_b = _path_within(model, own, b)
         self.loop, self.a, self.b = loop, slots.get(a), slots.get(b)
         self.slots = [slots[k] for k in own]
-        self.dofs = _dofs(model, own)
-        sides = [1.0 if k in toward_b else -1.0 for k in own for _ in range(model.joints[k].nv)]
+        self.dofs, self.folded = _folded([dof for k in own for dof in link_dofs(model, k)])
+        sides = [1.0 if k in toward_b else -1.0 for k in own for _ in link_dofs(model, k)]
         self.sign = np.array(sides)[:, None]
         self.primitives = closing_rows(loop.joint, loop.rotation_a, loop.rotation_b)
         angular = [[row.kind == DOT] * row_count(row.kind) for row in self.primitives]
@@ -200,6 +200,9 @@ class _Closure:
     def _joined(self, parts: list[tuple[Floats | float, Floats]]) -> ConstraintRows:
         g = np.concatenate([np.atleast_1d(value) for value, _ in parts])
         slopes = np.concatenate([np.atleast_2d(slope) for _, slope in parts])
+        if self.folded is not None:
+            every, slopes = slopes, np.zeros((len(g), len(self.dofs)))
+            np.add.at(slopes.T, self.folded, every.T)
         return ConstraintRows(g, slopes, self.dofs, self.angular)
 
     def turned(self, poses: list[Posed]) -> str:
@@ -223,6 +226,14 @@ def _path_within(model: Model, own: tuple[int, ...], b: int) -> set[int]:
         path.add(b)
         b = int(model.tree.parent[b])
     return path
+
+
+def _folded(given: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    """Degrees of freedom in ascending order, each once; and the place of each that was given, if
+    they were not so before: modes move both ends of a loop that hangs on two nodes of a body."""
+    dofs, places = np.unique(np.array(given, dtype=np.int64), return_inverse=True)
+    in_order = np.array_equal(places, np.arange(len(given)))
+    return dofs, None if in_order else places
 
 
 def _dofs(model: Model, bodies: Sequence[int]) -> NDArray[np.int64]:

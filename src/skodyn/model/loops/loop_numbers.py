@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,16 @@ from skodyn.model.products import applied, norm
 from skodyn.topology.loops import Group, cycle, groups, span
 from skodyn.typing import Floats
 
-__all__ = ["coupling_numbers", "group_lengths", "loop_parameters"]
+if TYPE_CHECKING:
+    from skodyn.model.model import Model
+
+__all__ = [
+    "constraint_cycles",
+    "coupling_numbers",
+    "group_lengths",
+    "loop_parameters",
+    "number_count",
+]
 
 
 def loop_parameters(
@@ -44,6 +54,33 @@ def _loop_numbers(loop: Loop, numbers: Mapping[str, int], alignment: Floats) -> 
         parts += [applied(back_a, row.u), applied(back_b, row.w), np.array([row.c])]
         parts.append(applied(back_a, row.e))
     return np.concatenate(parts)
+
+
+def number_count(model: Model) -> int:
+    """How many numbers the loops of a packed model have, with the length of each group."""
+    primitives = sum(
+        len(closing_rows(loop.joint, loop.rotation_a, loop.rotation_b))
+        for loop in model.loops.values()
+    )
+    records = at.LOOP_NUMBERS * len(model.loops) + at.ROW_NUMBERS * primitives
+    records += sum(coupling_numbers(coupling).size for coupling in model.couplings.values())
+    return records + group_count(model)
+
+
+def group_count(model: Model) -> int:
+    """How many groups its loops make; bodies that bend are all in one (bent_loops.py)."""
+    return 1 if model.flexible else len(groups(model.tree.parent, constraint_cycles(model)))
+
+
+def constraint_cycles(model: Model) -> list[tuple[int, ...]]:
+    """The bodies of each constraint's cycle, loops first."""
+    parent = model.tree.parent
+    numbers = {name: k for k, name in enumerate(model.body_names)}
+    ends = [(numbers.get(l.body_a, -1), numbers.get(l.body_b, -1)) for l in model.loops.values()]
+    cycles = [cycle(parent, a, b) for a, b in ends]
+    for coupling in model.couplings.values():
+        cycles.append(span(parent, [model.joint_index(name) for name in coupling.joints]))
+    return cycles
 
 
 def coupling_numbers(coupling: JointCoupling) -> Floats:

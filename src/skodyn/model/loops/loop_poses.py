@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from skodyn.model import layout
+from skodyn.model.flexible.modal_body import FlexibleBody, FlexibleNode
 from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.model.model import Model
 
-__all__ = ["STANDING", "Link", "Posed"]
+__all__ = ["STANDING", "Link", "Posed", "link_dofs"]
 
 _EYE, _NONE = np.eye(3), np.zeros((3, 3))
 
 
 class Posed(NamedTuple):
-    """A body's axes and origin, and its joint's velocities as rows of [ω, v at a point, point]."""
+    """A body's axes and origin, and its joint's velocities as rows of [ω, v at a point, point];
+    behind them those of the modes that move the node which it hangs on."""
 
     rotation: Floats
     origin: Floats
@@ -45,9 +47,15 @@ class Link:
         twists = [(np.array(u, np.float64), np.array(t, np.float64)) for u, t in joint.twists()]
         self.twists = [(u, t, _skew(u) if u.any() else None) for u, t in twists]
 
+        self.node = _node_of(model, k)
+
     def posed(self, q: Floats, poses: list[Posed]) -> Posed:
         r, x = STANDING[:2] if self.above is None else poses[self.above][:2]
-        return self._moved(q[self.q], r @ self.rotation, x + r @ self.translation)
+        if self.node is None:
+            return self._moved(q[self.q], r @ self.rotation, x + r @ self.translation)
+        r, x, bending = self.node.posed(q, r, x)
+        moved = self._moved(q[self.q], r @ self.rotation, x + r @ self.translation)
+        return moved._replace(screws=np.concatenate((moved.screws, bending)))
 
     def _moved(self, q: Floats, r: Floats, x: Floats) -> Posed:
         """The body's pose behind its joint, whose frame has axes r and origin x."""
@@ -63,6 +71,60 @@ class Link:
             x = x + screws[i, 3:6] * q[i]
             r = r if skew is None else r @ _turn(skew, float(q[i]))
         return Posed(r, x, screws)
+
+
+def link_dofs(model: Model, k: int) -> list[int]:
+    """Where the velocities of a body's screws lie in v."""
+    first, node = int(model.indices[k, layout.V_START]), _node_of(model, k)
+    own = list(range(first, first + model.joints[k].nv))
+    return own if node is None else [*own, *range(*node.dofs.indices(model.nv))]
+
+
+class _Node(NamedTuple):
+    """A node of a flexible body, and where the modes of the body lie."""
+
+    body: FlexibleBody
+    node: FlexibleNode
+    modes: slice
+    dofs: slice
+
+    def posed(self, q: Floats, r: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Axes and origin of the node of a body with axes r and origin x; its modes' screws."""
+        eta = q[self.modes]
+        slope = self.body.slaves @ eta  # ∂ξ/∂η
+        shapes = np.concatenate((eta, 0.5 * (slope @ eta)))
+        moved, turned = self.node.translation, self.node.rotation
+        theta, m = turned @ shapes, len(eta)
+        place = x + r @ (self.node.position + moved @ shapes)
+        turn, rates = _turn_and_rates(theta)
+        spin = r @ rates @ (turned[:, :m] + turned[:, m:] @ slope)
+        slide = r @ (moved[:, :m] + moved[:, m:] @ slope)
+        at = np.broadcast_to(place, (m, 3))
+        return r @ turn, place, np.concatenate((spin.T, slide.T, at), axis=1)
+
+
+def _node_of(model: Model, k: int) -> _Node | None:
+    """The node that body k hangs on; None where nothing bends between it and its parent."""
+    name = model.attached.get(model.body_names[k])
+    if name is None:
+        return None
+    parent = model.body_names[int(model.tree.parent[k])]
+    body = model.flexible[parent]
+    places = model.mode_slice(parent), model.mode_slice(parent, "v")
+    return _Node(body, body.nodes[name], *places)
+
+
+def _turn_and_rates(theta: Floats) -> tuple[Floats, Floats]:
+    """exp θ̃, and T of the angular velocity T·θ̇."""
+    skew, square = _skew(theta), float(theta @ theta)
+    angle = math.sqrt(square)
+    if angle < 1e-4:  # what is left out is below rounding
+        sine, a, b = 1.0 - square / 6.0, 0.5 - square / 24.0, 1.0 / 6.0 - square / 120.0
+    else:
+        sine = math.sin(angle) / angle
+        a, b = (1.0 - math.cos(angle)) / square, (1.0 - sine) / square
+    twice = skew @ skew
+    return _EYE + sine * skew + a * twice, _EYE + a * skew + b * twice
 
 
 def _screws(turning: Floats, sliding: Floats, x: Floats) -> Floats:

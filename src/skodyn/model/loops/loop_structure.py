@@ -26,32 +26,22 @@ from skodyn.errors import SkodynError
 from skodyn.model import layout
 from skodyn.model.loops.loop_geometry import constraint_rows
 from skodyn.model.loops.loop_layout import RANK_TOLERANCE, SMALL_ROWS
+from skodyn.model.loops.loop_numbers import constraint_cycles
 from skodyn.model.loops.loop_plan import GroupStructure, Pass, Stage
 from skodyn.model.loops.loop_quick import quick_stages
 from skodyn.model.loops.loop_samples import closed_near
 from skodyn.model.loops.loop_systems import group_length
 from skodyn.model.loops.planar_loops import essential_count
-from skodyn.topology.loops import cycle, groups, span
+from skodyn.topology.loops import groups
 from skodyn.typing import Floats
 
 if TYPE_CHECKING:
     from skodyn.model.model import Model
 
-__all__ = ["constraint_cycles", "find_structure", "plans_like"]
+__all__ = ["find_structure", "plans_like", "rank_of", "scaled_rows"]
 
 LONG = 32
 """Degrees of freedom from which on a group with much freedom is solved in the range of its rows."""
-
-
-def constraint_cycles(model: Model) -> list[tuple[int, ...]]:
-    """The bodies of each constraint's cycle, loops first."""
-    parent = model.tree.parent
-    numbers = {name: k for k, name in enumerate(model.body_names)}
-    ends = [(numbers.get(l.body_a, -1), numbers.get(l.body_b, -1)) for l in model.loops.values()]
-    cycles = [cycle(parent, a, b) for a, b in ends]
-    for coupling in model.couplings.values():
-        cycles.append(span(parent, [model.joint_index(name) for name in coupling.joints]))
-    return cycles
 
 
 _LIKE: ContextVar[Model | None] = ContextVar("skodyn_model_with_a_plan", default=None)
@@ -90,6 +80,10 @@ def _known_structure(model: Model, like: Model) -> tuple[GroupStructure, ...] | 
 
 
 def _planned(model: Model, samples: Sequence[Floats]) -> tuple[GroupStructure, ...]:
+    if model.flexible:
+        from skodyn.model.loops.bent_loops import bent_structure  # it scales rows as plans do
+
+        return (bent_structure(model, samples),)
     found = groups(model.tree.parent, constraint_cycles(model))
     plans = [_Plan(model, group.members, group.cycles, samples) for group in found]
     made = [
@@ -115,7 +109,7 @@ class _Plan:
         self.places = {dof: i for i, dof in enumerate(self.dofs)}
         self.length = group_length(model, members, self.left)
         self.essential = [essential_count(model, c) for c in range(len(model.loop_names))]
-        self.scaled = [_scaled_rows(model, q, self.left, members, self.length) for q in samples]
+        self.scaled = [scaled_rows(model, q, self.left, members, self.length) for q in samples]
         self.bases: list[list[Floats | None]] = []  # of every stage, one for each sample
         self.generic = [True] * len(samples)
         self.stages: list[Stage] = []
@@ -167,7 +161,7 @@ class _Plan:
     def _with_rank(self, stage: Stage) -> Stage:
         """The same with the largest rank that any sample has."""
         ranks = [
-            _rank(*self._matrix(stage, s)) if self.generic[s] else 0
+            rank_of(*self._matrix(stage, s)) if self.generic[s] else 0
             for s in range(len(self.scaled))
         ]
         rank = max(ranks)
@@ -211,13 +205,13 @@ class _Plan:
         self.left = [c for c in self.left if c not in stage.constraints]
 
 
-def _rank(rows: Floats, size: float) -> int:
+def rank_of(rows: Floats, size: float) -> int:
     if not rows.size:
         return 0
     return int((np.linalg.svd(rows, compute_uv=False) > RANK_TOLERANCE * size).sum())
 
 
-def _scaled_rows(
+def scaled_rows(
     model: Model, q: Floats, constraints: Sequence[int], members: Sequence[int], length: float
 ) -> dict[int, tuple[Floats, list[int]]]:
     """Rows and places in v of each constraint, with metres and radians made comparable."""
@@ -233,5 +227,9 @@ def _scaled_rows(
 
 def linear_dofs(model: Model) -> Floats:
     """Of each velocity, whether it is that of a length."""
-    flags = [not turning for joint in model.joints for turning in joint.turning]
+    flags: list[bool] = []
+    for name, joint in zip(model.body_names, model.joints, strict=True):
+        flags += [not turning for turning in joint.turning]
+        if name in model.flexible:
+            flags += [unit == "m" for unit in model.flexible[name].units]
     return np.array(flags, dtype=np.bool_)

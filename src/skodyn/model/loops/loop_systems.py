@@ -35,11 +35,17 @@ if TYPE_CHECKING:
 __all__ = ["LoopSystem", "find_systems", "group_length", "loop_systems"]
 
 
+STIFF = 0.02
+"""How far modes go where joints go a whole length, when a configuration is looked for."""
+
+
 def group_length(model: Model, members: Sequence[int], numbers: Iterable[int]) -> float:
     """What a radian counts as in a group: the power of two next to its largest placement.
 
     numbers: which constraints the group has.
     """
+    if model.flexible:
+        return float(model.parameters[-1])
     every = list(constraints(model).values())
     lengths = [norm(model.translation[k]) for k in members]
     for constraint in (every[number] for number in numbers):
@@ -58,10 +64,18 @@ def loop_systems(model: Model) -> tuple[LoopSystem, ...]:
 def find_systems(model: Model) -> Iterator[LoopSystem]:
     named = constraints(model)
     names, every = list(named), list(named.values())
+    if model.flexible and every:  # bent_loops.py
+        yield LoopSystem(model, _everything(model, range(len(every))), named)
+        return
     cycles = [constraint_cycle(model, constraint) for constraint in every]
     for group in groups(model.tree.parent, cycles):
         own = {names[number]: every[number] for number in group.cycles}
         yield LoopSystem(model, group, own)
+
+
+def _everything(model: Model, numbers: Iterable[int]) -> Group:
+    """All bodies as one group that is bound by some constraints."""
+    return Group(tuple(range(model.n_bodies)), -1, tuple(numbers))
 
 
 class LoopSystem:
@@ -72,10 +86,15 @@ class LoopSystem:
         self.constraints, self.numbers = list(own.values()), group.cycles
         self.geometry = Geometry(model, self.constraints, group.members)
         self.length = group_length(model, group.members, group.cycles)
-        self.q, self.dofs = _places(model, group.members)
-        self.indices = _numbered_alone(model, group.members)
-        turning = [flag for k in group.members for flag in model.joints[k].turning]
-        self.unit = np.where(turning, 1.0, self.length)
+        if model.flexible:
+            self.q, self.dofs = np.arange(model.nq), np.arange(model.nv)
+            self.indices = model.manifold_indices
+        else:
+            self.q, self.dofs = _places(model, group.members)
+            self.indices = _numbered_alone(model, group.members)
+        self.modes = _modes(model)[self.dofs]
+        self.unit = np.where(model.linear_dofs[self.dofs], self.length, 1.0)
+        self.unit[self.modes] *= STIFF
         self.reach = 1.0 + total(norm(model.translation[k]) for k in group.members) / self.length
         first = self.geometry.rows(model.neutral())
         self.places = [np.searchsorted(self.dofs, rows.dofs) for rows in first]
@@ -97,6 +116,8 @@ class LoopSystem:
         """The system of some of the constraints, by their places among those of this one."""
         own = {self.names[i]: self.constraints[i] for i in which}
         numbers = tuple(self.numbers[i] for i in which)
+        if self.model.flexible:
+            return LoopSystem(self.model, _everything(self.model, numbers), own)
         cycles = [constraint_cycle(self.model, constraint) for constraint in own.values()]
         members = tuple(sorted({k for bodies in cycles for k in bodies}))
         parent = int(self.model.tree.parent[members[0]])
@@ -134,10 +155,13 @@ class LoopSystem:
         return way / self.unit
 
     def free(self, held: Sequence[str]) -> NDArray[np.bool_]:
-        """The degrees of freedom that may move."""
-        stay = {self.model.joint_index(name) for name in held}
-        flags = [k not in stay for k in self.members for _ in range(self.model.joints[k].nv)]
-        return np.array(flags, dtype=np.bool_)
+        """The degrees of freedom that may move: those of joints that are not held."""
+        free = ~self.modes
+        for name in held:
+            k = self.model.joint_index(name)
+            first = int(self.model.indices[k, layout.V_START])
+            free &= (self.dofs < first) | (self.dofs >= first + self.model.joints[k].nv)
+        return free
 
     def wrong_ways(self, q: Floats) -> list[Fault]:
         """Faults of loops whose rows vanish, and which are closed the wrong way round."""
@@ -166,6 +190,14 @@ class LoopSystem:
             for name, c, rows, size in zip(self.names, self.constraints, found, sizes, strict=True)
             if size > 0.5 * max(sizes)
         ]
+
+
+def _modes(model: Model) -> NDArray[np.bool_]:
+    """Of each velocity, whether it is that of a mode."""
+    found = np.zeros(model.nv, dtype=np.bool_)
+    for name in model.flexible:
+        found[model.mode_slice(name, "v")] = True
+    return found
 
 
 def _places(model: Model, members: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

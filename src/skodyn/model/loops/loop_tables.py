@@ -51,8 +51,8 @@ class _Writer:
 class _Lanes:
     """Places in the workspace, one behind the other."""
 
-    def __init__(self) -> None:
-        self.used = 0
+    def __init__(self, first: int) -> None:
+        self.used = first
 
     def take(self, count: int) -> int:
         first = self.used
@@ -60,10 +60,10 @@ class _Lanes:
         return first
 
 
-def loop_table(model: Model, base: int) -> NDArray[np.int64]:
-    """The table, to be appended to `tree` at `base`."""
+def loop_table(model: Model, base: int, first_lane: int = 0) -> NDArray[np.int64]:
+    """The table, to be appended to `tree` at `base`; its lanes lie behind `first_lane` others."""
     structure: tuple[GroupStructure, ...] = model.loop_structure
-    out, lanes = _Writer(base), _Lanes()
+    out, lanes = _Writer(base), _Lanes(first_lane)
     header = out.add([0] * at.LOOP_HEADER)
     hooks = out.add(_hooks(model, structure))
     membership = out.add(_membership(model, structure))
@@ -90,7 +90,7 @@ def loop_table(model: Model, base: int) -> NDArray[np.int64]:
             at.HOOKS_AT: hooks,
             at.MEMBERSHIP_AT: membership,
             at.FACTORED_LANE: lanes.take(model.nq),
-            at.LOOP_LANES: lanes.used,
+            at.LOOP_LANES: lanes.used - first_lane,
             at.ROWS: rows,
         },
     )
@@ -264,7 +264,7 @@ def _constraints(
 ) -> int:
     """Write every constraint; how many rows all of them have."""
     numbers = {name: k for k, name in enumerate(model.body_names)}
-    parameters = layout.parameter_count(model.n_bodies, model.nv)
+    parameters = model.parameters.size - model.loop_numbers
     first_row = 0
     for c, loop in enumerate(model.loops.values()):
         kinds = [row.kind for row in closing_rows(loop.joint, loop.rotation_a, loop.rotation_b)]

@@ -68,6 +68,8 @@ def _of_loop(model: Model, loop: Loop, ends: tuple[int, int]) -> tuple[Essential
     """All, if its cycle leaves no plane alone."""
     rows = closing_rows(loop.joint, loop.rotation_a, loop.rotation_b)
     every = tuple(Essential(row.kind, i) for i, row in enumerate(rows))
+    if model.flexible:  # modes may bend a body out of any plane
+        return every
     paths = _paths(model, *ends)
     hinges = [k for path in paths for k in path if model.joints[k].kind == JointKind.REVOLUTE]
     if not hinges or any(row.kind == HELIX for row in rows):
