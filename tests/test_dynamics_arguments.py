@@ -11,7 +11,7 @@ import adapters
 import naive
 import skodyn as sk
 import skodyn.dynamics
-from skodyn.dynamics.driver import Algorithm
+from skodyn.dynamics.algorithm import Algorithm
 
 B = 11  # a register full, and some that overlap
 

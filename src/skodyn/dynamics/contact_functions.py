@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skodyn.conventions import GROUND
-from skodyn.dynamics.driver import FEW
+from skodyn.dynamics.algorithm import FEW
 from skodyn.errors import DynamicsError, ModelError, StateError
 from skodyn.faults import Fault, shown
 from skodyn.jit import JIT_DISABLED

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skodyn.dynamics.driver import NOTHING, Algorithm, run
+from skodyn.dynamics.algorithm import Algorithm
+from skodyn.dynamics.driver import NOTHING, run
 from skodyn.dynamics.functions import forward_dynamics
 from skodyn.kernels import diagonal_factor as _factor
 from skodyn.kernels import diagonal_rate as _rate

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from skodyn.conventions import GROUND
 from skodyn.dynamics import coupled as _coupled
 from skodyn.dynamics import looped as _looped
-from skodyn.dynamics.driver import COMPILED, NOTHING, Algorithm, first_block, run
+from skodyn.dynamics.algorithm import Algorithm
+from skodyn.dynamics.driver import COMPILED, NOTHING, first_block, run
 from skodyn.errors import Fault, ModelError, StateError
 from skodyn.kernels import frame_motion as _frame_motion
 from skodyn.model.model import Model

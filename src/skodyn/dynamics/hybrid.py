@@ -13,17 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skodyn.dynamics.algorithm import Algorithm
 from skodyn.dynamics.arguments import check_finite, read_arguments, read_partly
 from skodyn.dynamics.coupled import deliver
-from skodyn.dynamics.driver import (
-    COMPILED,
-    NOTHING,
-    TURNED_AWAY,
-    Algorithm,
-    first_block,
-    flat_forces,
-    run,
-)
+from skodyn.dynamics.driver import COMPILED, NOTHING, TURNED_AWAY, first_block, flat_forces, run
 from skodyn.dynamics.functions import forward_dynamics
 from skodyn.dynamics.moved import moved_to
 from skodyn.errors import StateError

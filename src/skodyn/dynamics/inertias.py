@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skodyn.dynamics.algorithm import Algorithm
 from skodyn.dynamics.body_poses import forward_kinematics
-from skodyn.dynamics.driver import Algorithm, run
+from skodyn.dynamics.driver import run
 from skodyn.kernels import body_inertias as kernel
 from skodyn.kernels import joint_columns as _columns
 from skodyn.model.model import Model

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from skodyn.dynamics.driver import NATIVE, Algorithm, run
+from skodyn.dynamics.algorithm import NATIVE, Algorithm
+from skodyn.dynamics.driver import run
 from skodyn.dynamics.functions import inverse_dynamics
 from skodyn.dynamics.mass_matrices import mass_matrix_solve
 from skodyn.dynamics.moved import moved_to

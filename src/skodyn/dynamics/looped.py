@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from skodyn.dynamics.algorithm import Algorithm
 from skodyn.dynamics.coupled import deliver
-from skodyn.dynamics.driver import Algorithm, run
+from skodyn.dynamics.driver import run
 from skodyn.errors import DynamicsError, SkodynError, StateError
 from skodyn.kernels.status import LOOP_OPEN, LOOP_RATE, LOOP_SINGULAR
 from skodyn.model.loops.loop_geometry import constraint_rows

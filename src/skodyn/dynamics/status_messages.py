@@ -10,7 +10,7 @@ from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, SINGULAR, decode
 from skodyn.model.model import Model
 
 if TYPE_CHECKING:
-    from skodyn.dynamics.driver import Algorithm
+    from skodyn.dynamics.algorithm import Algorithm
 
 __all__ = ["raise_failure"]
 
