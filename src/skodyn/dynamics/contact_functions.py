@@ -168,7 +168,7 @@ def contact_gaps(
     >>> sk.contact_gaps(model, [contact], q, ground=[sk.HalfSpace()]).gap
     array([0.4])
     """
-    model.refuse_flexible("contact_gaps")
+    model._refuse_flexible("contact_gaps")
     placed = with_ground(model, ground)
     tables = pack_contacts(placed, contacts)
     states, shape = _rows(q, model.nq, "q")
@@ -240,7 +240,7 @@ def contact_forces(
     >>> sk.contact_forces(model, [contact], q, v, ground=[sk.HalfSpace()]).force.round(6)
     array([[ 0.,  0., 10.]])
     """
-    model.refuse_flexible("contact_forces")
+    model._refuse_flexible("contact_forces")
     placed = with_ground(model, ground)
     tables = pack_contacts(placed, contacts)
     states, shape = _rows(q, model.nq, "q")

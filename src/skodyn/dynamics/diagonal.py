@@ -362,6 +362,6 @@ def diagonal_bias(
 
 def _refuse(model: Model, what: str) -> None:
     """Mimic joints and loops tie velocities together, so that 𝓜 has another factor."""
-    model.refuse_mimics(what)
-    model.refuse_loops(what)
-    model.refuse_flexible(what)
+    model._refuse_mimics(what)
+    model._refuse_loops(what)
+    model._refuse_flexible(what)

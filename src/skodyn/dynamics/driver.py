@@ -93,7 +93,7 @@ def flat_forces(model: Model, f_ext: Any) -> Any:
 
 def first_block(model: Model) -> Floats:
     """The block that all calls for one state share, as long as none of them overlap."""
-    blocks = model.kernel_blocks
+    blocks = model._kernel_blocks
     if blocks:
         return blocks[0]
     # with mimic joints, loops or flexible bodies, a block that every ordinary kernel turns away: so
@@ -134,7 +134,7 @@ def block_of(algorithm: Algorithm, model: Model) -> Floats:
     foreign = foreign or (bool(model.flexible) and algorithm.flexible is not NATIVE)
     if algorithm.scratch is None or foreign:
         return first_block(model)
-    pool = model.roomy_workspaces.setdefault((1, algorithm), [])
+    pool = model._roomy_workspaces.setdefault((1, algorithm), [])
     if pool:
         return pool[0]
     block = _pack(model, algorithm)
@@ -158,8 +158,8 @@ def _lanes(model: Model, algorithm: Algorithm | None = None) -> int:
 def _free_workspaces(algorithm: Algorithm, model: Model) -> list[Floats]:
     """Workspaces of batches that are free at the moment."""
     if algorithm.scratch is None:
-        return model.lane_workspaces
-    return model.roomy_workspaces.setdefault((LANES, algorithm), [])
+        return model._lane_workspaces
+    return model._roomy_workspaces.setdefault((LANES, algorithm), [])
 
 
 def _call_single(
@@ -188,16 +188,16 @@ def run_slowly(
     way: Any = None
     if model.flexible and algorithm.flexible is not NATIVE:
         if algorithm.flexible is None:
-            model.refuse_flexible(algorithm.single.__name__)
+            model._refuse_flexible(algorithm.single.__name__)
         return run(algorithm.flexible, model, shape, q, v, x, f_ext, out, threads)  # type: ignore[arg-type]
     if model.mimics and algorithm.coupled is not NATIVE:
         way = algorithm.coupled
         if not callable(way):
-            model.refuse_mimics(algorithm.single.__name__)
+            model._refuse_mimics(algorithm.single.__name__)
     if model.has_loops and algorithm.looped is not NATIVE:
         way = algorithm.looped
         if not callable(way):
-            model.refuse_loops(algorithm.single.__name__)
+            model._refuse_loops(algorithm.single.__name__)
     if way is not None:
         result: Floats = way(algorithm, model, shape, q, v, x, f_ext, out, threads)
         return result

@@ -89,7 +89,7 @@ def mass_matrix(
     """
     if threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty((model.nv, model.nv)) if out is None else out
-        blocks = model.kernel_blocks
+        blocks = model._kernel_blocks
         block = blocks[0] if blocks else first_block(model)
         try:
             status = MASS_MATRIX.ready(block, q, result)

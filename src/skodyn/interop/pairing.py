@@ -41,7 +41,7 @@ class Pairing:
     unbounded: frozenset[str]  # joints whose angle the other side knows up to whole turns
 
     def __post_init__(self) -> None:
-        self.model.refuse_flexible("interop")
+        self.model._refuse_flexible("interop")
 
     def q_in(self, q: ArrayLike) -> Floats:
         """Of every joint, mimics included: so the other side has them, and all between."""

@@ -255,7 +255,7 @@ class ModelData:
 
     # ---- what a function does not take ----------------------------------------------------------
 
-    def refuse_mimics(self, what: str) -> None:
+    def _refuse_mimics(self, what: str) -> None:
         """A ModelError if joints mimic others, for what has no meaning or no code with them."""
         if self.mimics:
             name = next(iter(self.mimics))
@@ -265,7 +265,7 @@ class ModelData:
                 "use model.uncoupled, in which every joint moves by itself.",
             )
 
-    def refuse_flexible(self, what: str) -> None:
+    def _refuse_flexible(self, what: str) -> None:
         """A ModelError if bodies are flexible, for what has no code with them."""
         if self.flexible:
             raise ModelError(
@@ -274,7 +274,7 @@ class ModelData:
                 "describe it by rigid segments instead.",
             )
 
-    def refuse_loops(self, what: str) -> None:
+    def _refuse_loops(self, what: str) -> None:
         """A ModelError if there are loops, for what has no meaning or no code with them."""
         if self.has_loops:
             kind = "loop" if self.loops else "coupling"

@@ -143,7 +143,7 @@ def node_of(model: Any, body: str, node: str) -> int:
     if node not in known:
         remedy = Spelling(known).remedy(node, f"it has {', '.join(known)}")
         raise ModelError(f"flexible body {body!r} has no node {node!r}", remedy)
-    return int(model.node_places[body, node])
+    return int(model._node_places[body, node])
 
 
 def refuse_points(model: Any, body: str, point: Any) -> None:

@@ -81,7 +81,7 @@ class Element:
         "" for the whole. Files give some of the values, () for each that does not fit."""
         return []
 
-    def control_law(self, model: Any) -> Any:
+    def control_law(self, model: Any) -> Element | None:
         """The Controller that it is in a run, if it is one; None for everything else.
 
         model: that of the run.

@@ -45,7 +45,7 @@ def pack_motions(
     if not motions:
         return made
     try:
-        model.refuse_flexible("prescribed motion")
+        model._refuse_flexible("prescribed motion")
     except ModelError as error:
         made.faults.extend(error.faults)
         return made

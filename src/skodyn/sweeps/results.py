@@ -22,7 +22,7 @@ from skodyn.sweeps.index import Index, open_index
 from skodyn.sweeps.packing import Packer
 from skodyn.sweeps.scenario_data import to_toml
 from skodyn.sweeps.stored_study import stored_study
-from skodyn.typing import Floats
+from skodyn.typing import Floats, TableValue
 
 if TYPE_CHECKING:
     import xarray
@@ -179,7 +179,7 @@ class Sweep:
         """What turns a row of values into a packed run."""
         return Packer(stored_study(self._index, {}))
 
-    def values(self, run: int) -> dict[str, Any]:
+    def values(self, run: int) -> dict[str, TableValue]:
         """The parameters of one run by path."""
         return self.packer.study.values(self._index.file["points"][run])
 

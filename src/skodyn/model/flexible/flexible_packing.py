@@ -31,8 +31,8 @@ def with_flexible(
     rigid: the same with these bodies as they are undeformed. attached: the node of its parent that
     a body hangs on, by body.
     """
-    rigid.refuse_mimics("a model with flexible bodies")
-    rigid.refuse_loops("a model with flexible bodies")
+    rigid._refuse_mimics("a model with flexible bodies")
+    rigid._refuse_loops("a model with flexible bodies")
     modes = np.array([flexible[b].modes if b in flexible else 0 for b in rigid.body_names])
     before = np.cumsum(modes) - modes
     indices = rigid.indices.copy()

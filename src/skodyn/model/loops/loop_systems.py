@@ -52,7 +52,7 @@ def group_length(model: Model, members: Sequence[int], numbers: Iterable[int]) -
 
 def loop_systems(model: Model) -> tuple[LoopSystem, ...]:
     """The systems of all groups; made once for a model."""
-    return model.loop_systems
+    return model._loop_systems
 
 
 def find_systems(model: Model) -> Iterator[LoopSystem]:

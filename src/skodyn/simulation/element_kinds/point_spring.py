@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skodyn.conventions import GROUND
 from skodyn.jit import helper
 from skodyn.kernels.mimics import full_model
-from skodyn.lanes import fma, parameter, select, sqrt
+from skodyn.lanes import PartAtWidths, fma, parameter, select, sqrt
 from skodyn.model.keys import BODY_OR_WORLD, NOT_NEGATIVE, TITLE, VECTOR, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
@@ -93,6 +93,7 @@ class PointSpring(Element):
     type_name = "point_spring"
     on_bodies = True
     code = POINT_SPRING
+    part: ClassVar[PartAtWidths] = BENT_SPRING  # at a node; else it is in the common part
 
     @classmethod
     def check(cls, given: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -113,11 +114,6 @@ class PointSpring(Element):
             ends = [float(x) for x in (a, node_a, b, node_b)]
             return Packed(a, [*spring, *ends], code=OWN_PART)
         return Packed(a, [*point_a, *point_b, self.stiffness, self.damping, self.length], b)
-
-    @property
-    def part(self) -> Any:  # type: ignore[override]
-        """That of nodes; the others are inside of the common part."""
-        return BENT_SPRING
 
     def energy(self, model: Any, rotations: Floats, positions: Floats) -> Floats | None:
         if self.node_a or self.node_b:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from skodyn.errors import LogError
 from skodyn.view.plots import style
 from skodyn.view.signals import drawable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Study", "study_picture"]
 
@@ -62,7 +65,7 @@ def study_picture(
     over: Sequence[str] = (),
     at: Mapping[str, float] | None = None,
     title: str = "",
-) -> Any:
+) -> Figure:
     """A matplotlib figure; metrics: which, the first few unless given.
 
     over: one or two parameters to draw over, the first two that vary unless given. at: values of
@@ -86,7 +89,7 @@ def study_picture(
         words = [title] * bool(title) + [_head(study)]
         words += [f"{name} = {value:g}" for name, value in (at or {}).items()]
         figure.suptitle("   ·   ".join(words), x=0.01, ha="left")
-    return figure
+    return cast("Figure", figure)
 
 
 def _known(study: Study, name: str) -> int:
