@@ -28,8 +28,8 @@ def test_the_sentence_is_place_problem_and_remedy():
     (placed,) = in_file("a.toml", [fault])
     assert str(placed) == "a.toml: mass is -1; give one of at least 0."
     assert str(Fault("no.", file="a.toml", line=3)) == "a.toml:3: no."
-    outer = Fault("model.file is at fault", file="run.toml", line=2, cause=placed)
-    assert str(outer) == "run.toml:2: model.file is at fault: " + str(placed)
+    outer = Fault("model.file has a fault", file="run.toml", line=2, cause=placed)
+    assert str(outer) == "run.toml:2: model.file has a fault: " + str(placed)
 
 
 def test_faults_of_a_file_come_from_its_top_down():

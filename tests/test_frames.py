@@ -295,5 +295,5 @@ def test_a_log_has_the_poses_of_named_frames(tmp_path):
 
 def test_models_without_frames_cannot_log_them():
     model = sk.examples.pendulum(1)
-    with pytest.raises(sk.SkodynError, match=r"speaks of named frames, and model .* has none"):
+    with pytest.raises(sk.SkodynError, match=r"needs named frames, and model .* has none"):
         sk.simulate(model, [0.3], [0.0], duration=0.1, dt=0.01, channels=["frame_poses"])

@@ -376,7 +376,7 @@ def test_a_large_group_is_noted():
     b = chains(70)
     b.add_coupling("all", terms={f"h{k}": 1 + k for k in range(70)})
     line = str(b.build()).splitlines()[-1]
-    assert line.endswith("; 70 degrees of freedom in one group may take their time")
+    assert line.endswith("; 70 degrees of freedom in one group may be slow")
     assert "'h5' and 64 more, on 'world'" in line
 
 

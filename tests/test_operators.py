@@ -697,7 +697,7 @@ REFUSED = {
     "slice": (lambda g: g.phi[1:2, "b0"], "is no body"),
     "pick-off": (lambda g: g.pickoff("b0"), r"nodes is 'b0'; give a list \[\(body, point\)"),
     "point": (lambda g: g.pickoff([("b0", (1, 2))]), "point has shape"),
-    "picked": (lambda g: g.pickoff(["b0"])["b0", 4], "4 is no picked-off point"),
+    "picked": (lambda g: g.pickoff(["b0"])["b0", 4], "4 is not a picked-off point"),
     "vector": (lambda g: g.joint_vector(np.ones(2)), r"The vector has shape \(2,\)"),
     "model": (lambda g: sk.operators("arm"), "model is str"),
     "no state": (lambda g: sk.operators(arm()[0]), "A rigid model needs a state"),

@@ -53,7 +53,7 @@ class Fault:
     file : str
         Where it is written.
     line : int
-        0 if nobody knows.
+        0 if it is not known.
     cause : Fault, optional
         The fault in another file that this one is made of.
 

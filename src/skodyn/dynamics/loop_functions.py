@@ -53,7 +53,7 @@ def require_loops(model: Model, what: str) -> int:
     """How many rows the loops of a model have."""
     if not model.has_loops:
         raise ModelError(
-            f"Model {model.name!r} has no loops, which {what} speaks of",
+            f"Model {model.name!r} has no loops, which {what} is about",
             "add one with ModelBuilder.add_loop or add_coupling.",
         )
     tree = model.kernel_tree

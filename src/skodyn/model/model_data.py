@@ -188,7 +188,7 @@ class ModelData:
         k = self.joint_index(name)
         if name in self.mimics:
             raise ModelError(
-                f"Joint {name!r} mimics {self.mimics[name].source!r} and is no part of the state",
+                f"Joint {name!r} mimics {self.mimics[name].source!r} and is not part of the state",
                 f"ask for {self.mimics[name].source!r}, or for its place in `model.uncoupled`.",
             )
         return k

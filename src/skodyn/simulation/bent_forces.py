@@ -151,6 +151,6 @@ def refuse_points(model: Any, body: str, point: Any) -> None:
     owner = model.frame(body).body
     if owner in model.flexible and (owner != body or np.any(point)):
         raise ModelError(
-            f"{owner!r} is flexible and moves beneath a point of it",
+            f"{owner!r} is flexible, so that a point in its axes does not move along with it",
             f'give body = "{owner}", node = "tip", or another of its nodes.',
         )

@@ -94,7 +94,7 @@ class _Packer:
     def _check(self, element: Element, label: str) -> None:
         if not isinstance(element, Element):
             known = ", ".join(kind.__name__ for kind in ELEMENTS.values())
-            self.faults.append(Fault(f"{label}: {element!r} is no force", f"give {known}."))
+            self.faults.append(Fault(f"{label}: {element!r} is not a force", f"give {known}."))
             return
         if isinstance(element, Motion):
             self.faults.append(Fault(f"{label}: it is a motion, no force", "give it in motions."))

@@ -76,7 +76,7 @@ def reference_faults(described: ModelBuilder, flexible: Mapping[str, Any]) -> li
     for what, given in others.items():
         if given and modal:
             whose = subject("Body", modal[0])
-            problem = f"{whose.words}: bodies with modes do not go together with {what}"
+            problem = f"{whose.words}: bodies with modes cannot be combined with {what}"
             faults.append(whose.fault(problem, "give it segments instead of modes.", "flexible"))
     return faults
 

@@ -210,7 +210,7 @@ class MotionTable(Motion):
         """One row of positions for each coordinate."""
         if driven.curved:
             what = f"joint {self.joint!r} is {driven.kind.type_name}: a spline through its "
-            raise ModelError(f"{what}quaternions is none", "give a MotionFunction.")
+            raise ModelError(f"{what}quaternions is not supported", "give a MotionFunction.")
         first = self.positions[0]
         driven.numbers("a position", first, driven.kind.nq)
         rows = np.array(self.positions, dtype=np.float64)
