@@ -9,6 +9,7 @@ from typing import Any
 
 from skodyn.cli.settings import add_overwrite, listed
 from skodyn.errors import LogError
+from skodyn.io import load
 
 __all__ = ["PLOTS", "add_commands"]
 
@@ -122,7 +123,6 @@ def _channels(options: argparse.Namespace) -> list[str] | None:
 
 
 def _plot_sparsity(options: argparse.Namespace) -> None:
-    from skodyn.io import load
     from skodyn.view.plots import save, sparsity_picture
 
     path = _one_file(options, "skodyn plot sparsity MODEL")

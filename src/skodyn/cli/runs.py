@@ -13,6 +13,7 @@ from typing import Any
 from skodyn import jit
 from skodyn.cli.settings import add_set, changed_by, refuse_both
 from skodyn.errors import SkodynError
+from skodyn.model.contact.contact_pairs import find_pairs
 from skodyn.simulation.run_progress import shown_run
 
 __all__ = ["add_commands", "check_scenario", "log_info"]
@@ -239,7 +240,6 @@ def log_info(path: str, as_json: bool) -> str:
 
 def check_scenario(path: str, change: Any = None) -> str:
     """One line on a valid scenario; a faulty one raises."""
-    from skodyn.model.contact.contact_pairs import find_pairs
     from skodyn.scenario import read_scenario
     from skodyn.scenario.runnable import refuse_unrunnable
 

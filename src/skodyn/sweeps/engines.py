@@ -27,6 +27,7 @@ from skodyn.cores import core_count
 from skodyn.errors import SkodynError
 from skodyn.jit import cache_folder
 from skodyn.simulation.methods import method_named
+from skodyn.sweeps.row_metrics import reduce_rows
 from skodyn.typing import EngineName
 from skodyn.wording import argument
 
@@ -253,8 +254,6 @@ def warm(methods: tuple[str, ...], alone: bool = False) -> None:
 
     alone: fixed steps too are taken by one run at a time, as a thermostat has it.
     """
-    from skodyn.sweeps.row_metrics import reduce_rows
-
     with _locked():
         for method in methods:
             known = method_named(method)
