@@ -11,16 +11,16 @@ import numpy as np
 from skodyn.conventions import GROUND
 from skodyn.jit import helper
 from skodyn.kernels.mimics import full_model
-from skodyn.lanes import PartAtWidths, fma, parameter, select, sqrt
+from skodyn.lanes import PartAtWidths
 from skodyn.model.keys import BODY_OR_WORLD, NOT_NEGATIVE, TITLE, VECTOR, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
 from skodyn.simulation.arrow import Arrow
 from skodyn.simulation.bent_forces import BENT_SPRING, node_of, refuse_points
 from skodyn.simulation.element import ORIGIN, Element, Packed, place_of, point_of
-from skodyn.simulation.element_tools import add_force, numbers3, point_motion
+from skodyn.simulation.element_tools import add_force, numbers3, point_motion, spring_force
 from skodyn.simulation.forces import FIRST, OFFSET, OWN_PART, POINT_SPRING, SECOND
-from skodyn.spatial.linear3 import cross, dot, negate, scale, subtract
+from skodyn.spatial.linear3 import cross, negate
 from skodyn.typing import Floats
 
 Vector = Sequence[float]
@@ -34,14 +34,7 @@ def point_spring(work, system, at, f_ext):
     a, b, i = codes[at + FIRST], codes[at + SECOND], codes[at + OFFSET]
     arm_a, place_a, speed_a = point_motion(work, model, a, numbers3(work, numbers, i))
     arm_b, place_b, speed_b = point_motion(work, model, b, numbers3(work, numbers, i + 3))
-    line = subtract(place_b, place_a)
-    length = sqrt(dot(line, line))
-    away = length > 0.0
-    direction = scale(select(away, 1.0 / select(away, length, 1.0 + 0.0 * length), 0.0), line)
-    rate = dot(direction, subtract(speed_b, speed_a))
-    pull = parameter(work, numbers, i + 6) * (length - parameter(work, numbers, i + 8))
-    pull = fma(parameter(work, numbers, i + 7), rate, pull)
-    force = scale(pull, direction)
+    force = spring_force(work, numbers, i + 6, (place_a, speed_a), (place_b, speed_b))
     none = cross(force, force)
     add_force(work, f_ext, a, force, arm_a, none)
     add_force(work, f_ext, b, negate(force), arm_b, none)
