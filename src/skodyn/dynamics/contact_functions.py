@@ -309,11 +309,8 @@ def evaluate_contacts(
 
     wide: a register full at a time; by default if there are so many.
     """
-    full = model.uncoupled
-    if model.mimics:
-        q = np.array([model.expand_q(row) for row in q])
-        v = np.array([model.expand_v(row) for row in v])
-    tree = full.opened
+    q, v = model.coupling.expand_q(q), model.coupling.expand_v(v)
+    tree = model.uncoupled.opened
     count = len(q)
     out = np.empty((count, tables.n_points, rows.ROW))
     if not out.size:

@@ -148,11 +148,11 @@ class Model(ModelData):
 
     def expand_q(self, q: ArrayLike) -> Floats:
         """q of `uncoupled`: the coordinates of every joint, mimics included."""
-        return self.coupling.expand_q(self.check_q(q))
+        return np.array(self.coupling.expand_q(self.check_q(q)))
 
     def expand_v(self, v: ArrayLike) -> Floats:
         """v of `uncoupled`: the velocities (or accelerations) of every joint, mimics included."""
-        return self.coupling.expand_v(coordinates.vector(v, self.nv, "v"))
+        return np.array(self.coupling.expand_v(coordinates.vector(v, self.nv, "v")))
 
     # ---- loops and couplings ------------------------------------------------------------------
 

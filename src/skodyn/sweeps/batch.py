@@ -276,10 +276,8 @@ def _run_alone(
 
 def _reduce(worker: Worker, engine: Engine, first: bool, block: Any, kept: Floats) -> None:
     model, m = engine.model.uncoupled, worker.metrics_of(engine.model)
-    q, y = block.q, block.y
-    if engine.model.mimics:
-        nv, joints = engine.model.nv, engine.model.coupling
-        q, y = joints.expand_q(q), np.hstack((joints.expand_v(y[:, :nv]), y[:, nv:]))
+    joints = engine.model.coupling
+    q, y = joints.expand_q(block.q), joints.expand_y(block.y)
     workspace = line_zeros(workspace_lanes(model.n_bodies, model.nq, model.nv), poison=True)
     values = line_zeros(STATE_SUMS + 3 * model.n_bodies)
     reduce_rows.ready(
