@@ -488,7 +488,7 @@ def test_a_point_is_three_finite_numbers(model, at, point, message):
 
 def test_nodes_are_pairs(model):
     q = arguments(model)["q"]
-    for nodes in (None, 3, [("hand",)], [("hand", (0, 0, 0), 1)], "hand"):
+    for nodes in (None, 3, [("hand",)], [("hand", (0, 0, 0), 1)], ("hand", (0, 0, 0), 1)):
         with pytest.raises(sk.StateError, match=r"^nodes is .*pairs"):
             sk.operational_space_compliance(model, q, nodes)
     assert sk.operational_space_compliance(model, q, []).shape == (0, 0)

@@ -23,10 +23,10 @@ from skodyn.dynamics.arguments import check_out, read_arguments, read_columns
 from skodyn.dynamics.driver import COMPILED, NOTHING, TURNED_AWAY, block_of, first_block, run
 from skodyn.dynamics.energy_and_momentum import number_or_array
 from skodyn.dynamics.flexible_algorithms import BENT_SOLVE
-from skodyn.dynamics.nodes import node_table
+from skodyn.dynamics.nodes import Nodes, node_table
 from skodyn.dynamics.status_messages import raise_failure
 from skodyn.model.model import Model
-from skodyn.typing import Compliance, Coordinates, DofMatrix, Floats, Vector
+from skodyn.typing import Compliance, Coordinates, DofMatrix, Floats
 
 __all__ = [
     "mass_matrix",
@@ -289,7 +289,7 @@ def mass_matrix_logdet(
 def operational_space_compliance(
     model: Model,
     q: Coordinates,
-    nodes: Sequence[tuple[str | int, Vector]],
+    nodes: Nodes,
     *,
     out: Floats | None = None,
     threads: int | None = None,
@@ -305,7 +305,7 @@ def operational_space_compliance(
     q : array_like, shape (nq,) or (B, nq)
         Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
         (w, x, y, z) of unit length.
-    nodes : sequence of (body, point), or of names
+    nodes : sequence of (body, point) or of names, or one of them
         k points: the name of a body or frame or the number of a body, and a point in its axes from
         its origin, m. A name by itself means the origin.
     out : ndarray of float64, optional
