@@ -127,9 +127,13 @@ def _plain_recording(options: argparse.Namespace) -> Any:
 
 
 def _write(options: argparse.Namespace) -> None:
+    from skodyn.view.films import film_program
+
     _check_target(options.html, (".html", ".htm"), options.overwrite)
     for kind in _FILMS:
         _check_target(getattr(options, kind), (f".{kind}",), options.overwrite)
+        if getattr(options, kind):
+            film_program(kind)
     recording = _recording(options)
     for note in recording.notes:
         print(f"note: {note}", file=sys.stderr)

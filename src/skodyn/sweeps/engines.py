@@ -215,6 +215,8 @@ def check_engine(name: str, workers: int | None, scheduler: Any) -> None:
     if scheduler is not None and name != "dask":
         what = f"{argument('scheduler')} is for the dask engine, not for {name}"
         raise SkodynError(f"{what}; choose the engine dask.")
+    if name == "dask":
+        _import_distributed()
 
 
 def open_engine(

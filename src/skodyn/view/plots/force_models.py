@@ -71,6 +71,7 @@ def _falling(model: Model, here: SKOModel) -> SKOModel:
 
 def force_picture(trajectory: Trajectory, joints: Sequence[str] = ()) -> Figure:
     """A matplotlib figure with a panel for each body; joints: names or patterns of joints."""
+    style.matplotlib_needed()
     model = trajectory.model
     chosen = _chosen(model, joints)
     if "vdot" not in trajectory.channels:

@@ -66,6 +66,7 @@ def sheet(
     patterns such as "left_*". places: bodies and frames whose positions are drawn, too. title: what
     stands at the head. start, end: the stretch of time to draw.
     """
+    style.matplotlib_needed()
     curves = _Curves(channels, joints, loops, places)
     runs = [_read(one, curves, start, end) for one in trajectories]
     rows = _rows(runs)

@@ -35,6 +35,7 @@ SYMBOLS = {  # the font of the plots lacks the letters that OPERATORS has
 
 def sparsity_picture(model: Model | SKOModel) -> Figure:
     """A matplotlib figure with a panel for each of ℰ, 𝔸, 𝓜, 𝓜⁻¹ and Ω."""
+    style.matplotlib_needed()
     zeros = sparsity(model)
     figure = style.new_figure(13.0, 3.4 if zeros.tree.n <= MOST_NAMES else 3.0)
     grid = figure.add_gridspec(1, len(OPERATORS))
