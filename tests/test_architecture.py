@@ -43,6 +43,16 @@ def test_every_file_that_the_page_names_exists():
     assert missing == []
 
 
+def test_every_file_that_the_guides_name_exists():
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    guides = page.partition("## Add an algorithm")[2].partition("## Write a page")[0]
+    named = set(re.findall(r"`([\w.]+/[\w./]*)`", guides))
+    places = (ROOT, ROOT / "src", ROOT / "src" / "skodyn")
+    missing = [name for name in named if not any((at / name).exists() for at in places)]
+    assert len(named) > 20
+    assert missing == []
+
+
 FILES = {
     ".".join(file.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__"): file
     for file in (ROOT / "src").rglob("*.py")

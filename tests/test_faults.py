@@ -18,6 +18,7 @@ from skodyn.scenario import parse_scenario
 from skodyn.sweeps.plan import read_plan
 
 SOURCES = Path(sk.__file__).parent
+ROOT = Path(__file__).parents[1]
 
 # ---- the value ----------------------------------------------------------------------------------
 
@@ -462,7 +463,10 @@ def test_a_valid_file_has_an_empty_list_of_faults_and_a_missing_one_does_not(tmp
     assert (code, entry["remedy"]) == (2, "check the path.")
 
 
-WORDS = re.compile(r"\b(sound|mend|mends|culprit|left the finite)\b")
+WORDS = re.compile(
+    r"\b(sound|mend|mends|culprit|left the finite|against no inertia|speaks of|at fault|came open"
+    r"|nobody|is none|do(es)? not go (together )?with)\b|(?<!here )\bis no (joint|body|link)\b"
+)
 
 
 def test_messages_are_in_the_words_that_everybody_uses():
@@ -472,6 +476,13 @@ def test_messages_are_in_the_words_that_everybody_uses():
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 assert id(node) in said or not WORDS.search(node.value), (path, node.lineno)
+
+
+def test_pages_and_public_docstrings_are_in_these_words_too():
+    words = re.compile(r"\b(sound|mend|mends|culprit|left the finite)\b")
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    assert [page.name for page in pages if words.search(page.read_text())] == []
+    assert [name for name in sk.__all__ if words.search(getattr(sk, name).__doc__ or "")] == []
 
 
 # ---- one rule, one wording ----------------------------------------------------------------------

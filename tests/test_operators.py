@@ -694,7 +694,7 @@ REFUSED = {
     "inverse of phi_tilde": (lambda g: g.phi_tilde.inverse(), "phi_tilde has no inverse"),
     "Lyapunov": (lambda g: g.E_phi.lyapunov_recursion(g.phi), "phi is not block-diagonal"),
     "Lyapunov of K": (lambda g: g.K.lyapunov_recursion(g.M), "K maps joints to nodes"),
-    "slice": (lambda g: g.phi[1:2, "b0"], "is no body"),
+    "slice": (lambda g: g.phi[1:2, "b0"], "is not a body"),
     "pick-off": (lambda g: g.pickoff("b0"), r"nodes is 'b0'; give a list \[\(body, point\)"),
     "point": (lambda g: g.pickoff([("b0", (1, 2))]), "point has shape"),
     "picked": (lambda g: g.pickoff(["b0"])["b0", 4], "4 is not a picked-off point"),

@@ -96,7 +96,7 @@ def _watch(scenario: Any, target: Path, options: argparse.Namespace) -> int:
     print(_as_json(data) if options.json else _in_words(data))
     print(
         f"touched at t = {watched.touched:.9g} s: the log ends there, what followed was not "
-        f"logged; skodyn resume {target} goes on as if nobody had touched it",
+        f"logged; skodyn resume {target} goes on as if it had not been touched",
         file=sys.stderr,
     )
     return 0

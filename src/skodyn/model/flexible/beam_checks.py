@@ -80,7 +80,7 @@ def _of_numbers(beam: Beam, whose: Subject) -> list[Fault]:
 
 
 def _of_scale(beam: Beam, whose: Subject) -> list[Fault]:
-    """Numbers that are sound one by one, and together give what floating point does not hold."""
+    """Numbers that are valid one by one, and together give what floating point does not hold."""
     inside = _Inside(whose, "beam")
     for what, exponent, unit in _scales(beam.numbers):
         if not abs(exponent) <= _exponent(_FAR):
