@@ -43,6 +43,23 @@ def test_every_file_that_the_page_names_exists():
     assert missing == []
 
 
+def test_every_file_that_the_guides_name_exists():
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    guides = page.partition("## Add an algorithm")[2].partition("## Write a page")[0]
+    named = set(re.findall(r"`([\w.]+/[\w./]*)`", guides))
+    places = (ROOT, ROOT / "src", ROOT / "src" / "skodyn")
+    missing = [name for name in named if not any((at / name).exists() for at in places)]
+    assert len(named) > 20
+    assert missing == []
+
+
+FILES = {
+    ".".join(file.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__"): file
+    for file in (ROOT / "src").rglob("*.py")
+}
+"""Every module of the package by its name."""
+
+
 def imported_at_once(module):
     """Modules of the package that a module imports when it is imported itself."""
     found, left = set(), list(ast.parse(module.read_text()).body)
@@ -61,20 +78,59 @@ def imported_at_once(module):
 
 def test_no_modules_import_one_another_in_a_circle():
     """Neither inside a package nor between them; a package may import what is in it."""
-    src = ROOT / "src"
-    files = {
-        ".".join(file.relative_to(src).with_suffix("").parts).removesuffix(".__init__"): file
-        for file in src.rglob("*.py")
-    }
     graph = {
         name: {
             other
-            for other in imported_at_once(file) & files.keys()
+            for other in imported_at_once(file) & FILES.keys()
             if other != name and not name.startswith(f"{other}.")
         }
-        for name, file in files.items()
+        for name, file in FILES.items()
     }
     assert sum(map(len, graph.values())) > 1000
     while free := {name for name, needs in graph.items() if not needs & graph.keys()}:
         graph = {name: needs for name, needs in graph.items() if name not in free}
     assert not graph, f"these need one another: {', '.join(sorted(graph))}"
+
+
+def modules_of(node):
+    """What one import statement imports; a name that is no module stands for its module."""
+    if isinstance(node, ast.Import):
+        return [name.name for name in node.names]
+    inner = [f"{node.module}.{name.name}" for name in node.names]
+    return [name if name in FILES else node.module for name in inner]
+
+
+def reached(name, graph, packages):
+    """Modules that are there once this one is imported; with packages, those around them, too."""
+    found, left = set(), [name]
+    while left:
+        one = left.pop()
+        if one in found or one not in graph:
+            continue
+        found.add(one)
+        left += graph[one]
+        if packages and "." in one:
+            left.append(one.rpartition(".")[0])
+    return found
+
+
+def test_an_import_inside_a_function_saves_time_or_breaks_a_circle():
+    """What is imported anyway stands at the top, unless it builds on the file that asks for it."""
+    graph = {name: imported_at_once(file) & FILES.keys() for name, file in FILES.items()}
+    graph["skodyn"] = set()  # the front page is lazy
+    idle, looked_at = [], 0
+    for name, file in FILES.items():
+        there = reached(name, graph, packages=True)
+        functions = [
+            n for n in ast.walk(ast.parse(file.read_text())) if isinstance(n, ast.FunctionDef)
+        ]
+        for node in {n for f in functions for n in ast.walk(f)}:
+            if not isinstance(node, ast.Import | ast.ImportFrom):
+                continue
+            looked_at += 1
+            for one in modules_of(node):
+                launch = one == "skodyn.jit"  # its module in C, which may be missing
+                if one in there and not launch and name not in reached(one, graph, packages=False):
+                    idle.append(f"{name}, line {node.lineno}: {one}")
+    assert looked_at > 100
+    assert idle == []

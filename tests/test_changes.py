@@ -101,12 +101,12 @@ def test_every_fault_is_told_at_once_and_by_its_path():
         )
     told = "\n".join(map(str, refused.value.faults))
     for words in (
-        "'bodies.uper.mass' is no parameter of model 'double pendulum'; did you mean",
-        "'bodies.upper.parent' is no parameter",
-        "'bodies.lower' is no parameter of model 'double pendulum'; it is a table",
+        "'bodies.uper.mass' is not a parameter of model 'double pendulum'; did you mean",
+        "'bodies.upper.parent' is not a parameter",
+        "'bodies.lower' is not a parameter of model 'double pendulum'; it is a table",
         "Body 'upper': mass is -1",
         "Body 'upper': inertia violates the triangle inequality",
-        "'joints.shoulder.armature' is no passive force, but a parameter of the joint; change "
+        "'joints.shoulder.armature' is not a passive force, but a parameter of the joint; change "
         "'bodies.upper.joint.armature'.",
         "Joint 'shoulder': damping is -1.0; give a number of at least 0, or a list of them, one "
         "for each degree of freedom.",
@@ -175,7 +175,7 @@ def test_a_scenario_changes_the_model_of_a_file():
 
 FAULTS = {
     "mass": ("mass = 3", "mass = -3", 8, "Body 'upper': mass is -3"),
-    "body": ("bodies.upper", "bodies.upr", 8, "'bodies.upr.mass' is no parameter of model"),
+    "body": ("bodies.upper", "bodies.upr", 8, "'bodies.upr.mass' is not a parameter of model"),
     "group": ("changes.joints", "changes.joint", 11, "Unknown key 'joint' in model.changes"),
     "damping": ("damping = 0.1", "damping = -1", 12, "Joint 'shoulder': damping is -1"),
     "table": ("[model.changes.bodies.upper]\nmass", "changes", 7, "write a table [model.changes]"),

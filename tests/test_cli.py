@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import skodyn as sk
-from skodyn import jit, precompile
+from skodyn import jit, precompile, progress
 from skodyn.cli import main
 from skodyn.io import load
 from skodyn.jit import build, folders, shipped
@@ -237,11 +237,12 @@ def test_cache_warm_builds_an_object_that_holds_every_kernel_and_says_so(
 ):
     monkeypatch.setattr(precompile, "missing", lambda: three_kernels)
     monkeypatch.setattr(folders, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
     assert main(["cache", "warm", "--jobs", "1"]) == 0
     said = capsys.readouterr()
     path = shipped.object_path(tmp_path / "objects", shipped.level())
     assert said.out.startswith(f"every kernel is ready in {path}: ")
-    assert said.err.splitlines()[-1].startswith("3 of 3 kernels, ")
+    assert said.err.splitlines()[-1].startswith("kernels: 100 %, 3 of 3, 0:00:00 left  ")
     held = shipped.read(path)
     assert held is not None
     assert sorted(held.listed["kernels"]) == sorted(three_kernels)

@@ -116,7 +116,7 @@ FAULTS = [
     ("ball", sk.HeightField((1, 1), ((0, 0),)), None, "give at least two rows"),
     ("ball", sk.HeightField((1, 1), ((0, np.nan), (0, 0))), None, "give finite numbers"),
     ("ball", sk.Mesh("", None), None, "filename is ''; name a mesh file"),
-    ("ball", 3, None, "3 is no shape; give one of Box, Capsule"),
+    ("ball", 3, None, "3 is not a shape; give one of Box, Capsule"),
     ("bal", sk.Sphere(1.0), None, "there is no such body; did you mean 'ball'?"),
     ("ball", sk.Sphere(1.0), "a/b", "its name has one of / * ? [ ] in it"),
     ("ball", sk.Sphere(1.0), "", "it has an empty name"),

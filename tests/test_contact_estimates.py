@@ -208,7 +208,7 @@ def test_drakes_law_needs_the_properties_of_every_body(tmp_path):
     assert "shape 'ball/skin' has none" in refusal(robot(tmp_path, ball=""), BOTH)
     zero, bare = SOFT.replace("2e5", "0"), SOFT.replace("hunt_crossley_dissipation", "mu_static", 1)
     said = refusal(robot(tmp_path, ball=zero), BOTH)
-    assert "shape 'ball/skin' has drake:point_contact_stiffness 0, which is no spring" in said
+    assert "shape 'ball/skin' has drake:point_contact_stiffness 0, which is not a spring" in said
     bare = bare.replace('<drake:mu_static value="0.6"/>', "")
     said = refusal(robot(tmp_path, ball=zero, other=bare), BOTH)
     assert "'ball/skin' has drake:point_contact_stiffness 0" in said

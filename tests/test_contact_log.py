@@ -80,7 +80,7 @@ def test_sums_of_forces_are_what_the_floor_carries():
 
 
 def test_a_run_without_contacts_has_no_such_channel():
-    with pytest.raises(sk.StateError, match="speaks of contacts, and this run has none"):
+    with pytest.raises(sk.StateError, match="needs contacts, and this run has none"):
         sk.simulate(hopper(), hopper().neutral(), np.zeros(7), duration=0.1, channels=["contacts"])
     text = BALL.replace("[integrator]", '[output]\nchannels = ["contacts"]\n[integrator]')
     assert parse_scenario(text, FOLDER).output.channels == ("contacts",)

@@ -103,7 +103,7 @@ FAULTS = [
     ([contact("trunk", "floor", friction=float("nan"))], "friction is nan; give a finite number"),
     ([contact("trunk", "floor", exponent=1.5, friction=0.5)], "needs tangential_stiffness in N/m"),
     ([contact("trunk", "floor", adjacent=1)], "adjacent is 1; give True or False"),
-    (["trunk"], "'trunk' is no contact; give Contact(a, b, stiffness=…)"),
+    (["trunk"], "'trunk' is not a contact; give Contact(a, b, stiffness=…)"),
 ]  # fmt: skip
 
 

@@ -277,7 +277,7 @@ def test_parameters_that_there_are_none_of_are_refused():
     def law(t, q, v, params, tau, memory):
         tau[0] = 1.0
 
-    with pytest.raises(sk.ControllerError, match="'memory' is none that it can have"):
+    with pytest.raises(sk.ControllerError, match="'memory' is not one of its parameters"):
         simulate(ARM, law)
 
 

@@ -268,7 +268,7 @@ def test_a_compiled_controller_that_returns_something_is_refused_by_name(law):
 
 
 def test_a_controller_in_python_that_returns_something_is_refused_by_name():
-    with pytest.raises(ControllerError, match=r"'pid' returns array.*, which nobody reads"):
+    with pytest.raises(ControllerError, match=r"'pid' returns array.*, which is not used"):
         in_python(Returning())
 
 

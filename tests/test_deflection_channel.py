@@ -97,7 +97,7 @@ def test_models_without_modes_are_refused_by_name(tmp_path, capsys):
     builder = sk.ModelBuilder(name="stiff")
     builder.add_body("rod", flexible=sk.Beam(1.0, 1.0, 1.0, segments=3))
     model = builder.build()
-    words = "Channel 'deflection' speaks of bodies with modes, and model 'stiff' has none"
+    words = "Channel 'deflection' needs bodies with modes, and model 'stiff' has none"
     with pytest.raises(sk.SkodynError, match=words):
         sk.simulate(model, model.neutral(), np.zeros(model.nv), duration=0.1, dt=0.01,
                     channels=["deflection"])  # fmt: skip
@@ -106,4 +106,4 @@ def test_models_without_modes_are_refused_by_name(tmp_path, capsys):
     text = text.replace('"boom.y1" = 0.02\n"mast.z1" = 0.01\n', "")
     (tmp_path / "stiff.toml").write_text(text)
     assert main(["check", str(tmp_path / "stiff.toml")]) == 2
-    assert "Channel 'deflection' speaks of bodies with modes" in "".join(capsys.readouterr())
+    assert "Channel 'deflection' needs bodies with modes" in "".join(capsys.readouterr())

@@ -254,7 +254,7 @@ def test_a_motion_beyond_a_lock_position_ends_with_a_sentence():
         run = sk.simulate(model, q, v, duration=4.0, dt=1e-3, motions=[motion], integrator=method)
         assert run.status == "failed"
         assert "the motion of 'rocker'" in run.message
-        assert ("loop 'pin' came open at t = " in run.message) == (method != "implicit_midpoint")
+        assert ("loop 'pin' opened at t = " in run.message) == (method != "implicit_midpoint")
         assert run.t[-1] > 0.01
         assert np.abs(sk.loop_error(model, run.q)).max() < 1e-12
 
@@ -270,7 +270,7 @@ def test_a_start_that_contradicts_the_motion_is_refused():
 
 def test_implicit_springs_beside_drives_are_refused_with_loops_too(folder):
     model, q, v, motions = driven_four_bar()
-    with pytest.raises(sk.StateError, match="implicit_springs does not go with prescribed motions"):
+    with pytest.raises(sk.StateError, match="implicit_springs cannot be combined with prescribed"):
         sk.simulate(
             model, q, v, duration=0.1, motions=motions, integrator="implicit_midpoint",
             implicit_springs=True,
@@ -278,7 +278,7 @@ def test_implicit_springs_beside_drives_are_refused_with_loops_too(folder):
     text = SCENARIO.replace("METHOD", "implicit_midpoint").replace(
         "dt = 1e-3", "dt = 1e-3\nimplicit_springs = true"
     )
-    with pytest.raises(sk.SkodynError, match="implicit_springs does not go with prescribed"):
+    with pytest.raises(sk.SkodynError, match="implicit_springs cannot be combined with prescribed"):
         run_scenario(read(text, folder), None)
 
 

@@ -71,7 +71,7 @@ def test_a_duration_that_is_no_number_of_seconds_is_refused(duration):
 def test_only_a_rigid_model_can_be_simulated():
     model = sk.load(MODELS / "double_pendulum.toml")
     for other in (sk.sko_model(model, [0.1, 0.2]), "arm.toml", None):
-        with pytest.raises(sk.StateError, match=r"which is no sk.Model; give a rigid model"):
+        with pytest.raises(sk.StateError, match=r"which is not an sk.Model; give a rigid model"):
             sk.simulate(other, [0, 0], [0, 0], duration=1.0)
 
 

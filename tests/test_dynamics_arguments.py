@@ -11,7 +11,7 @@ import adapters
 import naive
 import skodyn as sk
 import skodyn.dynamics
-from skodyn.dynamics.driver import Algorithm
+from skodyn.dynamics.algorithm import Algorithm
 
 B = 11  # a register full, and some that overlap
 
@@ -488,7 +488,7 @@ def test_a_point_is_three_finite_numbers(model, at, point, message):
 
 def test_nodes_are_pairs(model):
     q = arguments(model)["q"]
-    for nodes in (None, 3, [("hand",)], [("hand", (0, 0, 0), 1)], "hand"):
+    for nodes in (None, 3, [("hand",)], [("hand", (0, 0, 0), 1)], ("hand", (0, 0, 0), 1)):
         with pytest.raises(sk.StateError, match=r"^nodes is .*pairs"):
             sk.operational_space_compliance(model, q, nodes)
     assert sk.operational_space_compliance(model, q, []).shape == (0, 0)
@@ -582,7 +582,8 @@ def test_a_joint_that_nothing_resists_is_named_with_the_reason(trouble, name):
     for batch, where in ((None, ""), (2, " in state 0"), (13, " in state 0")):
         given = arguments(model, batch) | {"f_ext": None}
         given["q"][...] = model.neutral()
-        expected = f"^Joint '{joint}' {kind}{where} moves against no inertia: .*{reason}"
+        problem = "has no inertia, so that the mass matrix is singular"
+        expected = f"^Joint '{joint}' {kind}{where} {problem}: .*{reason}"
         with pytest.raises(sk.DynamicsError, match=expected):
             getattr(sk, name)(model, *(given[n] for n in named), *others)
 

@@ -173,7 +173,7 @@ def test_a_method_of_many_stages_has_the_same_bits_in_lanes(name, monkeypatch):
         ([], [], [], "has 0 rows and 0 weights"),
         ([[], [0.5, 0.5]], [0.0, 1.0], [0.0, 1.0], "has 2 numbers in row 2; an explicit method"),
         ([[], [0.5]], [0.5, 0.6], [0.0, 0.5], "add up to 1.1; their sum must be 1"),
-        ([[], [np.nan]], [0.0, 1.0], [0.0, 0.5], "has a number that is none"),
+        ([[], [np.nan]], [0.0, 1.0], [0.0, 0.5], "has a number that is not finite"),
     ],
 )
 def test_a_tableau_that_is_none_is_refused(rows, weights, nodes, fault):

@@ -18,6 +18,7 @@ from skodyn.scenario import parse_scenario
 from skodyn.sweeps.plan import read_plan
 
 SOURCES = Path(sk.__file__).parent
+ROOT = Path(__file__).parents[1]
 
 # ---- the value ----------------------------------------------------------------------------------
 
@@ -28,8 +29,8 @@ def test_the_sentence_is_place_problem_and_remedy():
     (placed,) = in_file("a.toml", [fault])
     assert str(placed) == "a.toml: mass is -1; give one of at least 0."
     assert str(Fault("no.", file="a.toml", line=3)) == "a.toml:3: no."
-    outer = Fault("model.file is at fault", file="run.toml", line=2, cause=placed)
-    assert str(outer) == "run.toml:2: model.file is at fault: " + str(placed)
+    outer = Fault("model.file has a fault", file="run.toml", line=2, cause=placed)
+    assert str(outer) == "run.toml:2: model.file has a fault: " + str(placed)
 
 
 def test_faults_of_a_file_come_from_its_top_down():
@@ -462,7 +463,10 @@ def test_a_valid_file_has_an_empty_list_of_faults_and_a_missing_one_does_not(tmp
     assert (code, entry["remedy"]) == (2, "check the path.")
 
 
-WORDS = re.compile(r"\b(sound|mend|mends|culprit|left the finite)\b")
+WORDS = re.compile(
+    r"\b(sound|mend|mends|culprit|left the finite|against no inertia|speaks of|at fault|came open"
+    r"|nobody|is none|do(es)? not go (together )?with)\b|(?<!here )\bis no (joint|body|link)\b"
+)
 
 
 def test_messages_are_in_the_words_that_everybody_uses():
@@ -472,6 +476,13 @@ def test_messages_are_in_the_words_that_everybody_uses():
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 assert id(node) in said or not WORDS.search(node.value), (path, node.lineno)
+
+
+def test_pages_and_public_docstrings_are_in_these_words_too():
+    words = re.compile(r"\b(sound|mend|mends|culprit|left the finite)\b")
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    assert [page.name for page in pages if words.search(page.read_text())] == []
+    assert [name for name in sk.__all__ if words.search(getattr(sk, name).__doc__ or "")] == []
 
 
 # ---- one rule, one wording ----------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 import flexible_models
 import skodyn as sk
 from skodyn import jit
-from skodyn.dynamics import driver
+from skodyn.dynamics import algorithm, driver
 from skodyn.dynamics import flexible_algorithms as bent
 
 STATES = 13  # a full register at any width, and a last one that overlaps
@@ -48,7 +48,7 @@ def case(request):
 @pytest.fixture
 def in_lanes(monkeypatch):
     """Batches go to the kernel of lanes at once, and threads share even small ones."""
-    monkeypatch.setattr(driver, "FEW", 0)
+    monkeypatch.setattr(algorithm, "FEW", 0)
     monkeypatch.setattr(driver, "BODIES_PER_RANGE", 24)
 
 

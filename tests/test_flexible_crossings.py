@@ -160,7 +160,7 @@ def test_functions_of_loops_find_none(name, machine):
     elif name == "loop_rows":
         assert sk.loop_rows(machine) == {}
     else:
-        with pytest.raises(sk.ModelError, match=f"has no loops, which {name} speaks of"):
+        with pytest.raises(sk.ModelError, match=f"has no loops, which {name} is about"):
             getattr(sk, name)(machine, **arguments)
 
 

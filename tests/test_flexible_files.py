@@ -153,7 +153,7 @@ def cut(path):
 DAMAGES = {
     "no file": (lambda p: p.unlink(), "there is no such file; check the path"),
     "a folder": (lambda p: (p.unlink(), p.mkdir()), "there is no such file"),
-    "text": (lambda p: p.write_text("x"), "this is no HDF5 file; give a file that FlexibleBody.s"),
+    "text": (lambda p: p.write_text("x"), "this is not an HDF5 file; give a file that Flexible"),
     "a log": (attribute("schema", "skodyn-log"), "this file is of schema 'skodyn-log', not 'skod"),
     "newer": (attribute("schema_version", 2), "is of version 2 of 'skodyn-flexible-body', not 1; "
               "upgrade skodyn"),
@@ -187,7 +187,7 @@ def test_whatever_is_no_body_is_refused_by_name(folder, name, capsys):
         sk.load(folder / "model.toml")
     (fault,) = refused.value.faults
     assert (fault.line, fault.path) == (9, ("bodies", "arm", "flexible", "file"))
-    assert f"model.toml:9: Body 'arm': flexible.file is at fault: {path}: " in str(fault)
+    assert f"model.toml:9: Body 'arm': flexible.file has a fault: {path}: " in str(fault)
     assert words in str(fault)
     assert main(["check", str(folder / "model.toml")]) == 2
     assert words in "".join(capsys.readouterr())

@@ -131,7 +131,7 @@ def test_run_prints_notes_before_it_begins(tmp_path, capsys, monkeypatch):
     scenario, log = files(tmp_path, "rk4", 0.01)
     err = said(capsys, scenario, log)
     assert err.count(f"note: {LOAD}\n") == 1
-    step = "note: dt = 0.01 s is long for rk4 beside vibrations of "
+    step = "note: dt = 0.01 s is too long for rk4 with vibrations of "
     assert err.count(step) == 1
     assert "or implicit_midpoint\n" in err
     assert LOAD in sk.open(log).summary["warnings"]

@@ -365,8 +365,8 @@ FAULTS = [
         ["point_a is (0, 0)", "three finite"],
     ),
     (PointSpring(BODY, BODY, 1.0), ["has both ends on"]),
-    ("a push", ["'a push' is no force", "Servo", "Wrench"]),
-    (None, ["None is no force"]),
+    ("a push", ["'a push' is not a force", "Servo", "Wrench"]),
+    (None, ["None is not a force"]),
 ]
 JOINT_FAULTS = [
     ({"hnge": JointProperties()}, ["hnge"]),

@@ -123,7 +123,7 @@ def test_frames_of_flexible_models_are_refused_by_name():
     b.add_frame("mark", "hub", translation=(0.1, 0, 0))
     wanted = {"one": Metric("max", "position.mark.x"), "fine": Metric("max", "position.eye.x")}
     (fault,) = check_metrics(wanted, b.build(), FOLDER)
-    assert "frames are no metrics of models with flexible bodies" in str(fault)
+    assert "flexible bodies have no positions of frames as metrics" in str(fault)
     assert fault.path == ("sweep", "metrics", "one", "of")
 
 

@@ -76,7 +76,7 @@ def test_velocities_are_the_derivatives_of_poses():
 
 
 def test_batches_have_the_bits_of_single_states_and_out_is_filled(monkeypatch):
-    from skodyn.dynamics import driver
+    from skodyn.dynamics.algorithm import Algorithm
 
     model, rng = random_model(1)
     states = [model.random_state(rng) for _ in range(11)]
@@ -84,7 +84,7 @@ def test_batches_have_the_bits_of_single_states_and_out_is_filled(monkeypatch):
     names = ("frame 0", "lamp", model.body_names[-1])
     poses = np.array([sk.frame_poses(model, one, names) for one in q])
     rates = np.array([sk.frame_velocities(model, *one, names) for one in states])
-    monkeypatch.setattr(driver.Algorithm, "goes_one_by_one", lambda *_: False)
+    monkeypatch.setattr(Algorithm, "goes_one_by_one", lambda *_: False)
     out = np.empty((11, 3, 4, 4))
     assert sk.frame_poses(model, q, names, out=out) is out
     assert (out == poses).all()
@@ -295,5 +295,5 @@ def test_a_log_has_the_poses_of_named_frames(tmp_path):
 
 def test_models_without_frames_cannot_log_them():
     model = sk.examples.pendulum(1)
-    with pytest.raises(sk.SkodynError, match=r"speaks of named frames, and model .* has none"):
+    with pytest.raises(sk.SkodynError, match=r"needs named frames, and model .* has none"):
         sk.simulate(model, [0.3], [0.0], duration=0.1, dt=0.01, channels=["frame_poses"])

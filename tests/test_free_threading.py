@@ -46,7 +46,7 @@ def test_with_the_lock_all_calls_share_one_block(model):
     assert driver.first_block(model) is driver.first_block(model)
     assert driver.block_of(MASS_INVERSE, model) is driver.block_of(MASS_INVERSE, model)
     results(model)
-    assert len(model.kernel_blocks) == 1
+    assert len(model._kernel_blocks) == 1
 
 
 def test_without_it_every_call_has_a_block_of_its_own(model, no_lock):
@@ -54,8 +54,8 @@ def test_without_it_every_call_has_a_block_of_its_own(model, no_lock):
         one, other = (driver.block_of(algorithm, model) for _ in range(2))
         assert not np.shares_memory(one, other)
     results(model)
-    assert model.kernel_blocks == []
-    assert not any(pool for (width, _), pool in model.roomy_workspaces.items() if width == 1)
+    assert model._kernel_blocks == []
+    assert not any(pool for (width, _), pool in model._roomy_workspaces.items() if width == 1)
 
 
 def test_results_are_the_same_bits_with_and_without_the_lock(model, monkeypatch):

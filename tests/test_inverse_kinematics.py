@@ -131,7 +131,7 @@ def test_loops_are_refused_by_name():
 FAULTS = {
     "nothing": ({}, {}, "give {frame: pose, …}"),
     "shape": ({"tool": [1, 2]}, {}, "The target of 'tool' is [1, 2]; give a pose of shape (4, 4)"),
-    "axes": ({"tool": 2 * np.eye(4)}, {}, "has axes that are no rotation"),
+    "axes": ({"tool": 2 * np.eye(4)}, {}, "has axes that are not a rotation"),
     "empty": ({"tool": sk.Target()}, {}, "has neither position nor rotation"),
     "mask": ({"tool": sk.Target((0, 0, 0), mask=(1,) * 6)}, {}, "a mask for what it does not give"),
     "weight": ({"tool": sk.Target((0, 0, 0), weight=0)}, {}, "has weight 0; give one above 0"),

@@ -155,7 +155,7 @@ def ask(t, q, v, params, tau, dynamics):
 
 def test_beams_tell_no_law_their_dynamics(folder):
     model = sk.load(f"{MODELS}/two_link_flexible.toml")
-    said = r"asks for dynamics, which models with flexible bodies do not tell it; take dynamics out"
+    said = r"takes dynamics, which models with flexible bodies do not have; take dynamics out"
     with pytest.raises(sk.StateError, match=said):
         sk.simulate(model, model.neutral(), np.zeros(model.nv), duration=1e-3, dt=1e-4,
                     elements=[sk.Controller(ask)])  # fmt: skip

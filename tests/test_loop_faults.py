@@ -74,15 +74,15 @@ TABLE: dict[str, tuple[Callable[[], tuple[str, ...]], str]] = {
     # ends
     "unknown body": (
         loop(body_a="tol"),
-        "Loop 'pin': body_a is 'tol', which is no body; did you mean 'tool'?",
+        "Loop 'pin': body_a is 'tol', which is not a body; did you mean 'tool'?",
     ),
     "a body like no other": (
         loop(body_b="xyz"),
-        "Loop 'pin': body_b is 'xyz', which is no body; name a body of the model, or 'world'.",
+        "Loop 'pin': body_b is 'xyz', which is not a body; name a body of the model, or 'world'.",
     ),
     "a number for a body": (
         loop(body_b=3),
-        "Loop 'pin': body_b is 3, which is no body; name a body of the model, or 'world'.",
+        "Loop 'pin': body_b is 3, which is not a body; name a body of the model, or 'world'.",
     ),
     "no body": (
         loop(body_b=None),
@@ -206,15 +206,15 @@ TABLE: dict[str, tuple[Callable[[], tuple[str, ...]], str]] = {
     ),
     "unknown joint": (
         coupling("moto", "coupler", (0, 1)),
-        "Coupling 'gear': joint is 'moto', which is no joint; did you mean 'motor'?",
+        "Coupling 'gear': joint is 'moto', which is not a joint; did you mean 'motor'?",
     ),
     "a body's name that is no joint's": (
         coupling("coupler", "crank", (0, 1)),
-        "Coupling 'gear': source is 'crank', which is no joint; name a joint of the model.",
+        "Coupling 'gear': source is 'crank', which is not a joint; name a joint of the model.",
     ),
     "a number for a joint": (
         coupling("coupler", 5, (0, 1)),
-        "Coupling 'gear': source is 5, which is no joint; name a joint of the model.",
+        "Coupling 'gear': source is 5, which is not a joint; name a joint of the model.",
     ),
     "no joint that follows": (
         coupling(source="coupler", coefficients=(0, 1)),
@@ -289,8 +289,7 @@ TABLE: dict[str, tuple[Callable[[], tuple[str, ...]], str]] = {
     ),
     "zero factor": (
         coupling(terms={"motor": 1, "coupler": 1, "rocker": 0}),
-        "Coupling 'gear': terms give 'rocker' the factor 0, with which it has no part in it; take "
-        "it away.",
+        "Coupling 'gear': terms give 'rocker' the factor 0, which leaves it out; take it away.",
     ),
     "NaN factor": (
         coupling(terms={"motor": 1, "coupler": NAN}),
@@ -302,7 +301,7 @@ TABLE: dict[str, tuple[Callable[[], tuple[str, ...]], str]] = {
     ),
     "unknown joint among terms": (
         coupling(terms={"motor": 1, "copler": 1}),
-        "Coupling 'gear': terms name 'copler', which is no joint; did you mean 'coupler'?",
+        "Coupling 'gear': terms name 'copler', which is not a joint; did you mean 'coupler'?",
     ),
     "a ball among terms": (
         coupling(terms={"motor": 1, "ball": 1}),
@@ -519,13 +518,13 @@ IN_FILES = {
     "m.toml:10: Loop 'pin': it has no body_a; name a body of the model, or 'world'.": [
         ('body_a = "b"\n', "")
     ],
-    "m.toml:12: Loop 'pin': body_a is 'bb', which is no body; did you mean 'b'?": [
+    "m.toml:12: Loop 'pin': body_a is 'bb', which is not a body; did you mean 'b'?": [
         ('body_a = "b"', 'body_a = "bb"')
     ],
     "m.toml:14: Loop 'pin': translation_b is [0, 1]; give three numbers.": [
         ("[0, 0, 1]", "[0, 1]")
     ],
-    "m.toml:18: Coupling 'gear': source is 'c', which is no joint; name a joint of the model.": [
+    "m.toml:18: Coupling 'gear': source is 'c', which is not a joint; name a joint of the model.": [
         ('source = "a"', 'source = "c"')
     ],
     "m.toml:16: Coupling 'gear': it has no joint; name a joint of the model.": [

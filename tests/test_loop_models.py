@@ -199,12 +199,12 @@ def test_a_table_of_loops_lies_behind_the_tree():
 def test_what_has_no_code_for_loops_says_so(build: Any, kind: str, name: str):
     model = build().build()
     with pytest.raises(sk.ModelError) as caught:
-        model.refuse_loops("mass_matrix")
+        model._refuse_loops("mass_matrix")
     assert str(caught.value) == (
         f"Model {model.name!r}: mass_matrix does not take models with {kind}, and {name!r} is "
         "one; use model.opened, the same tree without them."
     )
-    model.opened.refuse_loops("mass_matrix")
+    model.opened._refuse_loops("mass_matrix")
 
 
 # ---- what makes models differ -------------------------------------------------------------------
@@ -376,7 +376,7 @@ def test_a_large_group_is_noted():
     b = chains(70)
     b.add_coupling("all", terms={f"h{k}": 1 + k for k in range(70)})
     line = str(b.build()).splitlines()[-1]
-    assert line.endswith("; 70 degrees of freedom in one group may take their time")
+    assert line.endswith("; 70 degrees of freedom in one group may be slow")
     assert "'h5' and 64 more, on 'world'" in line
 
 

@@ -62,7 +62,7 @@ def spread(model, seed=0):
 
 
 def kinds(model):
-    return [row.kind for row in model.essential_rows[0]]
+    return [row.kind for row in model._essential_rows[0]]
 
 
 # ---- rows that say nothing ----------------------------------------------------------------------
@@ -182,7 +182,7 @@ def dense(model, q, v, tau):
 
 
 def quick_of(model):
-    return [group.quick for group in model.loop_structure]
+    return [group.quick for group in model._loop_structure]
 
 
 def test_legs_of_a_platform_are_eliminated_one_by_one():

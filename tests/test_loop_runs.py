@@ -215,7 +215,7 @@ def test_a_step_too_long_to_close_stops_the_run_with_loop_and_time():
     q, v, _ = given.state(model)
     run = sk.simulate(model, q, 1e3 * v, duration=1.0, dt=0.05, max_speed=1e12)
     assert run.status == "failed"
-    assert "loop 'pin' came open at t = " in run.message
+    assert "loop 'pin' opened at t = " in run.message
     assert np.abs(sk.loop_error(model, run.q)).max() <= 1e-13  # the last good row is the last
 
 

@@ -672,8 +672,8 @@ FAULTS: list[tuple[Callable[[], sk.ModelBuilder], Any, tuple[str, ...]]] = [
      ("Joint 'j2', revolute joint: name is 'motor', but a joint between links goes by the name "
       "that add_joint was given; take it away.",)),
     (lambda: linked(("j1", "w", "a"), ("j2", "arm", "a"), ("j3", "a", 3), links="a"), (),
-     ("Joint 'j2': body_a is 'arm', which is no body; name a link or a body, or 'world'.",
-      "Joint 'j3': body_b is 3, which is no body; name a link or a body, or 'world'.")),
+     ("Joint 'j2': body_a is 'arm', which is not a body; name a link or a body, or 'world'.",
+      "Joint 'j3': body_b is 3, which is not a body; name a link or a body, or 'world'.")),
     (lambda: linked(("j1", "w", "a"), ("j2", "a", "a"), links="a"), (),
      ("Joint 'j2': body_a and body_b are both 'a'; join two different bodies.",)),
     (lambda: square(j2="hinge"), (),

@@ -792,7 +792,7 @@ def test_a_model_file_says_whom_a_joint_mimics(tmp_path):
         ('"finger1"', "is 'finger1'; write for example mimic = { joint ="),
         ("{ multiplier = 2 }", "names no joint; write for example mimic"),
         ('{ joint = "finger1", multiplyer = 2 }', "did you mean 'multiplier'?"),
-        ('{ joint = "fingr1" }', "Joint 'right': it is to mimic 'fingr1'"),
+        ('{ joint = "fingr1" }', "Joint 'right': it mimics 'fingr1'"),
         ('{ joint = "finger1", multiplier = "two" }', "mimic multiplier is 'two'"),
     ],
 )
@@ -805,13 +805,13 @@ def test_a_fault_in_a_model_file_has_its_line(mimic, words, tmp_path):
 
 
 FAULTS = [
-    ([("nobody", "a")], "Joint 'nobody': it is to mimic 'a', but is no joint of the model; name"),
-    ([("aa", "b")], "but is no joint of the model; did you mean 'a'?"),
-    ([("a", "bb")], "Joint 'a': it is to mimic 'bb', which is no joint of the model; did you mean"),
-    ([("a", 3)], "Joint 'a': it is to mimic 3, which is no joint of the model; name a joint"),
-    ([(None, "a")], "Joint None: it is to mimic 'a', but is no joint of the model; name a joint"),
-    ([("a", "a")], "Joint 'a': it is to mimic itself; name another joint."),
-    ([("a", "b"), ("a", "c")], "Joint 'a': it is to mimic both 'b' and 'c'; keep one of them."),
+    ([("nobody", "a")], "Joint 'nobody': it mimics 'a', but is not a joint of the model; name"),
+    ([("aa", "b")], "but is not a joint of the model; did you mean 'a'?"),
+    ([("a", "bb")], "Joint 'a': it mimics 'bb', which is not a joint of the model; did you mean"),
+    ([("a", 3)], "Joint 'a': it mimics 3, which is not a joint of the model; name a joint"),
+    ([(None, "a")], "Joint None: it mimics 'a', but is not a joint of the model; name a joint"),
+    ([("a", "a")], "Joint 'a': it mimics itself; name another joint."),
+    ([("a", "b"), ("a", "c")], "Joint 'a': it mimics both 'b' and 'c'; keep one of them."),
     ([("a", "b"), ("b", "a")], "Joint 'a': it mimics itself in a cycle, a → b → a; let one of"),
     ([("c", "a"), ("a", "b"), ("b", "a")], "Joint 'a': it mimics itself in a cycle, a → b → a;"),
     ([("ball", "a")], "Joint 'ball': it is spherical and cannot mimic; both joints need one"),

@@ -284,8 +284,8 @@ def test_a_scenario_has_motions():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("q = { elbow = 0.3 }", "q = { shoulder = 0.3 }"), "initial.q speaks of joint 'shoulder'"),
-        (("q = { elbow", "v = { shoulder = 1.0 }\nq = { elbow"), "initial.v speaks of joint"),
+        (("q = { elbow = 0.3 }", "q = { shoulder = 0.3 }"), "initial.q names joint 'shoulder'"),
+        (("q = { elbow", "v = { shoulder = 1.0 }\nq = { elbow"), "initial.v names joint"),
         (('joint = "shoulder"', 'joint = "sholder"'), "did you mean 'shoulder'"),
         (("amplitude = 0.5", "amplitud = 0.5"), "did you mean 'amplitude'"),
         (('type = "sine"', 'type = "sin"'), "motions.swing.type is 'sin'"),
@@ -401,7 +401,7 @@ def test_a_driven_table_throws_a_ball_that_lies_on_it():
         ((sk.MotionTable("upper", (0, 1), (0,)),), "it has 2 times and 1 positions"),
         ((sk.MotionTable("upper", (0, 0), (0, 1)),), "times is"),
         ((sk.MotionFunction("upper", 3),), "function is 3; give"),
-        ((3,), "3 is no motion; give MotionFunction"),
+        ((3,), "3 is not a motion; give MotionFunction"),
     ],
 )
 def test_motions_that_cannot_be_followed_are_refused(motions, said):
@@ -421,7 +421,7 @@ def test_a_start_that_contradicts_a_motion_is_told_what_it_should_be():
     assert "starts with 2.0; give that, or NaN" in str(caught.value.faults[1])
     run = sk.simulate(model, [0.5, 0.0], [2.0, 0.0], duration=0.1, motions=motion)
     assert run.status == "finished"
-    with pytest.raises(sk.StateError, match="implicit_springs does not go with prescribed"):
+    with pytest.raises(sk.StateError, match="implicit_springs cannot be combined with prescribed"):
         sk.simulate(
             model, [0.5, 0.0], [2.0, 0.0], duration=0.1, motions=motion,
             integrator="implicit_midpoint", implicit_springs=True,

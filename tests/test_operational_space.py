@@ -139,6 +139,22 @@ def test_mimic_joints_and_loops():
     assert tau.shape == v.shape
 
 
+def test_one_node_needs_no_list_and_nodes_may_be_an_iterator():
+    model = sk.load("scenarios/models/double_pendulum.toml")
+    q, v, tip = [0.3, 0.4], [0.1, -0.2], ("lower", (0.0, 0.0, -0.5))
+    for one in ("lower", tip):
+        alone = sk.operational_space(model, q, v, one, rows=[3])
+        for listed in ([one], iter([one])):
+            same = sk.operational_space(model, q, v, listed, rows=[3])
+            assert all((a == b).all() for a, b in zip(alone, same, strict=True))
+        inertia = sk.operational_space_inertia(model, q, one, rows=[3])
+        assert (inertia == alone.inertia).all()
+        assert sk.operational_space_compliance(model, q, one).shape == (6, 6)
+    both = sk.operational_space_compliance(model, q, ("upper", "lower"))
+    assert both.shape == (12, 12)
+    assert (both[6:, 6:] == sk.operational_space_compliance(model, q, "lower")).all()
+
+
 def test_directions_that_cannot_be_moved_are_refused():
     model = sk.load("scenarios/models/double_pendulum.toml")
     nodes = [("lower", (0, 0, 0))]

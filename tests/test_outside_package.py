@@ -206,11 +206,11 @@ class Pushing(sk.Element):
 @pytest.mark.parametrize(
     ("thing", "words"),
     [
-        (3, "register was given 3, which is nothing that skodyn knows kinds of"),
-        (lambda t, q, v: 0.0, "which is nothing that skodyn knows"),
+        (3, "register was given 3, which is nothing that can be registered"),
+        (lambda t, q, v: 0.0, "which is nothing that can be registered"),
         (Misfit, "Misfit has no type_name"),
         (Bent, "Bent has 1 twists, nq 2 and nv 2"),
-        (Ball, "Ball is no product of screws"),
+        (Ball, "Ball is not a product of screws"),
         (Pushing, "Pushing has the table 'pushes'"),
         (Pushing, "Pushing has no part"),
         (Pushing, "Pushing has no pack"),

@@ -410,7 +410,7 @@ def test_star_asarray_and_blocks_by_two_names(ops):
     assert ops.phi.star is ops.phi.T
     np.testing.assert_array_equal(np.asarray(ops.phi), ops.phi.dense())
     np.testing.assert_array_equal(np.asarray(ops.M, dtype=np.float32), ops.M.dense().astype("f4"))
-    with pytest.raises(ValueError, match="An operator is no array"):
+    with pytest.raises(ValueError, match="An operator is not an array"):
         np.asarray(ops.M, copy=False)
 
 

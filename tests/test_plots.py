@@ -243,11 +243,27 @@ def test_a_first_word_chooses_another_kind_of_plot(monkeypatch):
     assert seen == [["sparsity", "arm.toml"]]
 
 
-def test_without_matplotlib_the_extra_is_named(tmp_path, monkeypatch, capsys):
-    log_of(tmp_path / "run.h5", arm())
+@pytest.mark.parametrize("what", [(), ("sparsity",), ("forces",)])
+def test_without_matplotlib_the_extra_is_named_before_any_work(what, monkeypatch, capsys):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    assert main(["plot", str(tmp_path / "run.h5"), "-o", str(tmp_path / "a.png")]) == 2
+    assert main(["plot", *what, "is not there.h5"]) == 2
     assert "pip install 'skodyn[plot]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("draw", ["sheet", "study_picture", "sparsity_picture", "force_picture"])
+def test_pictures_ask_for_matplotlib_before_they_read_anything(draw, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    with pytest.raises(sk.SkodynError, match=r"pip install 'skodyn\[plot\]'"):
+        getattr(sk.view, draw)(None)
+
+
+@pytest.mark.parametrize("word", ["sparsity", "forces"])
+def test_a_picture_that_is_there_is_refused_before_any_work(word, tmp_path, capsys):
+    there = tmp_path / "a.png"
+    there.write_bytes(b"mine")
+    assert main(["plot", word, "is not there.h5", "-o", str(there)]) == 2
+    assert "exists; choose another name" in capsys.readouterr().err
+    assert there.read_bytes() == b"mine"
 
 
 # ---- places, world axes, titles, dense rows ---------------------------------------------------

@@ -25,6 +25,7 @@ def grid_study(**changes):
     study = {
         "parameter_names": ("kp", "kd", "mass"),
         "metric_names": ("reach", "speed"),
+        "metric_units": ("m", ""),
         "points": np.stack([x, y, z], axis=1),
         "metrics": np.stack([reach, x], axis=1),
         "finished": ~failed,
@@ -63,6 +64,43 @@ def test_a_map_shows_medians_and_crosses_where_runs_failed():
     assert crosses == {(x[r], y[r]) for r in np.flatnonzero(study.failed)}
 
 
+def test_metrics_with_a_unit_have_it_on_their_axes():
+    figure = study_picture(grid_study())
+    over = [axes.get_xlabel() for axes in figure.axes]
+    up = [axes.get_ylabel() for axes in figure.axes]
+    assert [label for label in over if label.startswith("reach")] == [
+        "reach in m (no number in 5 runs)"
+    ]
+    assert up.count("reach in m") == 2  # of slices
+    assert up.count("m") == 1  # of colours
+    assert up.count("speed") == 2
+    assert "speed" in over
+
+
+METRICS = {
+    "force": ({"of": "contact.ball/slope.force", "kind": "max"}, "N"),
+    "lost": ({"of": "contact_loss", "kind": "final"}, "J"),
+    "drift": ({"kind": "energy_drift"}, ""),
+    "when": ({"of": "q.ball.pz", "kind": "crossing", "level": 0.3}, "s"),
+    "high": ({"of": "q.ball.pz", "kind": "max"}, "m"),
+    "turn": ({"of": "q.ball.w", "kind": "final"}, ""),
+    "spin": ({"of": "v.ball.wx", "kind": "rms"}, "rad/s"),
+    "push": ({"of": "momentum.linear.x", "kind": "mean"}, "N·s"),
+    "whirl": ({"of": "momentum.angular.x", "kind": "mean"}, "N·m·s"),
+    "place": ({"of": "position.ball.x", "kind": "min"}, "m"),
+    "own": ({"of": lambda t, q, v: q[0], "kind": "final"}, ""),
+}
+
+
+def test_units_of_metrics_are_those_of_their_quantities(tmp_path):
+    ball = Path("scenarios/ball_on_slope.toml").resolve()
+    given = {name: metric for name, (metric, _) in METRICS.items()}
+    found = sk.sweep(ball, {"duration": [0.01]}, metrics=given, out=tmp_path / "study.h5")
+    assert dict(zip(found.metric_names, found.metric_units, strict=True)) == {
+        name: unit for name, (_, unit) in METRICS.items()
+    }
+
+
 def test_runs_without_a_number_are_counted():
     figure = study_picture(grid_study(), ["reach"])
     assert "no number in 5 runs" in figure.axes[0].get_xlabel()
@@ -85,7 +123,8 @@ def test_many_values_of_a_parameter_are_put_into_bins():
     points = rng.uniform(size=(5000, 2))
     study = grid_study(
         points=points, parameter_names=("a", "b"), metrics=points.sum(axis=1)[:, None],
-        metric_names=("sum",), finished=np.ones(5000, bool), failed=np.zeros(5000, bool),
+        metric_names=("sum",), metric_units=("",), finished=np.ones(5000, bool),
+        failed=np.zeros(5000, bool),
     )  # fmt: skip
     axes = panels(study_picture(study))["median of sum"]
     assert axes.collections[0].get_array().shape == (MOST_LEVELS, MOST_LEVELS)

@@ -422,7 +422,7 @@ def test_a_fault_names_its_line(before: str, after: str):
         ('model.file = "models"', ("there is no file",)),
         ('model.file = "a\\u0000b"', ("there is no file",)),
         (f'model.file = "{"x" * 5000}"', ("there is no file",)),
-        ('model.file = "README.md"', ("model.file is at fault", "does not read .md files")),
+        ('model.file = "README.md"', ("model.file has a fault", "does not read .md files")),
         (
             '[model]\nfile = "models/furuta.toml"\nbodies.a.mass = 1',
             ("scenario:4: model has both file and bodies",),
@@ -441,8 +441,8 @@ def test_faults_of_a_model_file_are_told_with_its_lines(write: Any, tmp_path: Pa
         read_scenario(write('duration = 1\nsede = 1\n\n[model]\nfile = "bad.toml"'))
     starts = [fault.removeprefix(f"{tmp_path}{os.sep}") for fault in map(str, caught.value.faults)]
     assert [start.split(": ")[0] for start in starts] == ["s.toml:2", "s.toml:5", "s.toml:5"]
-    assert f"at fault: {bad}:2: " in starts[1]
-    assert f"at fault: {bad}:3: " in starts[2]
+    assert f"has a fault: {bad}:2: " in starts[1]
+    assert f"has a fault: {bad}:3: " in starts[2]
 
 
 def test_all_faults_come_at_once_from_top_to_bottom():

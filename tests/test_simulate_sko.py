@@ -141,7 +141,7 @@ def test_another_function_does_not_go_on_with_a_log(tmp_path):
 
 @pytest.mark.parametrize("channel", ["energy", "poses", "tau", "momentum", "frame_poses"])
 def test_channels_that_speak_of_bodies_are_refused_by_name(channel):
-    with pytest.raises(sk.StateError, match=rf"'{channel}' speaks of bodies.*f\(t, q, v\)"):
+    with pytest.raises(sk.StateError, match=rf"'{channel}' needs bodies.*f\(t, q, v\)"):
         sk.simulate_sko(at, *START, duration=0.1, dt=1e-2, channels=[channel])
 
 
@@ -149,7 +149,7 @@ def test_so_are_functions_of_poses():
     def height(t, q, v, positions, rotations):
         return positions[0, 2]
 
-    with pytest.raises(sk.StateError, match="'height' speaks of bodies"):
+    with pytest.raises(sk.StateError, match="'height' needs bodies"):
         sk.simulate_sko(at, *START, duration=0.1, dt=1e-2, channels=[height])
 
 

@@ -158,7 +158,7 @@ def test_a_joint_that_nothing_resists_is_named():
     builder.add_body("tip", "arm", sk.Revolute(axis=(1, 0, 0)), mass=1.0, com=(1, 0, 0))
     model = builder.build()
     general = sk.sko_model(model, model.neutral())
-    with pytest.raises(sk.DynamicsError, match="Node 'tip' moves against no inertia"):
+    with pytest.raises(sk.DynamicsError, match="Node 'tip' has no inertia in one of its"):
         sk.sko.riccati(general)
     with pytest.raises(sk.DynamicsError, match="'tip'"):
         sk.mass_matrix_logdet(model, model.neutral())

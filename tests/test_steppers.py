@@ -196,5 +196,5 @@ def test_settings_are_those_of_the_methods_and_cannot_be_set():
         settings.rtol = 1.0
     with pytest.raises(AttributeError, match="has no 'heat'"):
         _ = settings.heat
-    with pytest.raises(sk.StateError, match="heat is no setting of an integrator; give rtol, atol"):
+    with pytest.raises(sk.StateError, match="heat is not a setting of an integrator; give rtol,"):
         IntegratorSettings(heat=1.0)

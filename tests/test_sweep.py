@@ -607,6 +607,13 @@ def test_a_local_cluster_is_taken_as_it_is(reference, tmp_path):
     assert_same(tmp_path / "s.h5", reference)
 
 
+def test_without_dask_the_extra_is_named_before_anything_is_written(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(sk.SkodynError, match=r"pip install 'skodyn\[sweep\]'"):
+        run_plan(small_plan(), tmp_path / "s.h5", engine="dask")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_is_no_scheduler_is_refused_in_words_for_python_and_the_command_line():
     with pytest.raises(sk.SkodynError, match="give the address of a dask scheduler"):
         open_engine("dask", 1, 7, lambda: None)

@@ -44,7 +44,7 @@ dt = 0.02
 @pytest.mark.parametrize(
     ("text", "joint", "speeds", "words"),
     [
-        (LOOP, "crank", [500.0, 600.0, 700.0, 800.0, 900.0], "loop 'pin' came open at t = "),
+        (LOOP, "crank", [500.0, 600.0, 700.0, 800.0, 900.0], "loop 'pin' opened at t = "),
         (
             SPRING,
             "elbow",

@@ -251,13 +251,13 @@ CASES = {
         '<parent link="upper"/>',
         '<parent link="uper"/>',
         31,
-        "its parent 'uper' is no link; did you mean 'upper'?",
+        "its parent 'uper' is not a link; did you mean 'upper'?",
     ),
     "unknown child": (
         '<child link="tool"/>',
         '<child link="tols"/>',
         37,
-        "its child 'tols' is no link; did you mean 'tool'?",
+        "its child 'tols' is not a link; did you mean 'tool'?",
     ),
     "no parent": ('<parent link="upper"/>', "", 31, "Joint 'elbow' has no <parent>"),
     "no child": ('<child link="lower"/>', "", 31, "Joint 'elbow' has no <child>"),
@@ -304,10 +304,10 @@ CASES = {
     "mimic of nobody": (
         *mimic('joint="elbo"'),
         29,
-        "it is to mimic 'elbo', which is no joint of the model; did you mean 'elbow'?",
+        "it mimics 'elbo', which is not a joint of the model; did you mean 'elbow'?",
     ),
     "mimic without a joint": (*mimic(""), 29, "<mimic> has no joint; name the joint"),
-    "mimic of itself": (*mimic('joint="shoulder"'), 29, "Joint 'shoulder': it is to mimic itself"),
+    "mimic of itself": (*mimic('joint="shoulder"'), 29, "Joint 'shoulder': it mimics itself"),
     "mimic of a fixed joint": (
         *mimic('joint="flange"'),
         29,
@@ -470,7 +470,7 @@ def test_what_is_no_file_is_refused(tmp_path):
     with pytest.raises(sk.ModelError, match="this is a folder"):
         sk.load(tmp_path / "folder.urdf")
     os.mkfifo(tmp_path / "pipe.urdf")
-    with pytest.raises(sk.ModelError, match="no ordinary file"):
+    with pytest.raises(sk.ModelError, match="not a regular file"):
         sk.load(tmp_path / "pipe.urdf")
     with pytest.raises(sk.ModelError, match=r"cannot be read|no such file"):
         sk.load("nul\0.urdf")

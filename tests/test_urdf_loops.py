@@ -237,11 +237,11 @@ FAULTS = {  # (text, in this line of it, sentence), or with another tree
     ),
     "unknown link": (
         PIN.replace('"tip"', '"tp"'), 1,
-        "Loop 'pin': its predecessor 'tp' is no link; did you mean 'tip'?",
+        "Loop 'pin': its predecessor 'tp' is not a link; did you mean 'tip'?",
     ),
     "unknown link of a coupling": (
         GEAR.replace('"rotor"', '"motor"'), 1,
-        "Coupling 'gear': its successor 'motor' is no link; did you mean 'rotor'?",
+        "Coupling 'gear': its successor 'motor' is not a link; did you mean 'rotor'?",
     ),
     "one link": (
         PIN.replace('"tip"', '"rocker"'), 1,
@@ -312,8 +312,8 @@ FAULTS = {  # (text, in this line of it, sentence), or with another tree
     ),
     "angles and lengths": (
         GEAR.replace('"crank"', '"coupler"'), 1,
-        "Coupling 'gear': the joints on the way to 'coupler' turn and slide, so that their sum is "
-        "none; name other links.",
+        "Coupling 'gear': the joints on the way to 'coupler' turn and slide, and their sum means "
+        "nothing; name other links.",
         SLIDING,
     ),
     "ball without a body": (
@@ -333,7 +333,7 @@ FAULTS = {  # (text, in this line of it, sentence), or with another tree
     ),
     "ball of no link": (
         BALL.replace('"tip"', '"tp"'), 1,
-        "Loop 'ball_constraint': its predecessor 'tp' is no link; did you mean 'tip'?",
+        "Loop 'ball_constraint': its predecessor 'tp' is not a link; did you mean 'tip'?",
     ),
     "loop joint": (
         '<loop_joint name="l" type="revolute"/>', 1,

@@ -24,7 +24,7 @@ MASSLESS = "nothing that it carries has any"
 LOOPS = "in <gazebo>, which skodyn does not have"
 
 ALWAYS_REFUSED = {
-    "alex_description/urdf/alex_psyonic_hands.urdf": ("which is no joint",),
+    "alex_description/urdf/alex_psyonic_hands.urdf": ("which is not a joint",),
     "pr2_description/urdf/pr2.urdf": (LOOPS,),
     "romeo_description/urdf/romeo.urdf": (MASSLESS,),
     "romeo_description/urdf/romeo_laas_small.urdf": (TRIANGLE, NEGATIVE, MASSLESS),

@@ -136,10 +136,11 @@ def test_a_port_in_use_is_said():
             page_server(lambda: "", port)
 
 
-def test_without_pillow_the_extra_is_named(log, tmp_path, monkeypatch, capsys):
+def test_without_pillow_the_extra_is_named_before_any_work(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "PIL", None)
-    assert main(["view", str(log), "--gif", str(tmp_path / "a.gif")]) == 2
-    assert "pip install 'skodyn[view]'" in capsys.readouterr().err
+    for kind in ("gif", "mp4"):
+        assert main(["view", "is not there.h5", f"--{kind}", str(tmp_path / f"a.{kind}")]) == 2
+        assert "pip install 'skodyn[view]'" in capsys.readouterr().err
 
 
 def test_a_robot_file_is_drawn_with_its_meshes_from_the_search_path(tmp_path, capsys):

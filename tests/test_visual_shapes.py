@@ -158,7 +158,7 @@ def test_all_faults_of_a_builder_are_told_at_once():
     with pytest.raises(sk.ModelError) as caught:
         b.build()
     assert len(caught.value.faults) == 5
-    for words in ("did you mean 'ball'?", "is no shape", "metres above 0", "alpha", "scale"):
+    for words in ("did you mean 'ball'?", "is not a shape", "metres above 0", "alpha", "scale"):
         assert words in str(caught.value)
 
 

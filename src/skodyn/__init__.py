@@ -239,7 +239,8 @@ class _FrontPage(ModuleType):
             value = getattr(import_module(_MODULE_OF[name]), name)
         elif name in _RENAMED:
             now, last = _RENAMED[name]
-            sentence = f"sk.{name} is called sk.{now} now, and goes with version {last}."
+            removed = f"the old name will be removed in version {last}"
+            sentence = f"sk.{name} is called sk.{now} now; {removed}."
             import_module("warnings").warn(sentence, DeprecationWarning, stacklevel=2)
             return getattr(self, now)
         else:

@@ -11,12 +11,27 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
-__all__ = ["Fault", "Path", "Subject", "dotted", "in_file", "shown"]
+__all__ = ["Fault", "FaultData", "Path", "Subject", "dotted", "in_file", "shown"]
 
 Path = tuple[str | int, ...]
 """Keys from the outermost inward, and places in lists: ("bodies", "upper", "mass")."""
+
+
+class FaultData(TypedDict):
+    """A fault as `skodyn check --json` prints it; None where there is nothing to say."""
+
+    file: str | None
+    line: int | None
+    path: list[str | int]
+    body: str | None
+    joint: str | None
+    value: object
+    problem: str
+    remedy: str | None
+    cause: FaultData | None
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -26,7 +41,7 @@ class Fault:
     Parameters
     ----------
     problem : str
-        What is wrong, with the name of what it speaks of; a clause without a full stop.
+        What is wrong, with the name of what it is about; a clause without a full stop.
     remedy : str
         What to do, with the full stop or question mark that ends the sentence.
     path : tuple
@@ -38,7 +53,7 @@ class Fault:
     file : str
         Where it is written.
     line : int
-        0 if nobody knows.
+        0 if it is not known.
     cause : Fault, optional
         The fault in another file that this one is made of.
 
@@ -59,7 +74,7 @@ class Fault:
     problem: str
     remedy: str = ""
     path: Path = ()
-    value: Any = None
+    value: object = None
     body: str = ""
     joint: str = ""
     file: str = ""
@@ -75,7 +90,7 @@ class Fault:
         remedy = f"; {self.remedy}" if self.remedy else ""
         return f"{place}{self.problem}{more}{remedy}"
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> FaultData:
         """What `skodyn check --json` prints: every field, None where there is nothing to say."""
         return {
             "file": self.file or None,

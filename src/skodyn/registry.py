@@ -158,7 +158,7 @@ def register(thing: Registered) -> Registered:
             registry.add(thing, caller.startswith(f"{__package__}.") and caller != __name__)
             return thing
     raise FaultsError(
-        f"register was given {thing!r}, which is nothing that skodyn knows kinds of; give a "
+        f"register was given {thing!r}, which is nothing that can be registered; give a "
         "subclass of sk.Joint or sk.Element, an sk.explicit_method(…) or an sk.channel(…)."
     )
 

@@ -6,7 +6,7 @@ What NumPy cannot check these names say: they stand in signatures, docstrings an
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias, TypedDict, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,11 +25,13 @@ __all__ = [
     "MimicRule",
     "PointJacobian",
     "Positions",
+    "Provenance",
     "Root",
     "Rotations",
     "RunSummary",
     "SpatialArray",
     "SpatialVector",
+    "TableValue",
     "Vector",
     "Velocities",
     "Wrenches",
@@ -53,6 +55,11 @@ Root: TypeAlias = Literal["fixed", "free"]
 
 MimicRule: TypeAlias = Literal["exact", "independent"]
 """Whether mimic joints of a file follow, or move by themselves."""
+
+TableValue: TypeAlias = Union[
+    float, bool, str, "list[TableValue]", "dict[str, TableValue]", None
+]  # fmt: skip
+"""A value of a scenario, a model file or a sweep, as TOML and JSON have them."""
 
 # ---- what functions take: anything that NumPy makes an array of --------------------------------
 
@@ -103,6 +110,30 @@ PointJacobian: TypeAlias = NDArray[np.float64]
 
 Compliance: TypeAlias = NDArray[np.float64]
 """Shape ([…,] 6k, 6k): from forces [moment; force] at k points to their accelerations."""
+
+
+class Provenance(TypedDict, total=False):
+    """What a run came from; docs/hdf5-schema.md has the meaning of each key."""
+
+    scenario: str
+    scenario_folder: str
+    model: dict[str, str]
+    code_hash: str
+    versions: dict[str, str]
+    cpu: dict[str, TableValue]
+    compile_flags: dict[str, TableValue]
+    kernels: dict[str, TableValue]
+    seed: int | None
+    integrator: str
+    integrator_settings: dict[str, TableValue]
+    dt: float | None
+    duration: float
+    every: int
+    identity: dict[str, str]
+    started: str
+    ended: str
+    resumed: list[dict[str, TableValue]]
+    resumed_left_out: int
 
 
 class RunSummary(TypedDict, total=False):

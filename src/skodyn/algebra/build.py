@@ -85,9 +85,9 @@ def operators(
 def _rigid(model: Model, q: Any, v: Any, bodies: Iterable[Hashable] | None) -> Workbench:
     if q is None:
         raise StateError("A rigid model needs a state", "give q, for example model.neutral().")
-    model.refuse_mimics("operators")
-    model.refuse_loops("operators")
-    model.refuse_flexible("operators")
+    model._refuse_mimics("operators")
+    model._refuse_loops("operators")
+    model._refuse_flexible("operators")
     rates = np.zeros(model.nv) if v is None else _rates(v, model.nv)
     chosen = None if bodies is None else connected(model.tree, bodies)
     if chosen is not None:

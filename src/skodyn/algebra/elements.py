@@ -52,7 +52,7 @@ def _element(operator: Operator, key: Any) -> Floats:
     row, column = key if isinstance(key, tuple) and len(key) == 2 else (key, key)
     for part in (row, column):
         if isinstance(part, slice) and part != ALL:
-            raise StateError(f"{part} is no body", "give a name, or : for all rows or columns.")
+            raise StateError(f"{part} is not a body", "give a name, or : for all rows or columns.")
     rows, cols = operator.spaces
     if isinstance(row, slice) and isinstance(column, slice):
         return operator.dense()

@@ -182,8 +182,8 @@ class Operator(ABC):
                 given = np.asarray(x, dtype=np.float64)
             except (TypeError, ValueError):
                 raise StateError(
-                    f"{self.text()} is applied to {type(x).__name__}, which is no array of real "
-                    "numbers."
+                    f"{self.text()} is applied to {type(x).__name__}, which is not an array of "
+                    "real numbers."
                 ) from None
             return np.array(self.run(given, transpose))
         into, taken = (self.cols, self.rows) if transpose else (self.rows, self.cols)
@@ -213,7 +213,7 @@ class Operator(ABC):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """`np.asarray(operator)` is its matrix."""
         if copy is False:
-            raise ValueError("An operator is no array; a matrix must be made of it.")
+            raise ValueError("An operator is not an array; a matrix must be made of it.")
         return np.asarray(self.dense(), dtype=dtype)
 
     def table(self, order: str = "base first") -> BlockTable:
@@ -313,7 +313,7 @@ def _columns(operator: Operator, x: Any, space: Space) -> Floats:
             raise TypeError
     except (TypeError, ValueError):
         raise StateError(
-            f"{operator.text()} is applied to {type(x).__name__}, which is no array of real "
+            f"{operator.text()} is applied to {type(x).__name__}, which is not an array of real "
             "numbers",
             f"give shape ({space.size},) or ({space.size}, columns).",
         ) from None

@@ -80,7 +80,8 @@ def _matrix(node: Any, given: Any, size: int) -> Floats:
 def _positions(count: int) -> Any:
     def resolve(label: Any) -> int:
         if not isinstance(label, (int, np.integer)) or not 0 <= label < count:
-            raise StateError(f"{label!r} is no picked-off point", f"give a number below {count}.")
+            what = f"{label!r} is not a picked-off point"
+            raise StateError(what, f"give a number below {count}.")
         return int(label)
 
     return resolve

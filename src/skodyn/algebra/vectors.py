@@ -58,7 +58,7 @@ class StackedVector(np.ndarray[Any, np.dtype[np.float64]]):
     def block(self, label: Hashable) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The part of a body, by name or number; a view."""
         if self.space is None:
-            raise StateError("This array is no stacked vector any more and has no parts by name.")
+            raise StateError("This array is no longer a stacked vector and has no parts by name.")
         return self.view(np.ndarray)[self.space.slice_of(label)]
 
     def __getitem__(self, key: Any) -> Any:

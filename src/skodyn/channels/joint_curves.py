@@ -8,7 +8,7 @@ from skodyn.channels.curves import Curves, Family
 from skodyn.model.joints import Joint
 from skodyn.model.model import Model
 
-__all__ = ["force_unit", "joint_families"]
+__all__ = ["column_units", "force_unit", "joint_families"]
 
 _RATES = {"rad": ("rad/s", "rad/s²", "N·m"), "m": ("m/s", "m/s²", "N")}
 _WORDS = {"q": "position", "v": "velocity", "vdot": "acceleration", "tau": "joint force"}
@@ -17,12 +17,8 @@ _WORDS = {"q": "position", "v": "velocity", "vdot": "acceleration", "tau": "join
 def joint_families(channel: str, curves: Curves) -> list[Family]:
     """Families of q, v, vdot or tau: angles, lengths, quaternions."""
     names = np.array(curves.labels["q_name" if channel == "q" else "v_name"], dtype=object)
-    columns_of = [
-        (name in curves.joints, unit)
-        for name, joint in _joints(curves.model)
-        for unit in (*_units(joint, channel), *_mode_units(curves.model, name, channel))
-    ]
-    kept = np.array([wanted for wanted, _ in columns_of], dtype=bool)
+    columns_of = _columns(curves.model, channel)
+    kept = np.array([name in curves.joints for name, _ in columns_of], dtype=bool)
     units = np.array([unit for _, unit in columns_of])
     found = []
     for unit in sorted(set(units[kept].tolist()), key=_unit_order):
@@ -48,9 +44,23 @@ def _axes_words(curves: Curves, channel: str, unit: str) -> str:
     return f" ({whose}: in body axes)"
 
 
+def column_units(model: Model, channel: str) -> list[str]:
+    """The unit of each column of q, v, vdot or tau in a log; empty for quaternions."""
+    return [unit for _, unit in _columns(model, channel)]
+
+
 def force_unit(model: Model, joint: str) -> str:
     """N·m or N: the unit of the force in a joint with one coordinate."""
     return _units(model.joints[model.joint_index(joint)], "tau")[0]
+
+
+def _columns(model: Model, channel: str) -> list[tuple[str, str]]:
+    """(joint, unit) of each column; modes of a flexible body are columns of its joint."""
+    return [
+        (name, unit)
+        for name, joint in _joints(model)
+        for unit in (*_units(joint, channel), *_mode_units(model, name, channel))
+    ]
 
 
 def _joints(model: Model) -> list[tuple[str, Joint]]:

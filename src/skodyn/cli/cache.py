@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from skodyn import jit
 from skodyn.cores import core_count
 from skodyn.jit import folders, shipped
+from skodyn.progress import in_time, shown
 
 __all__ = ["add_command"]
 
@@ -85,25 +85,12 @@ def _warm(options: argparse.Namespace) -> None:
         return
     began = time.perf_counter()
     jobs = core_count() if options.jobs is None else options.jobs
-    path = precompile.precompile(_Counter(began), jobs)
+    with shown("kernels", True) as show:
+
+        def tell(done: int, total: int, name: str) -> None:
+            left = (time.perf_counter() - began) / done * (total - done)
+            show(done, total, f"{done} of {total}, {in_time(left)} left  {name}")
+
+        path = precompile.precompile(tell, jobs)
     where = f" in {path}" if path else ""
     print(f"every kernel is ready{where}: {time.perf_counter() - began:.0f} s")
-
-
-class _Counter:
-    """One line that is written over in a terminal, a line for every tenth part elsewhere."""
-
-    def __init__(self, began: float) -> None:
-        self.began = began
-        self.said = 0
-
-    def __call__(self, done: int, total: int, name: str) -> None:
-        spent = time.perf_counter() - self.began
-        line = (
-            f"{done} of {total} kernels, {spent:.0f} s, {spent / done * (total - done):.0f} s left"
-        )
-        if sys.stderr.isatty():
-            print(f"\r\x1b[K{line}  {name}", end="\n" if done == total else "", file=sys.stderr)
-        elif done * 10 // total > self.said:
-            self.said = done * 10 // total
-            print(line, file=sys.stderr, flush=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from skodyn.errors import ModelError
+from skodyn.io.importer import importers_of
+
 __all__ = ["file_kind"]
 
 LOGS = (".h5", ".hdf5")
@@ -15,8 +18,6 @@ def file_kind(path: str) -> str:
 
     The file is read as everybody reads it: one that is no TOML raises here, with its line.
     """
-    from skodyn.errors import ModelError
-    from skodyn.io.importer import importers_of
     from skodyn.io.toml_source import TomlSource
     from skodyn.scenario.reader import TOP_KEYS
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from skodyn.cli.settings import add_overwrite, listed
 from skodyn.errors import LogError
+from skodyn.io import load
 
 __all__ = ["PLOTS", "add_commands"]
 
@@ -122,20 +123,21 @@ def _channels(options: argparse.Namespace) -> list[str] | None:
 
 
 def _plot_sparsity(options: argparse.Namespace) -> None:
-    from skodyn.io import load
     from skodyn.view.plots import save, sparsity_picture
+    from skodyn.view.plots.style import check_target
 
     path = _one_file(options, "skodyn plot sparsity MODEL")
-    target = options.output or f"{Path(path).stem}_sparsity.png"
+    target = check_target(options.output or f"{Path(path).stem}_sparsity.png", options.overwrite)
     print(save(sparsity_picture(load(path)), target, overwrite=options.overwrite))
 
 
 def _plot_forces(options: argparse.Namespace) -> None:
     from skodyn.io.trajectory import open as open_trajectory
     from skodyn.view.plots import force_picture, save
+    from skodyn.view.plots.style import check_target
 
     path = _one_file(options, "skodyn plot forces OUT.h5")
-    target = options.output or f"{Path(path).stem}_forces.png"
+    target = check_target(options.output or f"{Path(path).stem}_forces.png", options.overwrite)
     figure = force_picture(open_trajectory(path), listed(options.joints) or ())
     print(save(figure, target, overwrite=options.overwrite))
 

@@ -13,6 +13,7 @@ from typing import Any
 from skodyn import jit
 from skodyn.cli.settings import add_set, changed_by, refuse_both
 from skodyn.errors import SkodynError
+from skodyn.model.contact.contact_pairs import find_pairs
 from skodyn.simulation.run_progress import shown_run
 
 __all__ = ["add_commands", "check_scenario", "log_info"]
@@ -95,7 +96,7 @@ def _watch(scenario: Any, target: Path, options: argparse.Namespace) -> int:
     print(_as_json(data) if options.json else _in_words(data))
     print(
         f"touched at t = {watched.touched:.9g} s: the log ends there, what followed was not "
-        f"logged; skodyn resume {target} goes on as if nobody had touched it",
+        f"logged; skodyn resume {target} goes on as if it had not been touched",
         file=sys.stderr,
     )
     return 0
@@ -239,7 +240,6 @@ def log_info(path: str, as_json: bool) -> str:
 
 def check_scenario(path: str, change: Any = None) -> str:
     """One line on a valid scenario; a faulty one raises."""
-    from skodyn.model.contact.contact_pairs import find_pairs
     from skodyn.scenario import read_scenario
     from skodyn.scenario.runnable import refuse_unrunnable
 

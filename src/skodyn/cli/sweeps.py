@@ -13,6 +13,7 @@ import numpy as np
 
 from skodyn.cli.runs import EXIT_FAILED, EXIT_OF_SIGNAL
 from skodyn.cli.settings import add_set, changed_by, refuse_both
+from skodyn.errors import LogError
 
 __all__ = ["add_commands", "check_sweep"]
 
@@ -210,7 +211,6 @@ def _failures(options: argparse.Namespace) -> None:
 
 
 def _show(options: argparse.Namespace) -> None:
-    from skodyn.errors import LogError
     from skodyn.sweeps import open_sweep
     from skodyn.sweeps.results import STATUS_WORDS
 

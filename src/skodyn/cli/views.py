@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from skodyn.cli import robots
+from skodyn.cli.kinds import file_kind
 from skodyn.cli.settings import add_overwrite, listed
 from skodyn.errors import LogError, SkodynError
+from skodyn.io import load
+from skodyn.progress import shown
 
 __all__ = ["add_commands"]
 
@@ -104,7 +107,6 @@ def _recording(options: argparse.Namespace) -> Any:
 
 
 def _plain_recording(options: argparse.Namespace) -> Any:
-    from skodyn.io import load
     from skodyn.io.trajectory import open as open_trajectory
     from skodyn.view.recording import record, still
 
@@ -112,7 +114,6 @@ def _plain_recording(options: argparse.Namespace) -> Any:
         model = load(options.model, **robots.chosen(options)) if options.model else None
         trajectory = open_trajectory(options.file)
         return record(trajectory, model, options.frames, exaggerate=options.exaggerate)
-    from skodyn.cli.kinds import file_kind
 
     if options.model:
         raise LogError("--model is for logs; a model file or scenario needs no other model.")
@@ -126,9 +127,13 @@ def _plain_recording(options: argparse.Namespace) -> Any:
 
 
 def _write(options: argparse.Namespace) -> None:
+    from skodyn.view.films import film_program
+
     _check_target(options.html, (".html", ".htm"), options.overwrite)
     for kind in _FILMS:
         _check_target(getattr(options, kind), (f".{kind}",), options.overwrite)
+        if getattr(options, kind):
+            film_program(kind)
     recording = _recording(options)
     for note in recording.notes:
         print(f"note: {note}", file=sys.stderr)
@@ -142,7 +147,6 @@ def _write(options: argparse.Namespace) -> None:
 
 
 def _film(recording: Any, kind: str, options: argparse.Namespace) -> None:
-    from skodyn.progress import shown
     from skodyn.view.camera import Camera
     from skodyn.view.films import film
 

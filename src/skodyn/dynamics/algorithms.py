@@ -11,7 +11,7 @@ from collections.abc import Callable
 from skodyn.dynamics import coupled as _coupled
 from skodyn.dynamics import flexible_algorithms as _flexible
 from skodyn.dynamics import looped as _looped
-from skodyn.dynamics.driver import NATIVE, Algorithm
+from skodyn.dynamics.algorithm import NATIVE, Algorithm
 from skodyn.kernels import body_poses as _body_poses
 from skodyn.kernels import compliance as _compliance
 from skodyn.kernels import coupled_dynamics as _coupled_kernels

@@ -16,7 +16,7 @@ from skodyn.model.model import Model
 from skodyn.typing import Floats
 
 if TYPE_CHECKING:
-    from skodyn.dynamics.driver import Algorithm
+    from skodyn.dynamics.algorithm import Algorithm
 
 
 CHECKED_BY_KERNEL = LANES

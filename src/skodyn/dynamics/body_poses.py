@@ -70,10 +70,10 @@ def forward_kinematics(
     >>> positions[model.body_index("link2")].round(3)    # the first rod points along −x
     array([-1.,  0., -0.])
     """
-    tables = model.frame_tables
+    tables = model._frame_tables
     axes = tables[_AXES] if _AXES in tables else _axes(model)
     if type(q) is COMPILED and q.ndim == 1 and threads is None:  # type: ignore[union-attr]
-        blocks = model.kernel_blocks
+        blocks = model._kernel_blocks
         try:
             if out is None:
                 n = len(axes) // _body_poses.AXES
@@ -128,7 +128,7 @@ def _one_table(out: Any, n: int) -> Floats | None:
 def _axes(model: Model) -> Floats:
     """Those of the bodies in their kernel frames, nine numbers each; kept for the next call."""
     found = np.ascontiguousarray(model.alignment.transpose(0, 2, 1)).reshape(-1)
-    return model.frame_tables.setdefault(_AXES, found)
+    return model._frame_tables.setdefault(_AXES, found)
 
 
 def _bent_poses(model: Model, q: Coordinates, threads: int | None) -> tuple[Rotations, Positions]:

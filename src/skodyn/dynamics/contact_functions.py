@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skodyn.conventions import GROUND
-from skodyn.dynamics.driver import FEW
+from skodyn.dynamics.algorithm import FEW
 from skodyn.errors import DynamicsError, ModelError, StateError
 from skodyn.faults import Fault, shown
 from skodyn.jit import JIT_DISABLED
@@ -168,7 +168,7 @@ def contact_gaps(
     >>> sk.contact_gaps(model, [contact], q, ground=[sk.HalfSpace()]).gap
     array([0.4])
     """
-    model.refuse_flexible("contact_gaps")
+    model._refuse_flexible("contact_gaps")
     placed = with_ground(model, ground)
     tables = pack_contacts(placed, contacts)
     states, shape = _rows(q, model.nq, "q")
@@ -240,7 +240,7 @@ def contact_forces(
     >>> sk.contact_forces(model, [contact], q, v, ground=[sk.HalfSpace()]).force.round(6)
     array([[ 0.,  0., 10.]])
     """
-    model.refuse_flexible("contact_forces")
+    model._refuse_flexible("contact_forces")
     placed = with_ground(model, ground)
     tables = pack_contacts(placed, contacts)
     states, shape = _rows(q, model.nq, "q")
@@ -309,11 +309,8 @@ def evaluate_contacts(
 
     wide: a register full at a time; by default if there are so many.
     """
-    full = model.uncoupled
-    if model.mimics:
-        q = np.array([model.expand_q(row) for row in q])
-        v = np.array([model.expand_v(row) for row in v])
-    tree = full.opened
+    q, v = model.coupling.expand_q(q), model.coupling.expand_v(v)
+    tree = model.uncoupled.opened
     count = len(q)
     out = np.empty((count, tables.n_points, rows.ROW))
     if not out.size:

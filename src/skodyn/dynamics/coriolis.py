@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from skodyn.dynamics import coupled as _coupled
+from skodyn.dynamics.algorithm import Algorithm
 from skodyn.dynamics.arguments import check_finite, read_arguments
-from skodyn.dynamics.driver import NOTHING, Algorithm, run
+from skodyn.dynamics.driver import NOTHING, run
 from skodyn.errors import DynamicsError
 from skodyn.kernels import coriolis_matrix as _coriolis
 from skodyn.model.model import Model

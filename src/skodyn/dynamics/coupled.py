@@ -13,15 +13,8 @@ from typing import Any
 import numpy as np
 
 from skodyn.dynamics import arguments
-from skodyn.dynamics.driver import (
-    COMPILED,
-    NOTHING,
-    Algorithm,
-    block_of,
-    flat_forces,
-    run,
-    run_slowly,
-)
+from skodyn.dynamics.algorithm import Algorithm
+from skodyn.dynamics.driver import COMPILED, NOTHING, block_of, flat_forces, run, run_slowly
 from skodyn.errors import StateError
 from skodyn.model.model import Model
 from skodyn.typing import Floats

@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from skodyn.dynamics.algorithm import Algorithm
 from skodyn.dynamics.coupled import deliver
 from skodyn.dynamics.derivatives import inverse_dynamics_derivatives
-from skodyn.dynamics.driver import NOTHING, Algorithm, run
+from skodyn.dynamics.driver import NOTHING, run
 from skodyn.dynamics.functions import gravity_force, inverse_dynamics
 from skodyn.dynamics.mass_matrices import mass_matrix_solve
 from skodyn.model.model import Model

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from skodyn.dynamics import coupled as _coupled
-from skodyn.dynamics.driver import Algorithm, run
+from skodyn.dynamics.algorithm import Algorithm
+from skodyn.dynamics.driver import run
 from skodyn.dynamics.functions import forward_dynamics
 from skodyn.dynamics.mass_matrices import mass_matrix_inverse
 from skodyn.kernels import forward_dynamics_derivatives as _forward

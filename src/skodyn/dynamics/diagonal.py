@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skodyn.dynamics.driver import NOTHING, Algorithm, run
+from skodyn.dynamics.algorithm import Algorithm
+from skodyn.dynamics.driver import NOTHING, run
 from skodyn.dynamics.functions import forward_dynamics
 from skodyn.kernels import diagonal_factor as _factor
 from skodyn.kernels import diagonal_rate as _rate
@@ -361,6 +362,6 @@ def diagonal_bias(
 
 def _refuse(model: Model, what: str) -> None:
     """Mimic joints and loops tie velocities together, so that 𝓜 has another factor."""
-    model.refuse_mimics(what)
-    model.refuse_loops(what)
-    model.refuse_flexible(what)
+    model._refuse_mimics(what)
+    model._refuse_loops(what)
+    model._refuse_flexible(what)

@@ -9,7 +9,6 @@ it is either brought into shape or refused with a sentence that names argument a
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -20,8 +19,9 @@ from numpy.typing import ArrayLike
 
 from skodyn.cores import core_count
 from skodyn.dynamics import arguments
+from skodyn.dynamics.algorithm import NATIVE, Algorithm
 from skodyn.dynamics.status_messages import raise_failure
-from skodyn.forks import cached_property, on_fork
+from skodyn.forks import on_fork
 from skodyn.jit import JIT_DISABLED
 from skodyn.kernels.compliance import SCRATCH_LANES
 from skodyn.kernels.finite_rows import finite_rows
@@ -37,93 +37,9 @@ tell_of_compiling()  # who calls a function may have to wait for its kernel
 
 RANGES_PER_THREAD = 4
 BODIES_PER_RANGE = 2000
-FEW = 20_000
-"""States that are done one by one rather than to wait for the compiler."""
 NOTHING = arguments.NOTHING
 COMPILED: Any = object() if JIT_DISABLED else np.ndarray
 """The type of what compiled kernels take; plain Python would not turn other arrays away."""
-
-
-MARK = np.full(1, np.nan)
-"""Stands behind forces that lie behind x (kernels/loops/embedded_dynamics.py)."""
-NATIVE = object()
-"""Says of an algorithm that its kernels know mimic joints, or loops."""
-
-
-class Algorithm:
-    """A pair of kernels, and how their arguments come about.
-
-    What the kernel of one state takes is read from its parameters (`takes`). x: the name that
-    callers know its x by, of which there is one for each state: tau, vdot, rhs. Without a name x is
-    a table that all states share, of points or frames. forces_behind: the kernel of one state takes
-    f_ext behind x, in one array. dimensions: of the result for one state. scratch: how many lanes
-    the kernels need behind the workspace that all share, for a model. coupled, looped: how to do it
-    for models with mimic joints (coupled.py), with loops (looped.py); NATIVE if the kernels know
-    them. flexible: the algorithm for models with flexible bodies, NATIVE if it is that.
-    """
-
-    def __init__(
-        self,
-        single: Any,
-        batch: Any,
-        x: str | None = None,
-        dimensions: int = 1,
-        forces_behind: bool = False,
-        scratch: Callable[[Model], int] | None = None,
-        coupled: Callable[..., Floats] | object | None = None,
-        looped: Callable[..., Floats] | object | None = None,
-        flexible: Algorithm | object | None = None,
-    ) -> None:
-        self.single, self.batch = single, batch
-        self.takes, self.x, self.dimensions = _takes(single, forces_behind), x, dimensions
-        self.forces_behind = forces_behind
-        self._places = [("v", "x", "f_ext").index(name) for name in self.takes.split()]
-        self.scratch, self.coupled, self.looped = scratch, coupled, looped
-        self.flexible = flexible
-        self.alone = 0  # states that have been done one by one
-
-    @cached_property
-    def ready(self) -> Any:
-        """The kernel of one state, compiled or loaded from the cache on first use."""
-        return self.single.ready
-
-    @cached_property
-    def ready_batch(self) -> Any:
-        """The kernel of a batch, likewise."""
-        return self.batch.ready
-
-    def given(self, v: Any, x: Any, forces: Any) -> list[Any]:
-        """What the kernel of one state takes between q and out."""
-        if not self.forces_behind:
-            given = v, x, forces
-            return [given[place] for place in self._places]
-        if forces is None:
-            raise TypeError("forces of another shape")
-        return [v, np.concatenate((x, forces, MARK)) if forces.size and np.ndim(x) == 1 else x]
-
-    def goes_one_by_one(self, rows: int) -> bool:
-        """Is a batch of so many rows done sooner one by one?
-
-        It is if it does not fill a register; and if the kernel of batches would have to be compiled
-        first, for seconds, until FEW states have been done. Both ways have the same bits.
-        """
-        if rows < LANES or JIT_DISABLED:
-            return True
-        if "ready_batch" in self.__dict__ or self.batch.is_at_hand:
-            return False
-        self.alone += rows
-        return self.alone < FEW
-
-
-def _takes(single: Any, forces_behind: bool) -> str:
-    """What a kernel of one state has between q and out: some of "v x f_ext", in this order.
-
-    Parameters that have other names, such as rhs, are x.
-    """
-    code = single.__wrapped__.__code__
-    names = code.co_varnames[2 : code.co_argcount - 1]  # behind the block and q, before out
-    words = [name if name in ("v", "f_ext") else "x" for name in names]
-    return " ".join([*words, "f_ext"] if forces_behind else words)
 
 
 def run(
@@ -177,7 +93,7 @@ def flat_forces(model: Model, f_ext: Any) -> Any:
 
 def first_block(model: Model) -> Floats:
     """The block that all calls for one state share, as long as none of them overlap."""
-    blocks = model.kernel_blocks
+    blocks = model._kernel_blocks
     if blocks:
         return blocks[0]
     # with mimic joints, loops or flexible bodies, a block that every ordinary kernel turns away: so
@@ -218,7 +134,7 @@ def block_of(algorithm: Algorithm, model: Model) -> Floats:
     foreign = foreign or (bool(model.flexible) and algorithm.flexible is not NATIVE)
     if algorithm.scratch is None or foreign:
         return first_block(model)
-    pool = model.roomy_workspaces.setdefault((1, algorithm), [])
+    pool = model._roomy_workspaces.setdefault((1, algorithm), [])
     if pool:
         return pool[0]
     block = _pack(model, algorithm)
@@ -242,8 +158,8 @@ def _lanes(model: Model, algorithm: Algorithm | None = None) -> int:
 def _free_workspaces(algorithm: Algorithm, model: Model) -> list[Floats]:
     """Workspaces of batches that are free at the moment."""
     if algorithm.scratch is None:
-        return model.lane_workspaces
-    return model.roomy_workspaces.setdefault((LANES, algorithm), [])
+        return model._lane_workspaces
+    return model._roomy_workspaces.setdefault((LANES, algorithm), [])
 
 
 def _call_single(
@@ -273,17 +189,17 @@ def run_slowly(
     if model.mimics and algorithm.coupled is not NATIVE:
         way = algorithm.coupled
         if not callable(way):
-            model.refuse_mimics(algorithm.single.__name__)
+            model._refuse_mimics(algorithm.single.__name__)
     if model.has_loops and algorithm.looped is not NATIVE:
         way = algorithm.looped
         if not callable(way):
-            model.refuse_loops(algorithm.single.__name__)
+            model._refuse_loops(algorithm.single.__name__)
     if way is not None:
         result: Floats = way(algorithm, model, shape, q, v, x, f_ext, out, threads)
         return result
     if model.flexible and algorithm.flexible is not NATIVE:  # behind loops, of which both know
         if algorithm.flexible is None:
-            model.refuse_flexible(algorithm.single.__name__)
+            model._refuse_flexible(algorithm.single.__name__)
         return run(algorithm.flexible, model, shape, q, v, x, f_ext, out, threads)  # type: ignore[arg-type]
     inputs = arguments.read_arguments(algorithm, model, q, v, x, f_ext)
     full_shape = (*inputs.batch_shape, *shape)

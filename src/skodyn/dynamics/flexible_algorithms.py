@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skodyn.dynamics.driver import NATIVE, Algorithm
+from skodyn.dynamics.algorithm import NATIVE, Algorithm
 from skodyn.dynamics.looped import as_tree
 from skodyn.kernels.flexible import flexible_dynamics as _forward
 from skodyn.kernels.flexible import flexible_energy as _energy

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from skodyn.conventions import GROUND
 from skodyn.dynamics import coupled as _coupled
 from skodyn.dynamics import looped as _looped
-from skodyn.dynamics.driver import COMPILED, NOTHING, Algorithm, first_block, run
+from skodyn.dynamics.algorithm import Algorithm
+from skodyn.dynamics.driver import COMPILED, NOTHING, first_block, run
 from skodyn.errors import Fault, ModelError, StateError
 from skodyn.kernels import frame_motion as _frame_motion
 from skodyn.model.model import Model
@@ -86,7 +87,7 @@ def frame_poses(
     table = frame_table(model, frames)
     if type(frames) is str and type(q) is COMPILED and q.ndim == 1 and threads is None:  # type: ignore[union-attr]
         result = np.empty((4, 4)) if out is None else out
-        blocks = model.kernel_blocks
+        blocks = model._kernel_blocks
         try:
             if POSES.ready(blocks[0] if blocks else first_block(model), q, table, result) == 0:
                 return result
@@ -172,7 +173,7 @@ def _of_frames(
 def frame_table(model: Model, frames: Any) -> Floats:
     """How many, and of each (body, axes and origin in the kernel frame); kept for the next call."""
     try:
-        return model.frame_tables[frames]
+        return model._frame_tables[frames]
     except (KeyError, TypeError):
         pass
     names = [frames] if isinstance(frames, str) else frames
@@ -180,7 +181,7 @@ def frame_table(model: Model, frames: Any) -> Floats:
         raise StateError(f"frames is {frames!r}", "give a name of a frame or body, or a list.")
     found = _packed(model, names)
     if isinstance(frames, str | tuple):
-        model.frame_tables[frames] = found
+        model._frame_tables[frames] = found
     return found
 
 

@@ -125,7 +125,7 @@ def forward_dynamics(
     """
     if f_ext is None and threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(model.nv) if out is None else out
-        kernel, block = model.forward_call or _forward_call(model)
+        kernel, block = model._forward_call or _forward_call(model)
         try:
             status = kernel(block, q, v, tau, result)
         except TypeError:  # not contiguous float64 arrays of the right number of axes
@@ -145,7 +145,7 @@ def _forward_call(model: Model) -> Sequence[Any]:
     algorithm = _flexible.BENT_FORWARD if model.flexible else algorithm
     made = algorithm.ready, block_of(algorithm, model)
     if calls_take_turns():
-        model.forward_call.extend(made)
+        model._forward_call.extend(made)
     return made
 
 
@@ -221,7 +221,7 @@ def inverse_dynamics(
     """
     if f_ext is None and threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty(model.nv) if out is None else out
-        blocks = model.kernel_blocks
+        blocks = model._kernel_blocks
         block = blocks[0] if blocks else first_block(model)
         try:
             status = INVERSE.ready(block, q, v, vdot, result)

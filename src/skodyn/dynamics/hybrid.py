@@ -13,17 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skodyn.dynamics.algorithm import Algorithm
 from skodyn.dynamics.arguments import check_finite, read_arguments, read_partly
 from skodyn.dynamics.coupled import deliver
-from skodyn.dynamics.driver import (
-    COMPILED,
-    NOTHING,
-    TURNED_AWAY,
-    Algorithm,
-    first_block,
-    flat_forces,
-    run,
-)
+from skodyn.dynamics.driver import COMPILED, NOTHING, TURNED_AWAY, first_block, flat_forces, run
 from skodyn.dynamics.functions import forward_dynamics
 from skodyn.dynamics.moved import moved_to
 from skodyn.errors import StateError
@@ -136,7 +129,7 @@ def hybrid_dynamics(
         if status == 0:
             return HybridDynamics(*result)
     x = _read(choice, q, v, (forces, rates), f_ext)
-    model.refuse_flexible("hybrid_dynamics")
+    model._refuse_flexible("hybrid_dynamics")
     if model.mimics or model.has_loops:
         both = deliver(_by_compliance(choice, model, q, v, x, f_ext, threads), out)
     else:

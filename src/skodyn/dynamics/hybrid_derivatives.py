@@ -103,8 +103,8 @@ def hybrid_dynamics_derivatives(
     >>> np.allclose(free.vdot_by_q, sk.forward_dynamics_derivatives(model, q, v, [0.0, 0.0])[0])
     True
     """
-    model.refuse_loops("hybrid_dynamics_derivatives")
-    model.refuse_flexible("hybrid_dynamics_derivatives")
+    model._refuse_loops("hybrid_dynamics_derivatives")
+    model._refuse_flexible("hybrid_dynamics_derivatives")
     choice = find_prescription(model, prescribed)
     motion = hybrid_dynamics(model, q, v, tau, vdot, choice.joints, f_ext, threads=threads)
     by_q, by_v = inverse_dynamics_derivatives(model, q, v, motion.vdot, f_ext, threads=threads)

@@ -123,8 +123,8 @@ def inverse_kinematics(
     >>> found.solved, bool(np.abs(sk.frame_poses(arm, found.q, "tool") - wanted).max() < 1e-9)
     (True, True)
     """
-    model.refuse_loops("inverse kinematics")
-    model.refuse_flexible("inverse kinematics")
+    model._refuse_loops("inverse kinematics")
+    model._refuse_flexible("inverse kinematics")
     _check_settings(tolerance, max_iterations, restarts)
     problem = read_targets(model, targets)
     start = model.neutral() if q0 is None else q0

@@ -151,9 +151,8 @@ def _read(name: str, given: Any, faults: list[Fault]) -> _Read:
     rotation = _part(name, "rotation", given.rotation, (3, 3), faults)
     mask = _mask(name, given, faults)
     if rotation is not None and not _is_rotation(rotation):
-        faults.append(
-            Fault(f"The target of {name!r} has axes that are no rotation", "make them unit axes.")
-        )
+        what = f"The target of {name!r} has axes that are not a rotation"
+        faults.append(Fault(what, "give orthogonal unit vectors, right-handed."))
     if not isinstance(given.weight, int | float) or not 0.0 < given.weight < np.inf:
         faults.append(
             Fault(f"The target of {name!r} has weight {given.weight!r}", "give one above 0.")

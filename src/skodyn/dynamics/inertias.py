@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skodyn.dynamics.algorithm import Algorithm
 from skodyn.dynamics.body_poses import forward_kinematics
-from skodyn.dynamics.driver import Algorithm, run
+from skodyn.dynamics.driver import run
 from skodyn.kernels import body_inertias as kernel
 from skodyn.kernels import joint_columns as _columns
 from skodyn.model.model import Model
@@ -79,9 +80,9 @@ def body_inertias(model: Model, q: Coordinates) -> BodyInertias:
     >>> np.allclose(inside.P[1], inside.R[1])    # at the tip, nothing hangs on the body
     True
     """
-    model.refuse_mimics("body_inertias")  # articulated inertias are those of a tree
-    model.refuse_loops("body_inertias")
-    model.refuse_flexible("body_inertias")
+    model._refuse_mimics("body_inertias")  # articulated inertias are those of a tree
+    model._refuse_loops("body_inertias")
+    model._refuse_flexible("body_inertias")
     n, nv = model.n_bodies, model.nv
     flat = run(INERTIAS, model, (kernel.ROW * n + 6 * nv,), np.asarray(q, dtype=np.float64))
     rows = flat[: kernel.ROW * n].reshape(n, kernel.ROW)

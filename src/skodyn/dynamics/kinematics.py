@@ -7,6 +7,7 @@ import numpy as np
 from skodyn.dynamics.algorithms import JACOBIAN, JACOBIAN_DOT_V, VELOCITIES
 from skodyn.dynamics.arguments import read_point
 from skodyn.dynamics.driver import NOTHING, run
+from skodyn.dynamics.flexible_nodes import place_jacobian
 from skodyn.dynamics.nodes import one_node
 from skodyn.kernels import forward_kinematics as _kinematics
 from skodyn.model.model import Model
@@ -127,8 +128,6 @@ def jacobian(
     array([-2.,  0.,  0.])
     """
     if model.flexible:
-        from skodyn.dynamics.flexible_nodes import place_jacobian  # it builds on this file
-
         return place_jacobian(model, q, body, read_point(point), out, threads)
     node = one_node(model, body, point)
     return run(JACOBIAN, model, (6, model.nv), q, NOTHING, node, None, out, threads)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from skodyn.dynamics import flexible_algorithms as _flexible
-from skodyn.dynamics.driver import NATIVE, Algorithm, run
+from skodyn.dynamics.algorithm import NATIVE, Algorithm
+from skodyn.dynamics.driver import run
 from skodyn.dynamics.functions import inverse_dynamics
 from skodyn.dynamics.mass_matrices import mass_matrix_solve
 from skodyn.dynamics.moved import moved_to
@@ -56,7 +57,7 @@ def require_loops(model: Model, what: str) -> int:
     """How many rows the loops of a model have."""
     if not model.has_loops:
         raise ModelError(
-            f"Model {model.name!r} has no loops, which {what} speaks of",
+            f"Model {model.name!r} has no loops, which {what} is about",
             "add one with ModelBuilder.add_loop or add_coupling.",
         )
     tree = model.kernel_tree

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from skodyn.dynamics.algorithm import Algorithm
 from skodyn.dynamics.coupled import deliver
-from skodyn.dynamics.driver import Algorithm, run
+from skodyn.dynamics.driver import run
 from skodyn.errors import DynamicsError, SkodynError, StateError
 from skodyn.kernels.status import LOOP_OPEN, LOOP_RATE, LOOP_SINGULAR
 from skodyn.model.loops.loop_geometry import constraint_rows
@@ -50,8 +51,8 @@ def loop_failure(
         group = next(g for g in model.groups if model.loop_names[number] in g.constraints)
         names = ", ".join(map(repr, group.constraints))
         return DynamicsError(
-            f"The joints of {names}{where} move against no inertia in a way that these loops "
-            "allow; give their bodies mass or inertia."
+            f"The joints of {names}{where} have no inertia in a motion that these loops allow, so "
+            "that the mass matrix is singular; give their bodies mass or inertia."
         )
     return None
 

@@ -23,10 +23,10 @@ from skodyn.dynamics.arguments import check_out, read_arguments, read_columns
 from skodyn.dynamics.driver import COMPILED, NOTHING, TURNED_AWAY, block_of, first_block, run
 from skodyn.dynamics.energy_and_momentum import number_or_array
 from skodyn.dynamics.flexible_algorithms import BENT_SOLVE
-from skodyn.dynamics.nodes import node_table
+from skodyn.dynamics.nodes import Nodes, node_table
 from skodyn.dynamics.status_messages import raise_failure
 from skodyn.model.model import Model
-from skodyn.typing import Compliance, Coordinates, DofMatrix, Floats, Vector
+from skodyn.typing import Compliance, Coordinates, DofMatrix, Floats
 
 __all__ = [
     "mass_matrix",
@@ -89,7 +89,7 @@ def mass_matrix(
     """
     if threads is None and type(q) is COMPILED and q.ndim == 1:  # type: ignore[union-attr]
         result = np.empty((model.nv, model.nv)) if out is None else out
-        blocks = model.kernel_blocks
+        blocks = model._kernel_blocks
         block = blocks[0] if blocks else first_block(model)
         try:
             status = MASS_MATRIX.ready(block, q, result)
@@ -289,7 +289,7 @@ def mass_matrix_logdet(
 def operational_space_compliance(
     model: Model,
     q: Coordinates,
-    nodes: Sequence[tuple[str | int, Vector]],
+    nodes: Nodes,
     *,
     out: Floats | None = None,
     threads: int | None = None,
@@ -305,7 +305,7 @@ def operational_space_compliance(
     q : array_like, shape (nq,) or (B, nq)
         Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
         (w, x, y, z) of unit length.
-    nodes : sequence of (body, point), or of names
+    nodes : sequence of (body, point) or of names, or one of them
         k points: the name of a body or frame or the number of a body, and a point in its axes from
         its origin, m. A name by itself means the origin.
     out : ndarray of float64, optional
@@ -345,7 +345,7 @@ def operational_space_compliance(
     True
     """
     table = node_table(model, nodes)
-    model.refuse_flexible("operational_space_compliance")
+    model._refuse_flexible("operational_space_compliance")
     if model.mimics or model.has_loops:
         return _coupled_compliance(model, q, table, out, threads)
     size = 6 * (len(table) // 4)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,25 +12,41 @@ from skodyn.dynamics.arguments import read_point
 from skodyn.errors import ModelError, StateError
 from skodyn.model.model import Model
 from skodyn.model.products import applied
-from skodyn.typing import Floats
+from skodyn.typing import Floats, Vector
 
-__all__ = ["node_table", "one_node"]
+__all__ = ["Nodes", "node_pairs", "node_table", "one_node"]
+
+Node: TypeAlias = str | tuple[str | int, Vector]
+Nodes: TypeAlias = Node | Sequence[Node]
+"""Points: names of bodies or frames, or (body, point) pairs, or one of these alone."""
 
 _ORIGIN = (0.0, 0.0, 0.0)
 
 
-def node_table(model: Model, nodes: Any) -> Floats:
-    """(body, point in the kernel frame) for each node, flat.
+def node_pairs(nodes: Any) -> list[tuple[str | int, Vector]]:
+    """(body or frame, point in its axes) for each node.
 
-    A node is a body or a frame with a point in its axes, or the name of one for its origin.
+    A node is such a pair, or the name of a body or frame for its origin; one node needs no list.
     """
-    if isinstance(nodes, str):
-        raise StateError(f"nodes is {nodes!r}", "give a list of names or of (body, point) pairs.")
+    if isinstance(nodes, str) or _is_pair(nodes):
+        nodes = [nodes]
     try:
         pairs = [(one, _ORIGIN) if isinstance(one, str) else tuple(one) for one in nodes]
-        pairs = [(body, point) for body, point in pairs]
+        return [(body, point) for body, point in pairs]
     except (TypeError, ValueError):
-        raise StateError(f"nodes is {nodes!r}", "give a list of (body, point) pairs.") from None
+        remedy = "give the name of a frame or body, or a list of names or (body, point) pairs."
+        raise StateError(f"nodes is {nodes!r}", remedy) from None
+
+
+def _is_pair(given: Any) -> bool:
+    """A body and three numbers?"""
+    pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str | int)
+    return pair and len(np.atleast_1d(np.asarray(given[1], dtype=object))) == 3
+
+
+def node_table(model: Model, nodes: Nodes) -> Floats:
+    """(body, point in the kernel frame) for each node, flat."""
+    pairs = node_pairs(nodes)
     table = np.empty((len(pairs), 4))
     for row, (body, point) in zip(table, pairs, strict=True):
         row[0], row[1:] = _node(model, body, read_point(point))

@@ -94,9 +94,9 @@ class Parts:
         of the cut. Parts that hang from it must find their bodies in it.
         """
         old = self._part(name)
-        model.refuse_mimics("replaced")
-        model.refuse_loops("replaced")
-        model.refuse_flexible("replaced")
+        model._refuse_mimics("replaced")
+        model._refuse_loops("replaced")
+        model._refuse_flexible("replaced")
         if name != GROUND and (model.parent < 0).sum() != 1:
             raise ModelError(
                 f"Model {model.name!r} has {(model.parent < 0).sum()} bodies on its ground",

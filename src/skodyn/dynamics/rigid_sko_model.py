@@ -64,8 +64,8 @@ def sko_model(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> SKOMode
     >>> np.allclose(sk.sko.mass_matrix(general), sk.mass_matrix(model, [0.5, 0.2]))
     True
     """
-    model.refuse_mimics("sko_model")
-    model.refuse_loops("sko_model")
+    model._refuse_mimics("sko_model")
+    model._refuse_loops("sko_model")
     q = np.asarray(q)
     if q.ndim != 1:
         raise StateError(f"q has shape {q.shape}", f"an SKO model is of one state, ({model.nq},).")

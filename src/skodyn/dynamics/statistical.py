@@ -8,8 +8,9 @@ from typing import overload
 
 import numpy as np
 
+from skodyn.dynamics.algorithm import Algorithm
 from skodyn.dynamics.coupled_statistics import coupled_gradient, coupled_velocity
-from skodyn.dynamics.driver import NOTHING, Algorithm, run
+from skodyn.dynamics.driver import NOTHING, run
 from skodyn.dynamics.mass_matrices import mass_matrix_logdet
 from skodyn.errors import StateError
 from skodyn.kernels import mass_matrix_logdet_gradient as _gradient

@@ -10,7 +10,7 @@ from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, SINGULAR, decode
 from skodyn.model.model import Model
 
 if TYPE_CHECKING:
-    from skodyn.dynamics.driver import Algorithm
+    from skodyn.dynamics.algorithm import Algorithm
 
 __all__ = ["raise_failure"]
 
@@ -41,7 +41,9 @@ def raise_failure(
             f"The result{where} is not finite at joint {model.joint_names[k]!r}, although every "
             "input is; the numbers are too large for double precision: check units and velocities."
         )
-    raise StateError(f"An argument{where} does not fit model {model.name!r}.")
+    raise StateError(
+        f"An argument{where} does not fit model {model.name!r}", "check shapes and numbers."
+    )
 
 
 def _singular(model: Model, k: int, where: str) -> str:
@@ -66,4 +68,7 @@ def _singular(model: Model, k: int, where: str) -> str:
             "two of its axes have become parallel, or what it carries has no inertia about one of "
             "them"
         )
-    return f"{start} moves against no inertia: {reason}; give it mass or inertia, or fix the joint."
+    return (
+        f"{start} has no inertia, so that the mass matrix is singular: {reason}; give it mass or "
+        "inertia, or fix the joint."
+    )

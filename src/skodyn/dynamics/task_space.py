@@ -8,7 +8,7 @@ drives the joints. J 𝓜⁻¹ J* = 𝔅*Ω𝔅 (Jain 2011-II eq. 60) comes from
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from skodyn.dynamics.functions import forward_dynamics
 from skodyn.dynamics.kinematics import jacobian, jacobian_dot_v
 from skodyn.dynamics.mass_matrices import mass_matrix_solve, operational_space_compliance
+from skodyn.dynamics.nodes import Nodes, node_pairs
 from skodyn.errors import DynamicsError, StateError
 from skodyn.model.model import Model
-from skodyn.typing import Floats
+from skodyn.typing import Floats, Vector
 
 __all__ = ["OperationalSpace", "operational_space", "operational_space_inertia"]
 
@@ -45,7 +46,7 @@ class OperationalSpace(NamedTuple):
 def operational_space_inertia(
     model: Model,
     q: ArrayLike,
-    nodes: Any,
+    nodes: Nodes,
     *,
     rows: Sequence[int] | None = None,
     threads: int | None = None,
@@ -61,8 +62,9 @@ def operational_space_inertia(
     q : array_like, shape (nq,) or (B, nq)
         Coordinates of one state or of B states: angles in rad, lengths in m, quaternions
         (w, x, y, z) of unit length.
-    nodes : sequence of (body, point)
-        k points: a body's name or number, and a point in body axes from its origin, m.
+    nodes : sequence of (body, point) or of names, or one of them
+        k points: the name of a body or frame or the number of a body, and a point in its axes from
+        its origin, m. A name by itself means the origin.
     rows : sequence of int, optional
         Some of the 6k rows, six a point, [angular; linear] in world axes; all by default.
     threads : int, optional
@@ -94,16 +96,17 @@ def operational_space_inertia(
     >>> np.allclose(inertia @ compliance[np.ix_([3, 5], [3, 5])], np.eye(2))
     True
     """
-    whole = operational_space_compliance(model, q, nodes, threads=threads)
+    pairs = node_pairs(nodes)
+    whole = operational_space_compliance(model, q, pairs, threads=threads)
     chosen = _rows(rows, whole.shape[-1])
-    return _inverted(whole[..., chosen[:, None], chosen], nodes)
+    return _inverted(whole[..., chosen[:, None], chosen], pairs)
 
 
 def operational_space(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
-    nodes: Any,
+    nodes: Nodes,
     f_ext: ArrayLike | None = None,
     *,
     rows: Sequence[int] | None = None,
@@ -122,8 +125,9 @@ def operational_space(
         (w, x, y, z) of unit length.
     v : array_like, shape (nv,) or (B, nv)
         Velocities, rad/s and m/s; of spherical and free joints in the axes of the child.
-    nodes : sequence of (body, point)
-        k points: a body's name or number, and a point in body axes from its origin, m.
+    nodes : sequence of (body, point) or of names, or one of them
+        k points: the name of a body or frame or the number of a body, and a point in its axes from
+        its origin, m. A name by itself means the origin.
     f_ext : array_like, shape (n, 6) or (B, n, 6), optional
         External forces [moment; force] on the n bodies, in world axes at each body's origin,
         N m and N.
@@ -155,13 +159,15 @@ def operational_space(
     >>> space = sk.operational_space(model, [0.5, 0.8], [0.0, 0.0], tip, rows=[3, 5])
     >>> np.allclose(space.jacobian @ space.inverse_jacobian, np.eye(2))
     True
+    >>> sk.operational_space(model, [0.5, 0.8], [0.0, 0.0], "link2", rows=[3]).inertia.shape
+    (1, 1)
     """
-    whole = operational_space_compliance(model, q, nodes, threads=threads)
+    pairs = node_pairs(nodes)
+    whole = operational_space_compliance(model, q, pairs, threads=threads)
     chosen = _rows(rows, whole.shape[-1])
     compliance = np.ascontiguousarray(whole[..., chosen[:, None], chosen])
-    inertia = _inverted(compliance, nodes)
+    inertia = _inverted(compliance, pairs)
     rest = forward_dynamics(model, q, v, np.zeros(model.nv), f_ext, threads=threads)
-    pairs = [(node,) if isinstance(node, str) else node for node in nodes]
     parts = [jacobian(model, q, *node, threads=threads) for node in pairs]
     moved = [jacobian_dot_v(model, q, v, *node, threads=threads) for node in pairs]
     J = np.ascontiguousarray(np.concatenate(parts, axis=-2)[..., chosen, :])
@@ -185,10 +191,10 @@ def _rows(rows: Sequence[int] | None, size: int) -> NDArray[np.int64]:
         chosen = np.asarray(rows)
         listed = chosen.tolist() if chosen.dtype.kind in "iu" and chosen.ndim == 1 else []
         inside = all(0 <= row < size for row in listed)
-        sound = bool(listed) and inside and len(set(listed)) == len(listed)
+        valid = bool(listed) and inside and len(set(listed)) == len(listed)
     except (TypeError, ValueError):
-        sound = False
-    if not sound:
+        valid = False
+    if not valid:
         raise StateError(
             f"rows is {rows!r}",
             f"give different whole numbers from 0 to {size - 1}, six for each node: [angular; "
@@ -197,7 +203,7 @@ def _rows(rows: Sequence[int] | None, size: int) -> NDArray[np.int64]:
     return chosen.astype(np.int64)
 
 
-def _inverted(compliance: Floats, nodes: Any) -> Floats:
+def _inverted(compliance: Floats, nodes: Sequence[tuple[str | int, Vector]]) -> Floats:
     """Λ, symmetric; a DynamicsError if the points cannot move in all of these directions."""
     size = np.sqrt(np.maximum(np.diagonal(compliance, axis1=-2, axis2=-1), 0.0))
     scale = np.where(size > 0.0, size, 1.0)
@@ -206,7 +212,7 @@ def _inverted(compliance: Floats, nodes: Any) -> Floats:
     rank = (least > INDEPENDENT).sum(axis=-1)
     count = compliance.shape[-1]
     if (rank < count).any():
-        names = ", ".join(repr(node if isinstance(node, str) else node[0]) for node in nodes)
+        names = ", ".join(repr(body) for body, _ in nodes)
         free = int(np.min(rank))
         remedy = f"choose at most {free} of them with rows=" if free else "choose others"
         raise DynamicsError(

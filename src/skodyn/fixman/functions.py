@@ -221,9 +221,9 @@ def hard_matrix(model: Model, q: ArrayLike, *, hard: Iterable[str] = ()) -> Floa
 
 
 def _pieces_of(model: Model, q: Floats, held: NDArray[np.bool_]) -> Pieces:
-    model.refuse_mimics("the fixman package")
-    model.refuse_loops("the fixman package")
-    model.refuse_flexible("the fixman package")
+    model._refuse_mimics("the fixman package")
+    model._refuse_loops("the fixman package")
+    model._refuse_flexible("the fixman package")
     return Pieces(read_chain(model, q), held)
 
 

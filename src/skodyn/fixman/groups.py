@@ -110,13 +110,14 @@ def motion(rotation: ArrayLike, place: ArrayLike) -> Floats:
 
 def rotation_derivative(
     function: Callable[[Floats], Any], rotation: ArrayLike, direction: ArrayLike
-) -> Any:
+) -> float | Floats:
     """∂f/∂ξ_n of eq. 12: the derivative of f(A·ROT[n, t]) by t, along a body axis n."""
     A, n = _matrix(rotation, 3, "rotation"), np.asarray(direction, dtype=np.float64)
     if n.shape != (3,):
         raise StateError(f"direction has shape {n.shape}", "give three numbers.")
     N = np.einsum("i,ijk->jk", n, generators(3))
-    return _slope(lambda t: function(A @ _exponential(N, t)))
+    slope: float | Floats = _slope(lambda t: function(A @ _exponential(N, t)))
+    return slope
 
 
 def rotation_gradient(function: Callable[[Floats], Any], rotation: ArrayLike) -> Floats:

@@ -41,16 +41,16 @@ class Pairing:
     unbounded: frozenset[str]  # joints whose angle the other side knows up to whole turns
 
     def __post_init__(self) -> None:
-        self.model.refuse_flexible("interop")
+        self.model._refuse_flexible("interop")
 
     def q_in(self, q: ArrayLike) -> Floats:
         """Of every joint, mimics included: so the other side has them, and all between."""
         given = _checked(q, self.model.nq, "q", f"model {self.model.name!r}")
-        return self.model.coupling.expand_q(given) if self.model.mimics else given
+        return self.model.coupling.expand_q(given)
 
     def v_in(self, v: ArrayLike, name: str = "v") -> Floats:
         given = _checked(v, self.model.nv, name, f"model {self.model.name!r}")
-        return self.model.coupling.expand_v(given) if self.model.mimics else given
+        return self.model.coupling.expand_v(given)
 
     def tau_in(self, tau: ArrayLike) -> Floats:
         given = _checked(tau, self.model.nv, "tau", f"model {self.model.name!r}")

@@ -158,7 +158,7 @@ def load(path: str | os.PathLike[str]) -> FlexibleBody:
     if not os.access(given, os.R_OK):
         raise _refusal(given, "this file is not readable", "change its permissions.")
     if not h5py.is_hdf5(given):
-        raise _refusal(given, "this is no HDF5 file", _WRITER)
+        raise _refusal(given, "this is not an HDF5 file", _WRITER)
     with _or_damaged(given), h5py.File(given, "r", locking=False) as file:
         _check_schema(given, file)
         body = _read(given, file)

@@ -68,7 +68,7 @@ def _from_file(given: dict[str, Any], body: str, context: Context) -> Any:
         found = load(context.folder / name)
     except ModelError as error:
         for fault in error.faults:
-            problem = f"{whose}: flexible.file is at fault"
+            problem = f"{whose}: flexible.file has a fault"
             context.fault((*at, "file"), problem, "", name, cause=fault)
         return UNREAD
     asked = given.get("stiffening", len(found.slaves) > 0)

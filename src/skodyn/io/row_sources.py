@@ -38,7 +38,6 @@ class MemoryRows:
     """Rows in memory."""
 
     label = "in memory"
-    acting: Any = None
 
     def __init__(
         self,
@@ -47,8 +46,9 @@ class MemoryRows:
         about: dict[str, Any],
         own: Sequence[Channel],
         events: tuple[NDArray[Any], NDArray[Any]] | None = None,
+        acting: object = None,
     ) -> None:
-        self._events = events
+        self._events, self.acting = events, acting
         self._model, self.names, self._about = model, Names.of(model, own), about
         self.channels = chosen_data(arrays, self.names.own)
         self._arrays = {name: np.asarray(arrays[name]) for name in self.channels}

@@ -50,7 +50,7 @@ class Names(NamedTuple):
         dims = self.data(name).dims[1:]
         if missing := sorted(set(dims) - self.labels.keys()):
             raise LogError(
-                f"Channel {name!r} speaks of {missing[0]}s, and there are none; leave it out."
+                f"Channel {name!r} needs {missing[0]}s, and there are none; leave it out."
             )
         return tuple(len(self.labels[dim]) for dim in dims)
 

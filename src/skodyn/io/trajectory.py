@@ -15,13 +15,13 @@ from skodyn.errors import LogError
 from skodyn.io.row_sources import LogRows, MemoryRows, Source
 from skodyn.looks import Page, Picture, look
 from skodyn.model.model import Model
-from skodyn.typing import RunSummary
+from skodyn.typing import Provenance, RunSummary
 from skodyn.wording import Spelling, listed
 
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["Trajectory", "open"]
+__all__ = ["Trajectory", "forces_of", "open"]
 
 
 def open(path: str | os.PathLike[str]) -> Trajectory:
@@ -61,6 +61,11 @@ def open(path: str | os.PathLike[str]) -> Trajectory:
     return Trajectory(LogRows(Path(path)))
 
 
+def forces_of(trajectory: Trajectory) -> object:
+    """What acted in a run that is in memory; None for a log, whose scenario says it."""
+    return getattr(trajectory._source, "acting", None)
+
+
 class Trajectory:
     """The rows of a run, or some of them: `traj[::10]` is a trajectory of every tenth row.
 
@@ -85,10 +90,12 @@ class Trajectory:
         summary: Mapping[str, Any] | None = None,
         own: Sequence[Channel] = (),
         events: tuple[NDArray[Any], NDArray[Any]] | None = None,
+        acting: object = None,
     ) -> Self:
         """A trajectory over arrays, one for each channel, as a run without a log has them.
 
-        own: the channels among them that are not skodyn's own; events: of contacts.
+        own: the channels among them that are not skodyn's own; events: of contacts; acting: the
+        forces of the run, which replays draw.
         """
         about = {
             "provenance": dict(provenance or {}),
@@ -96,7 +103,7 @@ class Trajectory:
             "message": message,
             "summary": dict(summary or {}),
         }
-        return cls(MemoryRows(model, arrays, about, own, events))
+        return cls(MemoryRows(model, arrays, about, own, events, acting))
 
     # ---- rows -------------------------------------------------------------------------------
 
@@ -133,7 +140,7 @@ class Trajectory:
         return self._source.read(self._known(what), self._rows, slice(None))
 
     @property
-    def contact_events(self) -> NDArray[Any]:
+    def contact_events(self) -> NDArray[np.void]:
         """Contacts made and broken, of the whole run, whatever rows were chosen.
 
         A structured array: t (s), contact (its label), made (or broken) and normal_speed, at which
@@ -227,20 +234,9 @@ class Trajectory:
         return cast(RunSummary, dict(self._source.about()["summary"]))
 
     @property
-    def provenance(self) -> dict[str, Any]:
-        """What the run came from; see `io.provenance.collect`."""
-        return dict(self._source.about()["provenance"])
-
-    @property
-    def acting(self) -> Any:
-        """The forces of a run that is in memory; None for a log, whose scenario says them."""
-        return getattr(self._source, "acting", None)
-
-    def acted_on_by(self, forces: Any) -> Self:
-        """The same, in memory, knowing what acted in the run."""
-        if isinstance(self._source, MemoryRows):
-            self._source.acting = forces
-        return self
+    def provenance(self) -> Provenance:
+        """What the run came from: scenario, model, versions, processor, settings."""
+        return cast(Provenance, dict(self._source.about()["provenance"]))
 
     @property
     def scenario_text(self) -> str:

@@ -130,7 +130,7 @@ def _read(path: Path, error: type[FaultsError]) -> bytes:
         if path.is_dir():
             raise error(Fault("this is a folder", "name a file in it.", file=str(path)))
         if path.exists() and not path.is_file():
-            raise error(Fault("this is no ordinary file", "give the path of one.", file=str(path)))
+            raise error(Fault("this is not a regular file", "give another.", file=str(path)))
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
     except FileNotFoundError:

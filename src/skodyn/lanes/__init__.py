@@ -75,6 +75,7 @@ from skodyn.lanes.trigonometry import sincos, sincos_table
 
 before_compiling("skodyn.lanes.compiled")
 before_compiling("skodyn.lanes.compiled_memory")
+before_compiling("skodyn.lanes.compiled_columns")
 
 __all__ = [
     "LANES",

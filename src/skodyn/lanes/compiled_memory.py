@@ -11,7 +11,9 @@ from numba.core.typing.templates import signature
 
 from skodyn.jit.memory_kinds import CONSTANTS, NUMBERS, lies_in
 from skodyn.lanes import plain
-from skodyn.lanes.compiled import LaneType, in_place
+from skodyn.lanes.compiled import in_place
+
+__all__ = ["Memory", "check_source", "width_of"]
 
 _INTEGER = ir.IntType(64)
 
@@ -59,7 +61,7 @@ def _shift_pointer(typingctx: Any, source: Any, count: Any) -> Any:
     return signature(source, source, count), write
 
 
-def _check_source(source: Any) -> None:
+def check_source(source: Any) -> None:
     """Lanes are read from pointers, or from arrays that are as flat as those."""
     if isinstance(source, types.CPointer):
         return
@@ -79,21 +81,21 @@ def _as_int(context: Any, builder: Any, value: Any, typ: Any) -> Any:
     return context.cast(builder, value, typ, types.int64)
 
 
-def _width(work: Any) -> Any:
+def width_of(work: Any) -> Any:
     """The type of the width tag in that of a Work."""
     if not isinstance(work, types.NamedTuple) or work.instance_class is not plain.Work:
         raise TypingError(f"functions of lanes take the work of a sweep first, not {work}")
-    _check_source(work.types[1])
+    check_source(work.types[1])
     return work.types[0]
 
 
 def _check_rows(rows: Any) -> None:
     if not isinstance(rows, types.NamedTuple) or rows.instance_class is not plain.Rows:
         raise TypingError(f"rows of a table are Rows(data, first, stride), not {rows}")
-    _check_source(rows.types[0])
+    check_source(rows.types[0])
 
 
-class _Memory:
+class Memory:
     """The arguments of a call as the instructions that read and write them.
 
     source: which argument is the memory, a Work or Rows or a plain pointer; kind: what lies there.
@@ -104,7 +106,7 @@ class _Memory:
     ) -> None:
         self.context, self.builder, self.kind = context, builder, kind
         self.types, self.args = sig.args, args
-        self.lanes = _width(sig.args[0]).lanes
+        self.lanes = width_of(sig.args[0]).lanes
         self.source, self.data = sig.args[source], args[source]
         if isinstance(self.source, types.NamedTuple):
             at = self.source.fields.index("lanes" if source == 0 else "data")
@@ -175,20 +177,20 @@ class _Memory:
 
 
 def _load(typingctx: Any, work: Any, i: Any) -> Any:
-    w = _width(work)
+    w = width_of(work)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        memory = _Memory(context, builder, sig, args)
+        memory = Memory(context, builder, sig, args)
         return memory.load(memory.lane(1), w.lanes)
 
     return signature(w.lane, work, i), write
 
 
 def _store(typingctx: Any, work: Any, i: Any, x: Any) -> Any:
-    w = _width(work)
+    w = width_of(work)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        memory = _Memory(context, builder, sig, args)
+        memory = Memory(context, builder, sig, args)
         memory.store(memory.lane(1), memory.cast(2, w.lane))
         return memory.nothing()
 
@@ -202,10 +204,10 @@ in_place(plain.store)(_store)
 @in_place(plain.load_rows)
 def _load_rows(typingctx: Any, work: Any, rows: Any, i: Any) -> Any:
     _check_rows(rows)
-    w = _width(work)
+    w = width_of(work)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        memory = _Memory(context, builder, sig, args, source=1)
+        memory = Memory(context, builder, sig, args, source=1)
         if w.lanes == 1:
             return memory.load(memory.rows()[0], 1)
         vector = ir.Constant(context.get_value_type(w.lane), ir.Undefined)
@@ -220,10 +222,10 @@ def _load_rows(typingctx: Any, work: Any, rows: Any, i: Any) -> Any:
 @in_place(plain.store_rows)
 def _store_rows(typingctx: Any, work: Any, rows: Any, i: Any, x: Any) -> Any:
     _check_rows(rows)
-    w = _width(work)
+    w = width_of(work)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        memory = _Memory(context, builder, sig, args, source=1)
+        memory = Memory(context, builder, sig, args, source=1)
         value = memory.cast(3, w.lane)
         if w.lanes == 1:
             memory.store(memory.rows()[0], value)
@@ -264,10 +266,10 @@ def _transposed(builder: Any, lanes: list[Any]) -> list[Any]:
 def _store_four(typingctx: Any, work: Any, rows: Any, i: Any, x: Any) -> Any:
     """Four lanes turn into four rows: one vector store for each state."""
     _check_rows(rows)
-    w = _width(work)
+    w = width_of(work)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        memory = _Memory(context, builder, sig, args, source=1)
+        memory = Memory(context, builder, sig, args, source=1)
         lanes = [builder.extract_value(args[3], j) for j in range(4)]
         if w.lanes == 1:
             for j, value in enumerate(lanes):
@@ -282,12 +284,12 @@ def _store_four(typingctx: Any, work: Any, rows: Any, i: Any, x: Any) -> Any:
 
 @in_place(plain.parameter)
 def _parameter(typingctx: Any, work: Any, array: Any, i: Any) -> Any:
-    _check_source(array)
-    w = _width(work)
+    check_source(array)
+    w = width_of(work)
     own = w.lanes > 1 and w.own_parameters
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        memory = _Memory(context, builder, sig, args, source=1)
+        memory = Memory(context, builder, sig, args, source=1)
         return memory.load(memory.lane(2), w.lanes) if own else memory.load(memory.integer(2), 1)
 
     return signature(w.lane if own else types.float64, work, array, i), write
@@ -295,10 +297,10 @@ def _parameter(typingctx: Any, work: Any, array: Any, i: Any) -> Any:
 
 @in_place(plain.turn_square)
 def _turn_square(typingctx: Any, work: Any, at: Any, to: Any, pitch: Any) -> Any:
-    w = _width(work)
+    w = width_of(work)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        memory = _Memory(context, builder, sig, args)
+        memory = Memory(context, builder, sig, args)
         at, to, pitch = (memory.integer(n) for n in (1, 2, 3))
 
         def places(start: Any) -> list[Any]:
@@ -321,71 +323,6 @@ def _turn_square(typingctx: Any, work: Any, at: Any, to: Any, pitch: Any) -> Any
     return signature(types.none, work, at, to, pitch), write
 
 
-# ---- columns ----------------------------------------------------------------------------------
-
-
-def _columns_type(w: Any) -> Any:
-    return LaneType(4) if w.lanes == 1 else w.lane
-
-
-@in_place(plain.load_columns)
-def _load_columns(typingctx: Any, work: Any, i: Any) -> Any:
-    w = _width(work)
-    result = _columns_type(w)
-
-    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        memory = _Memory(context, builder, sig, args)
-        return memory.load_vector(memory.lane(1), result.width)
-
-    return signature(result, work, i), write
-
-
-@in_place(plain.parameter_columns)
-def _parameter_columns(typingctx: Any, work: Any, array: Any, i: Any) -> Any:
-    _check_source(array)
-    w = _width(work)
-    result = _columns_type(w)
-
-    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        memory = _Memory(context, builder, sig, args, source=1, kind=CONSTANTS)
-        if w.lanes == 1:
-            return memory.load_vector(memory.integer(2), result.width)
-        if w.own_parameters:
-            return memory.load(memory.lane(2), w.lanes)
-        return context.cast(builder, memory.load(memory.integer(2), 1), types.float64, result)
-
-    return signature(result, work, array, i), write
-
-
-@in_place(plain.store_columns)
-def _store_columns(typingctx: Any, work: Any, i: Any, x: Any) -> Any:
-    w = _width(work)
-
-    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        memory = _Memory(context, builder, sig, args)
-        memory.store_vector(memory.lane(1), memory.cast(2, _columns_type(w)))
-        return memory.nothing()
-
-    return signature(types.none, work, i, x), write
-
-
-def _broadcast(result: Any, work: Any, x: Any) -> Any:
-    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return context.cast(builder, args[1], x, result)
-
-    return signature(result, work, x), write
-
-
-@in_place(plain.splat)
-def _splat(typingctx: Any, work: Any, x: Any) -> Any:
-    return _broadcast(_width(work).lane, work, x)
-
-
-@in_place(plain.splat_columns)
-def _splat_columns(typingctx: Any, work: Any, x: Any) -> Any:
-    return _broadcast(_columns_type(_width(work)), work, x)
-
-
 # ---- widths -----------------------------------------------------------------------------------
 
 
@@ -400,14 +337,14 @@ def _constant(result: Any, value: Any, *args: Any) -> Any:
 
 @in_place(plain.single)
 def _single(typingctx: Any, work: Any) -> Any:
-    return _constant(types.boolean, _width(work).lanes == 1, work)
+    return _constant(types.boolean, width_of(work).lanes == 1, work)
 
 
 @in_place(plain.columns_at_once)
 def _columns_at_once(typingctx: Any, work: Any) -> Any:
-    return _constant(types.int64, 4 if _width(work).lanes == 1 else 1, work)
+    return _constant(types.int64, 4 if width_of(work).lanes == 1 else 1, work)
 
 
 @in_place(plain.states)
 def _states(typingctx: Any, work: Any) -> Any:
-    return _constant(types.int64, _width(work).lanes, work)
+    return _constant(types.int64, width_of(work).lanes, work)

@@ -187,5 +187,5 @@ def _of_the_joint(model: Model, path: str) -> Fault | None:
     if key.split(".")[0] not in (f.name for f in fields(model.joints[k])):
         return None
     meant = f"bodies.{model.body_names[k]}.joint.{key}"
-    problem = f"{path!r} is no passive force, but a parameter of the joint"
+    problem = f"{path!r} is not a passive force, but a parameter of the joint"
     return Fault(problem, f"change {meant!r}.", tuple(path.split(".")), joint=joint)

@@ -132,7 +132,7 @@ def _rotation_problem(given: Floats | None) -> tuple[str, str]:
     """(what is wrong with it, what to do); both empty if it is a rotation."""
     either = "give a 3×3 matrix or a unit quaternion (w, x, y, z)."
     if given is None or given.shape not in ((3, 3), (4,)):
-        return "which is no rotation", either
+        return "which is not a rotation", either
     if not np.isfinite(given).all():
         return "which is not finite", either
     given = np.clip(given, -LARGEST, LARGEST)  # so that squares stay finite

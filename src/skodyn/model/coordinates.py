@@ -74,7 +74,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> Floats:
     _same_batch(q0, step, "q", "dv")
     out = np.empty_like(q0)
     manifold.integrate(
-        model.manifold_indices, q0.reshape(-1), step.reshape(-1), out.reshape(-1), model.nv
+        model._manifold_indices, q0.reshape(-1), step.reshape(-1), out.reshape(-1), model.nv
     )
     return out
 
@@ -84,7 +84,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Floats:
     _same_batch(start, end, "q0", "q1")
     out = np.empty((*start.shape[:-1], model.nv))
     manifold.difference(
-        model.manifold_indices, start.reshape(-1), end.reshape(-1), out.reshape(-1), model.nv
+        model._manifold_indices, start.reshape(-1), end.reshape(-1), out.reshape(-1), model.nv
     )
     return out
 

@@ -234,9 +234,9 @@ def _misfits(kind: type[Joint]) -> list[str]:
     if not isinstance(getattr(kind, "type_name", None), str) or not kind.type_name:
         return ["has no type_name; give a word for model files"]
     if not all(hasattr(kind, name) for name in ("nq", "nv")):
-        return ["says not how many coordinates it has; give nq = nv = …"]
+        return ["does not say how many coordinates it has; give nq = nv = …"]
     if getattr(kind, "kind", None) not in _SCREWS:
-        return ["is no product of screws; write twists(), and leave kind out"]
+        return ["is not a product of screws; write twists(), and leave kind out"]
     try:
         found, wrong = len(kind().twists()), kind().faults()
     except Exception as error:

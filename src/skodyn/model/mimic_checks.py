@@ -54,7 +54,7 @@ class _Mimics:
             self._check_numbers(mimic)
             if known and mimic.joint in self.direct:
                 both = listed([self.direct[mimic.joint].source, mimic.source])
-                self._fault(mimic.joint, f"it is to mimic both {both}", "keep one of them.")
+                self._fault(mimic.joint, f"it mimics both {both}", "keep one of them.")
             elif known:
                 self.direct[mimic.joint] = mimic
         looped = self._check_cycles()
@@ -66,16 +66,16 @@ class _Mimics:
         """Are both joints there, different, and able to?"""
         before = len(self.faults)
         joint, source, joints = mimic.joint, mimic.source, self.joints
-        what, otherwise = f"it is to mimic {shown(source)}", "name a joint of the model"
+        what, otherwise = f"it mimics {shown(source)}", "name a joint of the model"
         if not isinstance(joint, str) or joint not in joints:
             remedy = self.spelling.remedy(_text(joint), otherwise)
-            self._fault(joint, f"{what}, but is no joint of the model", remedy)
+            self._fault(joint, f"{what}, but is not a joint of the model", remedy)
         if not isinstance(source, str) or source not in joints:
             remedy = self.spelling.remedy(_text(source), otherwise)
-            problem = f"{what}, which is no joint of the model"
+            problem = f"{what}, which is not a joint of the model"
             self._fault(joint, problem, remedy, "joint", source)
         elif source == joint:
-            self._fault(joint, "it is to mimic itself", "name another joint.", "joint", source)
+            self._fault(joint, "it mimics itself", "name another joint.", "joint", source)
         if len(self.faults) > before:
             return False
         for name, role in ((joint, "cannot mimic"), (source, "cannot be mimicked")):

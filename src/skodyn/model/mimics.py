@@ -75,7 +75,9 @@ class Coupling:
         self.v_at = np.delete(np.arange(self.nv), self.dofs)
 
     def expand_q(self, q: Floats) -> Floats:
-        """Coordinates of every joint, from those of the state."""
+        """Coordinates of every joint, from those of the state; without mimic joints q itself."""
+        if not self.bodies.size:
+            return q
         full = np.empty((*q.shape[:-1], self.nq))
         expand_rows(
             q.reshape(-1), self.q_at, self.coordinates, self.source_coordinates, self.multiplier,
@@ -84,13 +86,20 @@ class Coupling:
         return full
 
     def expand_v(self, v: Floats) -> Floats:
-        """G·v: velocities, or accelerations, of every joint."""
+        """G·v: velocities, or accelerations, of every joint; without mimic joints v itself."""
+        if not self.bodies.size:
+            return v
         full = np.empty((*v.shape[:-1], self.nv))
         expand_rows(
             v.reshape(-1), self.v_at, self.dofs, self.source_dofs, self.multiplier, self._nothing,
             full.reshape(-1),
         )  # fmt: skip
         return full
+
+    def expand_y(self, y: Floats) -> Floats:
+        """The same for rows of velocities with integrals behind them, which stay as they are."""
+        n = self.v_at.size
+        return np.hstack((self.expand_v(y[:, :n]), y[:, n:]))
 
     def spread(self, tau: Floats) -> Floats:
         """Forces on every joint of which Gᵀ makes tau again: none on those that follow."""

@@ -84,46 +84,46 @@ class Model(ModelData):
         return self.kernel_tree[int(self.kernel_tree[layout.FULL]) :]
 
     @cached_property
-    def kernel_blocks(self) -> list[Floats]:
+    def _kernel_blocks(self) -> list[Floats]:
         """Holds the block that calls for one state share (kernels/workspace.py)."""
         return []
 
     @cached_property
-    def forward_call(self) -> list[Any]:
+    def _forward_call(self) -> list[Any]:
         """The kernel of forward dynamics and its block, once a state has been evaluated."""
         return []
 
     @cached_property
-    def lane_workspaces(self) -> list[Floats]:
+    def _lane_workspaces(self) -> list[Floats]:
         """A pool of workspaces for batches, filled as they return."""
         return []
 
     @cached_property
-    def roomy_workspaces(self) -> dict[tuple[int, Any], list[Floats]]:
+    def _roomy_workspaces(self) -> dict[tuple[int, Any], list[Floats]]:
         """Blocks and workspaces with more room, by lane width and by the algorithm they are for."""
         return {}
 
     @cached_property
-    def prescriptions(self) -> dict[Any, Any]:
+    def _prescriptions(self) -> dict[Any, Any]:
         """Choices of joints whose acceleration is given, by their names (prescription.py)."""
         return {}
 
     @cached_property
-    def frame_tables(self) -> dict[Any, Floats]:
+    def _frame_tables(self) -> dict[Any, Floats]:
         """Frames as kernels take them, by the names that were asked for."""
         return {}
 
     # ---- flexible bodies ------------------------------------------------------------------------
 
     @cached_property
-    def node_places(self) -> dict[tuple[str, str], int]:
+    def _node_places(self) -> dict[tuple[str, str], int]:
         """Where kernels find each node of a flexible body, by body and node."""
         from skodyn.model.flexible.flexible_packing import node_places  # it reads models
 
         return node_places(self)
 
     @cached_property
-    def manifold_indices(self) -> NDArray[np.int64]:
+    def _manifold_indices(self) -> NDArray[np.int64]:
         """`state_indices` with a row of its own for the modes of each flexible body."""
         if not self.flexible:
             return self.state_indices
@@ -148,11 +148,11 @@ class Model(ModelData):
 
     def expand_q(self, q: ArrayLike) -> Floats:
         """q of `uncoupled`: the coordinates of every joint, mimics included."""
-        return self.coupling.expand_q(self.check_q(q))
+        return np.array(self.coupling.expand_q(self.check_q(q)))
 
     def expand_v(self, v: ArrayLike) -> Floats:
         """v of `uncoupled`: the velocities (or accelerations) of every joint, mimics included."""
-        return self.coupling.expand_v(coordinates.vector(v, self.nv, "v"))
+        return np.array(self.coupling.expand_v(coordinates.vector(v, self.nv, "v")))
 
     # ---- loops and couplings ------------------------------------------------------------------
 
@@ -161,53 +161,53 @@ class Model(ModelData):
         """The same tree without loops and couplings; the model, if it has none."""
         if not self.has_loops:
             return self
-        own = self.parameters[: self.parameters.size - self.loop_numbers]
+        own = self.parameters[: self.parameters.size - self._loop_numbers]
         return replace(self, loops={}, couplings={}, parameters=own, packed_with=())
 
     @cached_property
-    def loop_numbers(self) -> int:
+    def _loop_numbers(self) -> int:
         """How many parameters loops and couplings have; they lie behind all others."""
         from skodyn.model.loops.loop_numbers import number_count  # few models need it
 
         return number_count(self) if self.has_loops else 0
 
     @cached_property
-    def loop_structure(self) -> tuple[GroupStructure, ...]:
+    def _loop_structure(self) -> tuple[GroupStructure, ...]:
         """How kernels eliminate the loops of each group."""
         from skodyn.model.loops.loop_structure import find_structure  # it reads models
 
         return find_structure(self) if self.has_loops else ()
 
     @cached_property
-    def loop_systems(self) -> tuple[LoopSystem, ...]:
+    def _loop_systems(self) -> tuple[LoopSystem, ...]:
         """The rows of each group as equations, for what is not done by kernels."""
         from skodyn.model.loops.loop_systems import find_systems  # it reads models
 
         return tuple(find_systems(self))
 
     @cached_property
-    def loop_samples(self) -> list[Floats]:
+    def _loop_samples(self) -> list[Floats]:
         """Some closed configurations, in general position."""
         from skodyn.model.loops.loop_samples import closed_samples  # it reads models
 
         return closed_samples(self)
 
     @cached_property
-    def loop_geometry(self) -> Geometry:
+    def _loop_geometry(self) -> Geometry:
         """All loops and couplings in world axes."""
         from skodyn.model.loops.loop_geometry import whole_geometry  # it reads models
 
         return whole_geometry(self)
 
     @cached_property
-    def essential_rows(self) -> tuple[tuple[Essential, ...], ...]:
+    def _essential_rows(self) -> tuple[tuple[Essential, ...], ...]:
         """Of each loop, the primitives that dynamics keeps."""
         from skodyn.model.loops.planar_loops import find_essential_rows  # it reads models
 
         return find_essential_rows(self)
 
     @cached_property
-    def linear_dofs(self) -> NDArray[Any]:
+    def _linear_dofs(self) -> NDArray[np.bool_]:
         """Of each velocity, whether it is that of a length."""
         from skodyn.model.loops.loop_structure import linear_dofs  # it reads models
 
@@ -257,7 +257,7 @@ class Model(ModelData):
 
     def neutral(self) -> Floats:
         """Coordinates with every joint at rest position: zeros, and unit quaternions."""
-        return coordinates.neutral(self.manifold_indices, self.nq)
+        return coordinates.neutral(self._manifold_indices, self.nq)
 
     def random_state(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """(q, v): uniform angles and orientations, lengths within ±1, normal velocities."""
@@ -267,7 +267,7 @@ class Model(ModelData):
         own = self.parameters
         if self.flexible:
             own = own[: layout.parameter_count(self.n_bodies, self.nv)]
-        q, v = coordinates.random_state(self.manifold_indices, own, self.nq, self.nv, rng)
+        q, v = coordinates.random_state(self._manifold_indices, own, self.nq, self.nv, rng)
         for name, body in self.flexible.items():  # a hundredth of its length
             q[self.mode_slice(name)] *= 0.01 * body.length
             v[self.mode_slice(name, "v")] *= 0.1 * body.length

@@ -188,7 +188,7 @@ class ModelData:
         k = self.joint_index(name)
         if name in self.mimics:
             raise ModelError(
-                f"Joint {name!r} mimics {self.mimics[name].source!r} and is no part of the state",
+                f"Joint {name!r} mimics {self.mimics[name].source!r} and is not part of the state",
                 f"ask for {self.mimics[name].source!r}, or for its place in `model.uncoupled`.",
             )
         return k
@@ -255,7 +255,7 @@ class ModelData:
 
     # ---- what a function does not take ----------------------------------------------------------
 
-    def refuse_mimics(self, what: str) -> None:
+    def _refuse_mimics(self, what: str) -> None:
         """A ModelError if joints mimic others, for what has no meaning or no code with them."""
         if self.mimics:
             name = next(iter(self.mimics))
@@ -265,7 +265,7 @@ class ModelData:
                 "use model.uncoupled, in which every joint moves by itself.",
             )
 
-    def refuse_flexible(self, what: str) -> None:
+    def _refuse_flexible(self, what: str) -> None:
         """A ModelError if bodies are flexible, for what has no code with them."""
         if self.flexible:
             raise ModelError(
@@ -274,7 +274,7 @@ class ModelData:
                 "describe it by rigid segments instead.",
             )
 
-    def refuse_loops(self, what: str) -> None:
+    def _refuse_loops(self, what: str) -> None:
         """A ModelError if there are loops, for what has no meaning or no code with them."""
         if self.has_loops:
             kind = "loop" if self.loops else "coupling"

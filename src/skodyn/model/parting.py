@@ -32,9 +32,9 @@ class Part:
 
 def cut_model(model: Model, cuts: Iterable[str]) -> dict[str, Part]:
     """The parts, each behind the one that carries it."""
-    model.refuse_mimics("cut")
-    model.refuse_loops("cut")
-    model.refuse_flexible("cut")
+    model._refuse_mimics("cut")
+    model._refuse_loops("cut")
+    model._refuse_flexible("cut")
     names = _checked(model, cuts)
     first = {model.joint_index(name): name for name in names}
     owner: list[str] = []  # of each body, the name of its part

@@ -118,7 +118,7 @@ def unknown_paths(known: Places, names: Iterable[str], whose: str) -> dict[str, 
     otherwise = f"paths begin with {', '.join(roots)}"
     return {
         name: Fault(
-            f"{name!r} is no parameter of {whose}",
+            f"{name!r} is not a parameter of {whose}",
             _remedy(spelling, known, name, otherwise),
             tuple(name.split(".")),
         )

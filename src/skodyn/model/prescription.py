@@ -46,7 +46,7 @@ def find_prescription(model: Model, joints: Iterable[str]) -> Prescription:
     """The choice of these joints; a ModelError lists every name that cannot be one."""
     try:
         names: tuple[Any, ...] = (None,) if isinstance(joints, str) else tuple(joints)
-        found: Prescription | None = model.prescriptions.get(names)
+        found: Prescription | None = model._prescriptions.get(names)
     except TypeError:  # not iterable, or of things that cannot be names
         names, found = (None,), None
     if found is None:
@@ -54,9 +54,9 @@ def find_prescription(model: Model, joints: Iterable[str]) -> Prescription:
             raise ModelError(f"prescribed is {joints!r}", "give a list of names of joints.")
         _check(model, names)
         found = _prescribe(model, names)
-        while len(model.prescriptions) >= KEPT:
-            model.prescriptions.pop(next(iter(model.prescriptions)), None)
-        model.prescriptions[names] = found
+        while len(model._prescriptions) >= KEPT:
+            model._prescriptions.pop(next(iter(model._prescriptions)), None)
+        model._prescriptions[names] = found
     return found
 
 
@@ -71,7 +71,7 @@ def _prescribe(model: Model, names: tuple[str, ...]) -> Prescription:
     dofs, free, zeros = np.flatnonzero(known), np.flatnonzero(~known), np.zeros(model.nv)
     for array in (known, dofs, free, zeros):
         array.setflags(write=False)
-    return Prescription(names, flagged, known, dofs, free, zeros, flagged.kernel_blocks)
+    return Prescription(names, flagged, known, dofs, free, zeros, flagged._kernel_blocks)
 
 
 def _check(model: Model, names: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from skodyn.faults import Fault, Subject
+from skodyn.faults import Fault, Subject, shown
 from skodyn.model.joints import Joint
 from skodyn.model.keys import key_faults
 from skodyn.model.properties import JointLimits, JointProperties
@@ -34,7 +34,7 @@ _ACTING = ("stiffness", "lower", "upper")
 def property_faults(given: Any, joint: Joint, whose: Subject) -> list[Fault]:
     """What is wrong with the passive forces of a joint."""
     if not isinstance(given, JointProperties):
-        return [whose.fault(f"{whose}: {given!r} is none", "give JointProperties(…).")]
+        return [whose.fault(f"{whose}: it is {shown(given)}", "give JointProperties(…).")]
     if faults := key_faults(given, whose):
         return faults
     if faults := count_faults(given, joint, whose):

@@ -74,7 +74,7 @@ def _from_file(
     try:
         model = load(path, **options)
     except ModelError as error:
-        tables.add(Fault("model.file is at fault", path=at, cause=fault) for fault in error.faults)
+        tables.add(Fault("model.file has a fault", path=at, cause=fault) for fault in error.faults)
         return None
     return _with_changes(tables, model, given, options.get(_REPAIR) is True)
 

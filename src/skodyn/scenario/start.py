@@ -85,7 +85,7 @@ def _start_driven(
             if joint in given:
                 tables.fault(
                     ("initial", which),
-                    f"initial.{which} speaks of joint {joint!r}, whose motion is prescribed and "
+                    f"initial.{which} names joint {joint!r}, whose motion is prescribed and "
                     "says where it starts",
                     "leave that joint out.",
                 )

@@ -173,7 +173,7 @@ def simulate(
     """
     if not isinstance(model, Model):
         raise StateError(
-            f"simulate was given {shown(model)}, which is no sk.Model",
+            f"simulate was given {shown(model)}, which is not an sk.Model",
             "give a rigid model (sk.load, sk.ModelBuilder), since SKO models have no joints "
             "that time could move; a function that gives one for a state goes to sk.simulate_sko.",
         )

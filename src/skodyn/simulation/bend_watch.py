@@ -109,6 +109,6 @@ def _step_note(model: Model, settings: IntegratorSettings, q: Floats) -> list[st
     if settings.dt <= longest:
         return []
     return [
-        f"dt = {settings.dt:.3g} s is long for rk4 beside vibrations of "
+        f"dt = {settings.dt:.3g} s is too long for rk4 with vibrations of "
         f"{frequency / (2.0 * np.pi):.4g} Hz; use dt up to {longest:.2g} s, or implicit_midpoint"
     ]

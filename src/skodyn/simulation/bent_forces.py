@@ -33,21 +33,24 @@ from skodyn.kernels.workspace import (
     load_matrix,
     sum_slot,
 )
-from skodyn.lanes import fma, lane_at, parameter, parts_of, select, sqrt
+from skodyn.lanes import lane_at, parameter, parts_of
 from skodyn.model.flexible.flexible_layout import MODE_V, MODES
-from skodyn.simulation.element_tools import add_force, add_torque, numbers3, point_motion
+from skodyn.simulation.element_tools import (
+    add_force,
+    add_torque,
+    numbers3,
+    point_motion,
+    spring_force,
+)
 from skodyn.simulation.forces import COUNT, FIRST, OFFSET
 from skodyn.simulation.structures import EFFECTS, STATE, SYSTEM
 from skodyn.spatial.linear3 import (
     add,
     add_cross,
     cross,
-    dot,
     multiply,
     multiply_vector,
     negate,
-    scale,
-    subtract,
 )
 from skodyn.spatial.motion import dot_spatial
 from skodyn.wording import Spelling
@@ -112,14 +115,7 @@ def bent_spring(work, system, at, t, state, effects):
         place_a, speed_a = node_motion(work, model, a, node_a)
     if node_b > 0:
         place_b, speed_b = node_motion(work, model, b, node_b)
-    line = subtract(place_b, place_a)
-    length = sqrt(dot(line, line))
-    away = length > 0.0
-    direction = scale(select(away, 1.0 / select(away, length, 1.0 + 0.0 * length), 0.0), line)
-    rate = dot(direction, subtract(speed_b, speed_a))
-    pull = parameter(work, numbers, i + 6) * (length - parameter(work, numbers, i + 8))
-    pull = fma(parameter(work, numbers, i + 7), rate, pull)
-    force = scale(pull, direction)
+    force = spring_force(work, numbers, i + 6, (place_a, speed_a), (place_b, speed_b))
     none = cross(force, force)
     if node_a > 0:
         push_node(work, model, a, node_a, force, none, effects)
@@ -143,7 +139,7 @@ def node_of(model: Any, body: str, node: str) -> int:
     if node not in known:
         remedy = Spelling(known).remedy(node, f"it has {', '.join(known)}")
         raise ModelError(f"flexible body {body!r} has no node {node!r}", remedy)
-    return int(model.node_places[body, node])
+    return int(model._node_places[body, node])
 
 
 def refuse_points(model: Any, body: str, point: Any) -> None:
@@ -151,6 +147,6 @@ def refuse_points(model: Any, body: str, point: Any) -> None:
     owner = model.frame(body).body
     if owner in model.flexible and (owner != body or np.any(point)):
         raise ModelError(
-            f"{owner!r} is flexible and moves beneath a point of it",
+            f"{owner!r} is flexible, so that a point in its axes does not move along with it",
             f'give body = "{owner}", node = "tip", or another of its nodes.',
         )

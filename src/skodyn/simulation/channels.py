@@ -12,7 +12,7 @@ from skodyn.channels.entries.integrals import INTEGRALS
 from skodyn.channels.entry import CHANNELS, Channel
 from skodyn.channels.rows import Rows
 from skodyn.dynamics import algorithms
-from skodyn.dynamics.driver import FEW
+from skodyn.dynamics.algorithm import FEW
 from skodyn.simulation.control.integral_rows import named_integrals
 from skodyn.simulation.engine import Block, Engine
 from skodyn.simulation.force_energy import force_energy

@@ -81,7 +81,7 @@ class Element:
         "" for the whole. Files give some of the values, () for each that does not fit."""
         return []
 
-    def control_law(self, model: Any) -> Any:
+    def control_law(self, model: Any) -> Element | None:
         """The Controller that it is in a run, if it is one; None for everything else.
 
         model: that of the run.
@@ -90,7 +90,7 @@ class Element:
 
     def momentum_obstacle(self) -> str:
         """Why the linear momentum cannot be accounted for with it; empty if it can."""
-        return f"{type(self).__name__} may push from outside" if self.on_bodies else ""
+        return f"{type(self).__name__} may apply an external force" if self.on_bodies else ""
 
     def turning_obstacle(self) -> str:
         """The same for the angular momentum."""
@@ -128,7 +128,7 @@ class Element:
 def _misfits(kind: type[Element]) -> list[str]:
     """Why a class of others can be no element, as ends of sentences."""
     if not is_dataclass(kind):
-        return ["is no dataclass; write @dataclass above it, frozen"]
+        return ["is not a dataclass; write @dataclass above it, frozen"]
     found = []
     if kind.type_name and not kind.type_name.isidentifier():
         found.append(f"has the type_name {kind.type_name!r}; give a word for scenario files")

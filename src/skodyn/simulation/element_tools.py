@@ -15,10 +15,10 @@ from skodyn.kernels.workspace import (
     store_row3,
     sum_slot,
 )
-from skodyn.lanes import load_rows, parameter, splat, store_rows
-from skodyn.spatial.linear3 import add, add_cross, multiply_vector
+from skodyn.lanes import fma, load_rows, parameter, select, splat, sqrt, store_rows
+from skodyn.spatial.linear3 import add, add_cross, dot, multiply_vector, scale, subtract
 
-__all__ = ["add_force", "add_torque", "numbers3", "point_motion"]
+__all__ = ["add_force", "add_torque", "numbers3", "point_motion", "spring_force"]
 
 
 @helper
@@ -56,3 +56,19 @@ def point_motion(work, model, k, point):
         add(load3(work, sum_slot(model, k) + POSITION), arm),
         add_cross(origin_velocity, omega, arm),
     )
+
+
+@helper
+def spring_force(work, numbers, i, end_a, end_b):
+    """The force of a spring and damper on its end a. Each end: position and velocity. Numbers from
+    i on: stiffness, damping, length."""
+    place_a, speed_a = end_a
+    place_b, speed_b = end_b
+    line = subtract(place_b, place_a)
+    length = sqrt(dot(line, line))
+    away = length > 0.0
+    direction = scale(select(away, 1.0 / select(away, length, 1.0 + 0.0 * length), 0.0), line)
+    rate = dot(direction, subtract(speed_b, speed_a))
+    pull = parameter(work, numbers, i) * (length - parameter(work, numbers, i + 2))
+    pull = fma(parameter(work, numbers, i + 1), rate, pull)
+    return scale(pull, direction)

@@ -20,7 +20,7 @@ __all__ = ["force_energy"]
 def force_energy(model: Model, forces: Forces, rows: Rows) -> Floats:
     """J, one number for each row."""
     total = np.zeros(len(rows))
-    every = model.expand_q(rows.q) if model.mimics else rows.q
+    every = model.coupling.expand_q(rows.q)
     for name, given in forces.joints.items():
         joint = model.joints[model.joint_index(name)]
         if not joint.has_quaternion:

@@ -82,7 +82,7 @@ class _Packer:
             return
         try:
             law = element.control_law(self.given)
-            if law is not None:
+            if isinstance(law, Controller):
                 self.controllers.append((law, label))
                 return
             self.records.append(self._record(element, offset))
@@ -94,7 +94,7 @@ class _Packer:
     def _check(self, element: Element, label: str) -> None:
         if not isinstance(element, Element):
             known = ", ".join(kind.__name__ for kind in ELEMENTS.values())
-            self.faults.append(Fault(f"{label}: {element!r} is no force", f"give {known}."))
+            self.faults.append(Fault(f"{label}: {element!r} is not a force", f"give {known}."))
             return
         if isinstance(element, Motion):
             self.faults.append(Fault(f"{label}: it is a motion, no force", "give it in motions."))
@@ -219,11 +219,11 @@ def pack_forces(
     settings: those of the run, which decide when controllers take their samples.
     """
     if any(isinstance(element, FixmanForce) for element in forces.elements):
-        model.refuse_mimics("the Fixman force")
-        model.refuse_loops("the Fixman force")
-        model.refuse_flexible("the Fixman force")
+        model._refuse_mimics("the Fixman force")
+        model._refuse_loops("the Fixman force")
+        model._refuse_flexible("the Fixman force")
     if forces.contacts:
-        model.refuse_flexible("contact")
+        model._refuse_flexible("contact")
     packer = _Packer(model)
     passive = packer.passive(dict(forces.joints))
     for number, element in enumerate(forces.elements, start=1):

@@ -148,19 +148,23 @@ def explain(engine: Engine, status: int) -> str:
     when = f"at t = {engine.t:.9g} s, step {engine.step + 1}"
     if code == OUT_OF_BOUNDS:
         limit = engine.settings.max_speed
-        return f"joint {_joint_of_dof(engine, which)!r} is faster than {limit:g} {when}"
+        what = f"joint {_joint_of_dof(engine, which)!r} is faster than {limit:g}"
+        return f"{what} {when}; raise max_speed if it may be"
     if code == NOT_CONVERGED:
         return f"the implicit step did not converge {when}; use a smaller dt{_if_driven(engine)}"
     if code == STEP_TOO_SMALL:
-        return f"no step meets the tolerance {when}; loosen rtol and atol, or look for a shock"
+        remedy = "loosen rtol and atol, or make forces that jump smooth"
+        return f"no step meets the tolerance {when}; {remedy}"
     if code == LOOP_OPEN:
-        return _came_open(engine, which, when)
+        return _opened(engine, which, when)
     if code == LOOP_SINGULAR:
         name = engine.model.loop_names[which]
-        return f"the joints of loop {name!r} move against no inertia {when}; give them mass"
+        what = f"the joints of loop {name!r} have no inertia in a motion that it allows"
+        return f"{what}, so that the mass matrix is singular {when}; give their bodies mass"
     name = engine.model.joint_names[min(which, engine.model.n_bodies - 1)]
     if code == SINGULAR:
-        return f"joint {name!r} moves against no inertia {when}; give it mass or inertia"
+        what = f"joint {name!r} has no inertia, so that the mass matrix is singular"
+        return f"{what} {when}; give it mass or inertia"
     if code == NOT_FINITE:
         name = _fastest_joint(engine)
         return f"joint {name!r} became NaN or infinite {when}; use a smaller dt or more damping"
@@ -175,7 +179,7 @@ def _if_driven(engine: Engine) -> str:
     return f", or look whether loops can follow the motion of {driven} any further"
 
 
-def _came_open(engine: Engine, number: int, when: str) -> str:
+def _opened(engine: Engine, number: int, when: str) -> str:
     """The loop whose ends cannot meet any more, and the joint that moves most in it."""
     model = engine.model
     name = model.loop_names[number]
@@ -190,7 +194,7 @@ def _came_open(engine: Engine, number: int, when: str) -> str:
         fastest = max(moving, key=lambda j: abs(float(engine.v[model.v_slice(j)][0])))
         beyond = f" beyond {fastest!r} = {float(engine.q[model.q_slice(fastest)][0]):.3g}"
     return (
-        f"loop {name!r} came open {when}: its ends cannot meet{beyond}{prescribed}; use a smaller "
+        f"loop {name!r} opened {when}: its ends cannot meet{beyond}{prescribed}; use a smaller "
         "dt or another length"
     )
 

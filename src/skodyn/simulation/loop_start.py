@@ -65,7 +65,7 @@ def _shown(values: Floats) -> str:
 
 def _singular_fault(model: Model, q: Floats, v: Floats) -> Fault | None:
     """At rest where a mechanism can go more than one way, the equations do not say which."""
-    ranks = {frozenset(g.constraints): g.rank for g in model.loop_structure}
+    ranks = {frozenset(g.constraints): g.rank for g in model._loop_structure}
     for system in loop_systems(model):
         dofs = np.asarray(system.dofs, dtype=np.int64)
         if np.abs(v[dofs]).max(initial=0.0) > 0.0:

@@ -45,7 +45,7 @@ def pack_motions(
     if not motions:
         return made
     try:
-        model.refuse_flexible("prescribed motion")
+        model._refuse_flexible("prescribed motion")
     except ModelError as error:
         made.faults.extend(error.faults)
         return made
@@ -73,7 +73,7 @@ def _packed(model: Model, motion: Motion, label: str, flags: NDArray[np.int64]) 
     """What kernels read of it; its joint is flagged. A ModelError has all its faults."""
     if not isinstance(motion, Motion):
         known = ", ".join(sorted(kind.__name__ for kind in Motion.__subclasses__()))
-        raise ModelError(f"{label}: {motion!r} is no motion", f"give {known}.")
+        raise ModelError(f"{label}: {motion!r} is not a motion", f"give {known}.")
     whose = Subject(words=label)
     faults = key_faults(motion, whose) or [
         whose.fault(f"{label}: it {what}", remedy, key)

@@ -155,7 +155,7 @@ def addresses(
     """
     if settings.implicit_springs and codes[f.MOTIONS] > 0:
         raise StateError(
-            "implicit_springs does not go with prescribed motions", "leave one of them out."
+            "implicit_springs cannot be combined with prescribed motions", "leave one of them out."
         )
     driven, looped = codes[f.MOTIONS] > 0, tree[LOOPS] > 0
     method = method_named(settings.method)
@@ -196,7 +196,7 @@ def addresses(
     asked = frozenset().union(*(one.law.asks for one in brought if isinstance(one, AtAnyWidth)))
     if asked and is_bent(tree):
         raise StateError(
-            "A control law asks for dynamics, which models with flexible bodies do not tell it",
+            "A control law takes dynamics, which models with flexible bodies do not have",
             "take dynamics out of its parameters.",
         )
     idle = (CONTACTS,) if touching else ()

@@ -271,9 +271,9 @@ def _run_in_memory(
     trajectory = Trajectory.in_memory(
         plan.model, memory.arrays(), plan.provenance(), status=outcome.status,
         message=outcome.message, summary=outcome.summary, own=plan.own_entries,
-        events=memory.events(),
+        events=memory.events(), acting=plan.forces,
     )  # fmt: skip
-    return Run(outcome, trajectory.acted_on_by(plan.forces))
+    return Run(outcome, trajectory)
 
 
 def _run_logged(

@@ -41,7 +41,7 @@ class IntegratorSettings:
         spelling = Spelling((*known, "dt", "max_speed"))
         for name in sorted(own.keys() - known.keys()):
             remedy = spelling.remedy(name, f"give {', '.join(known)}")
-            faults.append(Fault(f"{name} is no setting of an integrator", remedy, (name,)))
+            faults.append(Fault(f"{name} is not a setting of an integrator", remedy, (name,)))
         kinds = {name: setting.kind for name, setting in known.items()}
         for name, kind in {"dt": POSITIVE, "max_speed": POSITIVE_LIMIT, **kinds}.items():
             if not _fits(kind, value := getattr(self, name)):

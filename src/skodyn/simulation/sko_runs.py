@@ -198,7 +198,7 @@ def _channel_fault(entry: Any) -> Fault | None:
     if entry.name in MEANINGFUL or (own and of_state):
         return None
     remedy = "give vdot, or a function f(t, q, v) that finds it."
-    return Fault(f"Channel {entry.name!r} speaks of bodies, and an SKO model has none", remedy)
+    return Fault(f"Channel {entry.name!r} needs bodies, and an SKO model has none", remedy)
 
 
 def stand_in(nv: int, names: Sequence[str] = ()) -> Model:

@@ -106,8 +106,8 @@ def thermostat_faults(
 
 def refuse_model(model: Model) -> None:
     """A ModelError if velocities of a model cannot be drawn one by one."""
-    model.refuse_loops("a thermostat")
-    model.refuse_flexible("a thermostat")
+    model._refuse_loops("a thermostat")
+    model._refuse_flexible("a thermostat")
 
 
 class Collisions:

@@ -153,8 +153,8 @@ def _explain(model: SKOModel, k: int, D: Blocks) -> str:
             "for double precision, so check units."
         )
     return (
-        f"Node {name!r} moves against no inertia: D = HPH* is not positive definite there; give "
-        "it or the nodes outboard of it inertia, or remove the freedom."
+        f"Node {name!r} has no inertia in one of its freedoms: D = HPH* is not positive definite "
+        "there; give it or the nodes outboard of it inertia, or remove the freedom."
     )
 
 

@@ -20,12 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skodyn.errors import SkodynError
+from skodyn.io import checkpoint
+from skodyn.io.model_record import with_visuals
 from skodyn.io.schema import Names
 from skodyn.kernels.energy import ROW as STATE_SUMS
 from skodyn.kernels.workspace import PackedModel, workspace_lanes
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.model import Model
-from skodyn.simulation import sampling
+from skodyn.simulation import sampling, session
+from skodyn.simulation.bent_looks import looks_of as bent_looks_of
+from skodyn.simulation.contact.contact_looks import looks_of
 from skodyn.simulation.engine import Engine
 from skodyn.simulation.evaluate_rows import StateRows
 from skodyn.simulation.frame_looks import looks_of as frame_looks_of
@@ -272,10 +276,8 @@ def _run_alone(
 
 def _reduce(worker: Worker, engine: Engine, first: bool, block: Any, kept: Floats) -> None:
     model, m = engine.model.uncoupled, worker.metrics_of(engine.model)
-    q, y = block.q, block.y
-    if engine.model.mimics:
-        nv, joints = engine.model.nv, engine.model.coupling
-        q, y = joints.expand_q(q), np.hstack((joints.expand_v(y[:, :nv]), y[:, nv:]))
+    joints = engine.model.coupling
+    q, y = joints.expand_q(block.q), joints.expand_y(block.y)
     workspace = line_zeros(workspace_lanes(model.n_bodies, model.nq, model.nv), poison=True)
     values = line_zeros(STATE_SUMS + 3 * model.n_bodies)
     reduce_rows.ready(
@@ -294,12 +296,8 @@ def _looks(engine: Engine, m: PackedMetrics, block: Any, q: Floats, y: Floats) -
     model = engine.model.uncoupled
     looked = [np.zeros((len(q), 0))]
     if m.codes[sampling.TOUCH_NUMBERS] and model.flexible:
-        from skodyn.simulation.bent_looks import looks_of as bent_looks_of
-
         looked.append(bent_looks_of(model, q, np.ascontiguousarray(y[:, : model.nv])))
     elif m.contacts and engine.contacts is not None:
-        from skodyn.simulation.contact.contact_looks import looks_of  # few sweeps look at contacts
-
         watch = engine.contacts
         seen = looks_of(watch.tables, watch.evaluate(block.q, block.y))
         looked.append(seen.reshape(len(q), -1))
@@ -338,10 +336,7 @@ def _write_logs(
 
 def _write_log(worker: Worker, row: Floats, target: Path) -> bool:
     """A complete log under its name; False if a signal came in between."""
-    from skodyn.io import checkpoint
-    from skodyn.io.model_record import with_visuals
     from skodyn.scenario.running import plan_of
-    from skodyn.simulation import session
 
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_suffix(".writing.h5")

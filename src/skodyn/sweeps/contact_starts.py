@@ -69,7 +69,7 @@ def _suspects(
 def _gaps(model: Model, tables: ContactTables, runs: PackedRuns) -> Floats:
     """(runs, points); infinite where a start is beyond all numbers, which is said elsewhere."""
     tree = model.uncoupled.opened
-    q = np.array([model.expand_q(one) for one in runs.q]) if model.mimics else runs.q
+    q = model.coupling.expand_q(runs.q)
     work = line_zeros(workspace_lanes(tree.n_bodies, tree.nq, tree.nv), poison=True)
     out = np.empty((len(runs), tables.n_points, rows.ROW))
     rest = rows.States(np.zeros(0), np.zeros(tree.nv), np.zeros(tables.n_bristles))

@@ -140,7 +140,8 @@ class DesignReader:
             return []
         for value in values:
             if isinstance(value, int) and not _is_exact(value):
-                problem = f"{label} has the value {shown(value, 40)}, which is no number of 64 bits"
+                given = shown(value, 40)
+                problem = f"{label} has the value {given}, which is not a number of 64 bits"
                 self.fault(label, problem, "give a smaller one.")
                 return []
         return list(values)

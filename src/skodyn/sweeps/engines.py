@@ -27,6 +27,7 @@ from skodyn.cores import core_count
 from skodyn.errors import SkodynError
 from skodyn.jit import cache_folder
 from skodyn.simulation.methods import method_named
+from skodyn.sweeps.row_metrics import reduce_rows
 from skodyn.typing import EngineName
 from skodyn.wording import argument
 
@@ -214,6 +215,8 @@ def check_engine(name: str, workers: int | None, scheduler: Any) -> None:
     if scheduler is not None and name != "dask":
         what = f"{argument('scheduler')} is for the dask engine, not for {name}"
         raise SkodynError(f"{what}; choose the engine dask.")
+    if name == "dask":
+        _import_distributed()
 
 
 def open_engine(
@@ -253,8 +256,6 @@ def warm(methods: tuple[str, ...], alone: bool = False) -> None:
 
     alone: fixed steps too are taken by one run at a time, as a thermostat has it.
     """
-    from skodyn.sweeps.row_metrics import reduce_rows
-
     with _locked():
         for method in methods:
             known = method_named(method)

@@ -23,6 +23,8 @@ from skodyn.lanes import LANES, WIDTH_1, WIDTH_N_OWN_PARAMETERS, PartAtWidths, W
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.layout import LOOPS
 from skodyn.simulation import sampling
+from skodyn.simulation.bent_looks import LOOK_AT_BENT
+from skodyn.simulation.contact.contact_looks import LOOK_AT_CONTACTS
 from skodyn.simulation.contact.implicit_tables import contacts_at
 from skodyn.simulation.control.control_calls import sample_start
 from skodyn.simulation.control.control_tables import ControlTables
@@ -168,9 +170,6 @@ class LaneBatch:
 
     def _look(self) -> tuple[PartAtWidths, int]:
         """The part that looks, and where its codes begin."""
-        from skodyn.simulation.bent_looks import LOOK_AT_BENT  # few sweeps look at any of these
-        from skodyn.simulation.contact.contact_looks import LOOK_AT_CONTACTS
-
         if is_bent(self.runs.tree):
             return LOOK_AT_BENT, 0
         contacts = contacts_at(self.runs.codes) if self.metrics.contacts else 0

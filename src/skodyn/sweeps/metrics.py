@@ -162,7 +162,7 @@ def _one(label: Subject, entry: Any, faults: list[Fault]) -> Metric | None:
 def _check(label: Subject, metric: Metric, faults: list[Fault]) -> None:
     crossing, drift = metric.kind == "crossing", metric.kind == "energy_drift"
     if drift and metric.of:
-        problem = f"{label}.of is not for energy_drift, which speaks of energy"
+        problem = f"{label}.of is not for energy_drift, which is always of energy"
         faults.append(label.fault(problem, "leave it out.", "of", metric.of))
     if not drift and not metric.of:
         remedy = 'give of, for example of = "energy".'
@@ -225,13 +225,13 @@ def _flexible_faults(
 ) -> list[Fault]:
     """What is looked at takes the place of contacts and frames."""
     if model.flexible and frames_of({"": metric}, model):
-        problem = f"{label}: frames are no metrics of models with flexible bodies"
+        problem = f"{label}: models with flexible bodies have no positions of frames as metrics"
         remedy = "use the position of a body, or give the bodies segments."
         return [label.fault(problem, remedy, "of", metric.of)]
     of_contact = isinstance(metric.of, str) and metric.of.startswith("contact.")
     if not (model.flexible and of_contact and forces is not None and forces.contacts):
         return []
-    problem = f"{label}: contacts are no metrics of models with flexible bodies"
+    problem = f"{label}: models with flexible bodies have no contacts as metrics"
     return [label.fault(problem, "use energy, position.…, q.…, v.…, work.", "of", metric.of)]
 
 

@@ -151,7 +151,7 @@ def _sorted(paths: Sequence[Path], indices: list[Index]) -> list[tuple[Part, Ind
     faults, found = [], {}
     for path, index in zip(paths, indices, strict=True):
         if "part" not in index.file["study"]:
-            raise LogError(f"{path} is no part of a sweep; give what `sweep run --part` wrote.")
+            raise LogError(f"{path} is not part of a sweep; give what `sweep run --part` wrote.")
         part = Part(*json.loads(index.text("part"))["part"])
         other = [name for name in _SAME if index.text(name) != indices[0].text(name)]
         if other:

@@ -136,7 +136,7 @@ def _look_at(
             )
             for k in bad
         ],
-        f"values of {name} that are no numbers",
+        f"values of {name} that are not numbers",
     )
     least, most = int(np.argmin(column)), int(np.argmax(column))
     if column[least] < scan.low[i]:

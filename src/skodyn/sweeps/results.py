@@ -19,10 +19,11 @@ from skodyn.looks import Picture, look
 from skodyn.simulation.loop import explain
 from skodyn.sweeps.batch import CRASHED, FAILED, FINISHED, PENDING, REFUSED, log_path
 from skodyn.sweeps.index import Index, open_index
+from skodyn.sweeps.metric_units import unit_of
 from skodyn.sweeps.packing import Packer
 from skodyn.sweeps.scenario_data import to_toml
 from skodyn.sweeps.stored_study import stored_study
-from skodyn.typing import Floats
+from skodyn.typing import Floats, TableValue
 
 if TYPE_CHECKING:
     import xarray
@@ -124,6 +125,17 @@ class Sweep:
         return self._labels("metric")
 
     @cached_property
+    def metric_units(self) -> tuple[str, ...]:
+        """The unit of each metric; empty where it has none or is not known, as of a function."""
+        given = json.loads(self._index.text("metrics"))
+        own = json.loads(self._index.text("functions"))
+        try:
+            model = self.packer.base.model
+        except SkodynError:  # a package or file that the sweep needs is not there
+            return ("",) * len(self.metric_names)
+        return tuple("" if n in own else unit_of(given[n], model) for n in self.metric_names)
+
+    @cached_property
     def points(self) -> Floats:
         """(runs, parameters)."""
         return np.asarray(self._index.file["points"][:])
@@ -179,7 +191,7 @@ class Sweep:
         """What turns a row of values into a packed run."""
         return Packer(stored_study(self._index, {}))
 
-    def values(self, run: int) -> dict[str, Any]:
+    def values(self, run: int) -> dict[str, TableValue]:
         """The parameters of one run by path."""
         return self.packer.study.values(self._index.file["points"][run])
 

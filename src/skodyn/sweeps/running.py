@@ -44,7 +44,7 @@ def plan_sweep(
         return make_plan(given, {**table, **more})
     table = {key: value for key, value in table.items() if key not in ("grid", "designs")}
     if isinstance(parameters, str | os.PathLike):
-        problem = f"sk.sweep: parameters is {os.fspath(parameters)!r}, which is no mapping"
+        problem = f"sk.sweep: parameters is {os.fspath(parameters)!r}, which is not a mapping"
         raise ArgumentError(problem, "give paths with their values, and the index as out=….")
     if isinstance(parameters, Mapping):
         table |= {"designs": [parameters]} if "kind" in parameters else {"grid": dict(parameters)}

@@ -8,6 +8,7 @@ from typing import Any
 
 from skodyn.sweeps.metrics import Metric
 from skodyn.sweeps.scenario_data import Data
+from skodyn.typing import TableValue
 
 __all__ = ["Study"]
 
@@ -29,7 +30,7 @@ class Study:
     folder: Path = Path()  # where files of metrics are looked for
     visuals: str = "{}"  # shapes to look at, for full logs; no run depends on them
 
-    def values(self, row: Any) -> dict[str, Any]:
+    def values(self, row: Any) -> dict[str, TableValue]:
         """The values of one point by path, labels in place of their numbers."""
         return {
             name: self.labels[name][int(x)] if name in self.labels else float(x)

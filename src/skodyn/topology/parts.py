@@ -42,13 +42,13 @@ class Partition(Generic[Nodes]):
     graph: Tree | Digraph
 
     @property
-    def subgraphs(self) -> tuple[Subgraph[Any], Subgraph[Any], Subgraph[Any]]:
+    def subgraphs(self) -> tuple[Subgraph[Hashable], Subgraph[Hashable], Subgraph[Hashable]]:
         """The induced subgraphs 𝒞, 𝔖 and 𝒫, in this order; each is path-induced."""
         child, own, parent = (self._induced(part) for part in (self.child, self.own, self.parent))
         return child, own, parent
 
     @property
-    def connecting_edges(self) -> tuple[tuple[Any, Any], ...]:
+    def connecting_edges(self) -> tuple[tuple[Hashable, Hashable], ...]:
         """The edges that are in none of the three: from `own` to `child`, `parent` to `own`.
 
         In a tree there are no others (eq. 22). In a digraph a node of `child` may have a parent in

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from skodyn.conventions import GROUND
 from skodyn.dynamics.contact_functions import contact_forces
 from skodyn.errors import SkodynError
-from skodyn.io.trajectory import Trajectory
+from skodyn.io.trajectory import Trajectory, forces_of
 from skodyn.model.model import Model
 from skodyn.model.properties import JointProperties
 from skodyn.scenario import parse_scenario
@@ -41,8 +41,9 @@ Floats = NDArray[np.float64]
 
 def acting_in(trajectory: Trajectory) -> Forces | None:
     """The forces of a run: those it was given, or those of its scenario; None if nobody knows."""
-    if trajectory.acting is not None:
-        return trajectory.acting  # type: ignore[no-any-return]
+    forces = forces_of(trajectory)
+    if isinstance(forces, Forces):
+        return forces
     if not trajectory.scenario_text:
         return None
     folder = trajectory.provenance.get("scenario_folder", ".")

@@ -19,7 +19,7 @@ from skodyn.view.camera import Camera
 from skodyn.view.drawing import Painter
 from skodyn.view.recording import Recording
 
-__all__ = ["FORMATS", "LONGEST", "chosen_speed", "ffmpeg_program", "film"]
+__all__ = ["FORMATS", "LONGEST", "chosen_speed", "ffmpeg_program", "film", "film_program"]
 
 LONGEST = 8.0
 """Seconds of film; a longer run is shown faster unless a speed is asked for."""
@@ -74,9 +74,7 @@ def film(
     progress is told of frames done, and of all. camera: what to follow, from where. span: the
     stretch of time that is shown. kind: gif, mp4 or webm; the last two need ffmpeg.
     """
-    if kind not in FORMATS:
-        raise SkodynError(f"Films of kind {kind!r} are not made; choose gif, mp4 or webm.")
-    program = ffmpeg_program() if kind != "gif" else ""
+    program = film_program(kind)
     start, end = _stretch(recording, span)
     pace = speed or chosen_speed(end - start)
     count = max(1, round((end - start) / pace * fps))
@@ -85,6 +83,15 @@ def film(
     if kind == "gif":
         return _gif(reel, fps, progress)
     return _encoded(reel, fps, progress, (program, kind))
+
+
+def film_program(kind: str) -> str:
+    """ffmpeg, for films that need it; a SkodynError if anything that such a film needs is missing,
+    before there is work to be lost."""
+    if kind not in FORMATS:
+        raise SkodynError(f"Films of kind {kind!r} are not made; choose gif, mp4 or webm.")
+    _pillow()
+    return ffmpeg_program() if kind != "gif" else ""
 
 
 def _stretch(recording: Recording, span: tuple[float | None, float | None]) -> tuple[float, float]:

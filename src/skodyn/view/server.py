@@ -48,16 +48,16 @@ class _Handler(BaseHTTPRequestHandler):
             return
         length = self.headers.get("Content-Length", "")
         if self.path != "/control" or self.talk is None:
-            self._answer(404, "Nobody listens here.")
+            self._answer(404, "Messages are not taken at this address.")
         elif self.headers.get("Content-Type") != "application/json":
             self._answer(415, "Send application/json.")
         elif not length.isdigit() or int(length) > _LONGEST:
-            self._answer(413, "Send a short message.")
+            self._answer(413, "The message has no length, or is too long.")
         else:
             try:
                 said = json.loads(self.rfile.read(int(length)))
             except ValueError:
-                self._answer(400, "That is no JSON.")
+                self._answer(400, "The message is not JSON.")
                 return
             wrong = self.talk.take(said)
             self._answer(400 if wrong else 200, wrong)
@@ -69,7 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
         origin = self.headers.get("Origin", "http://localhost").split("://")[-1].rsplit(":", 1)[0]
         if host in own and origin in own:
             return True
-        self._answer(403, "Ask for 127.0.0.1.")
+        self._answer(403, "Only requests to 127.0.0.1 are answered.")
         return False
 
     def _stream(self, talk: Talk) -> None:

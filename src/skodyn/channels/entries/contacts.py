@@ -29,7 +29,7 @@ _TITLES = {
 
 def no_contacts(_model: Model | None = None) -> Fault:
     """What a run without contacts answers."""
-    problem = "Channel 'contacts' speaks of contacts, and this run has none"
+    problem = "Channel 'contacts' needs contacts, and this run has none"
     return Fault(problem, "give it contacts, or leave it out.", ("channels",), "contacts")
 
 

@@ -22,7 +22,7 @@ def _labels(model: Model) -> Labels:
 def _fault(model: Model) -> Fault | None:
     if model.flexible:
         return None
-    problem = f"Channel 'deflection' speaks of bodies with modes, and model {model.name!r} has none"
+    problem = f"Channel 'deflection' needs bodies with modes, and model {model.name!r} has none"
     return Fault(problem, "leave it out.", ("channels",), "deflection")
 
 

@@ -24,7 +24,7 @@ def _fault(model: Model) -> Fault | None:
             problem, "log 'deflection', or give them segments.", ("channels",), "frame_poses"
         )
     if not model.frames:
-        problem = f"Channel 'frame_poses' speaks of named frames, and model {model.name!r} has none"
+        problem = f"Channel 'frame_poses' needs named frames, and model {model.name!r} has none"
         return Fault(
             problem, "add frames to the model, or log 'poses'.", ("channels",), "frame_poses"
         )

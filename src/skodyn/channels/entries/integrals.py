@@ -16,7 +16,7 @@ __all__ = ["INTEGRALS", "labelled_integrals", "no_integrals"]
 
 def no_integrals(_model: Model | None = None) -> Fault:
     """What a run without any answers."""
-    problem = "Channel 'integrals' speaks of integrals of controllers, and this run has none"
+    problem = "Channel 'integrals' needs integrals of controllers, and this run has none"
     remedy = "give a servo ki, or a controller integrals, or leave it out."
     return Fault(problem, remedy, ("channels",), "integrals")
 

@@ -26,7 +26,7 @@ def _fault_of(channel: str) -> Any:
     def fault(model: Model) -> Fault | None:
         if model.has_loops:
             return None
-        problem = f"Channel {channel!r} speaks of loops, and model {model.name!r} has none"
+        problem = f"Channel {channel!r} needs loops, and model {model.name!r} has none"
         return Fault(problem, "leave it out.", ("channels",), channel)
 
     return fault

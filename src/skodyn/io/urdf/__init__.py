@@ -118,7 +118,7 @@ class UrdfFile:
 
     def _note_unused(self, top: Element) -> None:
         if "name" not in top.attributes:
-            self.findings.note("The robot has no name; it is called like its file.")
+            self.findings.note("The robot has no name; it gets the name of its file.")
         for child in top.children:
             if child.tag in _NOT_USED:
                 whose = child.attributes.get("name") or child.attributes.get("reference")

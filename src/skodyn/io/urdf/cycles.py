@@ -25,7 +25,7 @@ def check_ends(ties: Sequence[Tie], links: Mapping[str, Link], findings: Finding
         for role, end in (("predecessor", tie.predecessor), ("successor", tie.successor)):
             if end.link and end.link not in links:
                 remedy = spelling.remedy(end.link, "name a link of this robot")
-                what = f"{tie.owner}: its {role} {end.link!r} is no link"
+                what = f"{tie.owner}: its {role} {end.link!r} is not a link"
                 findings.fault(tie.line, what, remedy, tie.owner.at(role), end.link)
     return [tie for tie in ties if tie.predecessor.link in links and tie.successor.link in links]
 
@@ -56,7 +56,7 @@ def _check_angles(
             kind = f"is {many.type} and has more than one coordinate"
             why = f"joint {many.name!r} on the way to {end!r} {kind}"
         elif len(kinds) > 1:
-            why = f"the joints on the way to {end!r} turn and slide, so that their sum is none"
+            why = f"the joints on the way to {end!r} turn and slide, and their sum means nothing"
         else:
             continue
         whose = coupling.owner

@@ -42,7 +42,7 @@ def _check_ends(links: dict[str, Link], joints: Sequence[UrdfJoint], findings: F
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name and name not in links:
                 remedy = spelling.remedy(name, "add that link, or name another")
-                problem = f"{joint.owner}: its {role} {name!r} is no link"
+                problem = f"{joint.owner}: its {role} {name!r} is not a link"
                 findings.fault(joint.line, problem, remedy, joint.owner.at(role), name)
     return all(joint.parent and joint.child for joint in joints)
 

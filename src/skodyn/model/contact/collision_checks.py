@@ -152,7 +152,7 @@ def shape_faults(shape: Any, whose: Subject) -> list[Fault]:
     """What is wrong with the numbers of a shape."""
     if not isinstance(shape, _TYPES):
         kinds = ", ".join(kind.__name__ for kind in _TYPES)
-        return [whose.fault(f"{whose}: {shown(shape)} is no shape", f"give one of {kinds}.")]
+        return [whose.fault(f"{whose}: {shown(shape)} is not a shape", f"give one of {kinds}.")]
     if isinstance(shape, Mesh):
         return _mesh_faults(shape, whose)
     if isinstance(shape, HalfSpace):

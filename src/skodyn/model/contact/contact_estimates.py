@@ -102,11 +102,11 @@ def from_solref(
     known = [x for x in surfaces if x is not None and not isinstance(x, Proximity)]
     compliance = sum(x.invweight for x in known)
     if not known or compliance <= 0.0:
-        what = 'solref = "estimate" speaks of moving geoms of an MJCF file, and these are none'
+        what = 'solref = "estimate" is for moving geoms of an MJCF file, and these are others'
         return Estimate(problem=what, remedy="give stiffness.")
     surface = mixed(known[0], known[-1])
     if surface.solref[0] == 0.0:
-        what = f"solref {surface.solref[0]:g} {surface.solref[1]:g} is no spring"
+        what = f"solref {surface.solref[0]:g} {surface.solref[1]:g} is not a spring"
         return Estimate(problem=what, remedy="give stiffness.")
     depth, moving = rest_depth(surface, gravity or 9.81)
     stiffness = (gravity or 9.81) / (compliance * depth)
@@ -188,7 +188,7 @@ def _missing(surface: Surface | None) -> Iterator[str]:
     if surface.stiffness is None:
         yield "lacks drake:point_contact_stiffness"
     elif not surface.stiffness > 0.0:
-        yield f"has drake:point_contact_stiffness {surface.stiffness:g}, which is no spring"
+        yield f"has drake:point_contact_stiffness {surface.stiffness:g}, which is not a spring"
     if surface.dissipation is None:
         yield "lacks drake:hunt_crossley_dissipation"
 

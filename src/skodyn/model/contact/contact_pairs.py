@@ -72,7 +72,7 @@ def find_pairs(model: Model, contacts: Sequence[Contact]) -> tuple[Pair, ...]:
     for number, given in enumerate(contacts):
         if not isinstance(given, Contact):
             faults.append(
-                Fault(f"{shown(given)} is no contact", "give Contact(a, b, stiffness=…).")
+                Fault(f"{shown(given)} is not a contact", "give Contact(a, b, stiffness=…).")
             )
             continue
         whose = subject_of(given)

@@ -80,7 +80,7 @@ def _of_numbers(beam: Beam, whose: Subject) -> list[Fault]:
 
 
 def _of_scale(beam: Beam, whose: Subject) -> list[Fault]:
-    """Numbers that are sound one by one, and together give what floating point does not hold."""
+    """Numbers that are valid one by one, and together give what floating point does not hold."""
     inside = _Inside(whose, "beam")
     for what, exponent, unit in _scales(beam.numbers):
         if not abs(exponent) <= _exponent(_FAR):
@@ -168,7 +168,7 @@ def _check_counts(beam: Beam, inside: _Inside) -> None:
     for key, count in beam.modes.items():
         if key not in DIRECTIONS:
             otherwise = f"the directions are {', '.join(DIRECTIONS)}"
-            deeper.say(str(key), "is no direction", Spelling(DIRECTIONS).remedy(key, otherwise))
+            deeper.say(str(key), "is not a direction", Spelling(DIRECTIONS).remedy(key, otherwise))
         elif type(count) is not int or not 0 <= count <= MOST_MODES:
             deeper.found(key, count, f"give a whole number from 0 to {MOST_MODES}.")
         elif count and key in needs and not _has(beam, needs[key]):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from skodyn.model.keys import numbers
 from skodyn.model.keywords import fields_checked
 from skodyn.model.products import total
+from skodyn.typing import TableValue
 
 __all__ = ["BEAM_KEYS", "DIRECTIONS", "Beam", "BeamNumbers", "beam_of", "plainly"]
 
@@ -104,12 +105,12 @@ class Beam:
         """Mass, stiffness and inertia, whichever way they were given."""
         return _by_section(self) if self.section is not None else _as_given(self)
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, TableValue]:
         """The table `flexible` of a model file that says the same; what was left out is not in."""
         beam = {key: plainly(getattr(self, key)) for key in BEAM_KEYS}
         both = ("bending_stiffness", "rotary_inertia")
         beam |= {key: list(_pair(beam[key])) for key in both if beam[key] is not None}
-        said: dict[str, Any] = {"beam": {k: v for k, v in beam.items() if v is not None}}
+        said: dict[str, TableValue] = {"beam": {k: v for k, v in beam.items() if v is not None}}
         said |= {k: plainly(getattr(self, k)) for k in ("modes", "segments") if getattr(self, k)}
         said |= {"damping": plainly(self.damping), "stiffening": self.stiffening}
         said |= {"nodes": dict(self.nodes)} if self.nodes else {}

@@ -73,7 +73,7 @@ def reference_faults(described: ModelBuilder, flexible: Mapping[str, Any]) -> li
     modal = [name for name, body in flexible.items() if not _is_segmented(body.flexible)]
     if described.mimics and modal:
         whose = subject("Body", modal[0])
-        problem = f"{whose.words}: bodies with modes do not go together with mimic joints"
+        problem = f"{whose.words}: bodies with modes cannot be combined with mimic joints"
         remedy = "give it segments instead of modes, or the joints a coupling instead."
         faults.append(whose.fault(problem, remedy, "flexible"))
     return faults

@@ -34,7 +34,7 @@ def with_flexible(
     rigid: the same with these bodies as they are undeformed. attached: the node of its parent that
     a body hangs on, by body.
     """
-    rigid.refuse_mimics("a model with flexible bodies")
+    rigid._refuse_mimics("a model with flexible bodies")
     modes = np.array([flexible[b].modes if b in flexible else 0 for b in rigid.body_names])
     before = np.cumsum(modes) - modes
     indices = rigid.indices.copy()
@@ -70,7 +70,7 @@ def flexible_numbers(model: Model) -> Floats:
 
 def flexible_trees(model: Model) -> Whole:
     """The two trees of a model with flexible bodies, and the table behind them."""
-    rows = model.manifold_indices
+    rows = model._manifold_indices
     first = np.concatenate((_sizes(model, len(rows)), rows.reshape(-1)))
     second = np.concatenate((_sizes(model, model.n_bodies), model.indices.reshape(-1)))
     first[layout.FULL], second[layout.FLEXIBLE] = first.size, second.size

@@ -97,7 +97,7 @@ class _Given:
         self.faults: list[Fault] = []
         places = as_floats(nodes)
         if places is None or places.ndim != 2 or places.shape[1] != 3:
-            self._say("nodes", "nodes are no rows of three numbers", "give shape (n, 3).")
+            self._say("nodes", "nodes are not rows of three numbers", "give shape (n, 3).")
             return
         self.count, self.modes = len(places), modes
         self.stiffness, self.mass = (sparse.csc_array(a) for a in (stiffness, mass))
@@ -124,7 +124,7 @@ class _Given:
         self.ratio = ratio
         drawn = as_floats(faces) if faces is not None else np.zeros((0, 3))
         if drawn is None or drawn.ndim != 2 or drawn.shape[1] != 3:
-            self._say("faces", "faces are no rows of three nodes", "give shape (f, 3).")
+            self._say("faces", "faces are not rows of three nodes", "give shape (f, 3).")
         elif drawn.size and not (drawn.min() >= 0 and drawn.max() < self.count):
             self._say("faces", "faces name nodes that are not there", "count nodes from 0.")
         self.faces = drawn

@@ -138,7 +138,7 @@ class _One:
         if factor is None or factor.shape != () or not abs(factor) <= LARGEST:
             self._fault("terms", whose, "give a finite number.")
         elif factor == 0.0:
-            self._fault("terms", f"{whose}, with which it has no part in it", "take it away.")
+            self._fault("terms", f"{whose}, which leaves it out", "take it away.")
         else:
             return float(factor)
         return 0.0
@@ -154,7 +154,7 @@ class _One:
         if not isinstance(name, str) or name not in self.joints:
             guess = name if isinstance(name, str) else None
             remedy = self.spelling.remedy(guess, "name a joint of the model")
-            self._fault(key, f"{says}, which is no joint", remedy)
+            self._fault(key, f"{says}, which is not a joint", remedy)
             return
         joint = self.joints[name]
         if is_joint(joint) and (joint.nq, joint.nv) != (1, 1):

@@ -72,7 +72,7 @@ def _check_ends(
             faults.append(whose.fault(f"{whose.words}: it has no {key}", f"{otherwise}.", key))
         elif not isinstance(body, str) or (body not in known and body != GROUND):
             remedy = spelling.remedy(body if isinstance(body, str) else None, otherwise)
-            faults.append(whose.found(key, body, remedy, ", which is no body"))
+            faults.append(whose.found(key, body, remedy, ", which is not a body"))
     if len(faults) == before and loop.body_a == loop.body_b:
         problem = f"{whose.words}: body_a and body_b are both {loop.body_a!r}"
         remedy = "join two bodies that can move against each other."

@@ -126,7 +126,7 @@ def _group_words(model: Model, group: DescribedGroup) -> str:
     words = f"{_members(model, group)}: {rows}, {group.redundant or 'none'} redundant"
     words += f"; mobility {group.mobility} ({listed(group.joints, 6)}, on {group.parent!r})"
     if group.dofs > _LARGE:
-        words += f"; {group.dofs} degrees of freedom in one group may take their time"
+        words += f"; {group.dofs} degrees of freedom in one group may be slow"
     return words
 
 

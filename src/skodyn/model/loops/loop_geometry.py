@@ -70,7 +70,7 @@ def constraint_rows(
     of what lies between there and the ground.
     """
     if numbers is None and members is None:
-        return model.loop_geometry.rows(model.check_q(q))
+        return model._loop_geometry.rows(model.check_q(q))
     every = list(constraints(model).values())
     chosen = every if numbers is None else [every[number] for number in numbers]
     return _geometry(model, chosen, members).rows(model.check_q(q))

@@ -41,5 +41,5 @@ def described_groups(model: Model) -> tuple[DescribedGroup, ...]:
             redundant=group.rows - group.rank,
             mobility=group.mobility,
         )
-        for group in model.loop_structure
+        for group in model._loop_structure
     )

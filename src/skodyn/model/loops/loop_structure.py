@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skodyn.errors import SkodynError
 from skodyn.model import layout
@@ -64,7 +65,7 @@ def find_structure(model: Model) -> tuple[GroupStructure, ...]:
     """The groups of a model in the order of their parents, each with its plan."""
     like = _LIKE.get()
     known = _known_structure(model, like) if like is not None and like is not model else None
-    return known or _planned(model, model.loop_samples)
+    return known or _planned(model, model._loop_samples)
 
 
 def _known_structure(model: Model, like: Model) -> tuple[GroupStructure, ...] | None:
@@ -72,11 +73,11 @@ def _known_structure(model: Model, like: Model) -> tuple[GroupStructure, ...] | 
     if not np.array_equal(model.indices, like.indices) or model.loop_names != like.loop_names:
         return None
     try:
-        near = closed_near(model, like.loop_samples[0])
+        near = closed_near(model, like._loop_samples[0])
         made = _planned(model, [near]) if near is not None else None
     except SkodynError:  # the other one cannot be closed
         return None
-    return like.loop_structure if made == like.loop_structure else None
+    return like._loop_structure if made == like._loop_structure else None
 
 
 def _planned(model: Model, samples: Sequence[Floats]) -> tuple[GroupStructure, ...]:
@@ -215,7 +216,7 @@ def scaled_rows(
     model: Model, q: Floats, constraints: Sequence[int], members: Sequence[int], length: float
 ) -> dict[int, tuple[Floats, list[int]]]:
     """Rows and places in v of each constraint, with metres and radians made comparable."""
-    linear = model.linear_dofs
+    linear = model._linear_dofs
     found = {}
     for c, given in zip(constraints, constraint_rows(model, q, constraints, members), strict=True):
         dofs = [int(d) for d in given.dofs]
@@ -225,7 +226,7 @@ def scaled_rows(
     return found
 
 
-def linear_dofs(model: Model) -> Floats:
+def linear_dofs(model: Model) -> NDArray[np.bool_]:
     """Of each velocity, whether it is that of a length."""
     flags: list[bool] = []
     for name, joint in zip(model.body_names, model.joints, strict=True):

@@ -58,7 +58,7 @@ def group_length(model: Model, members: Sequence[int], numbers: Iterable[int]) -
 
 def loop_systems(model: Model) -> tuple[LoopSystem, ...]:
     """The systems of all groups; made once for a model."""
-    return model.loop_systems
+    return model._loop_systems
 
 
 def find_systems(model: Model) -> Iterator[LoopSystem]:
@@ -88,12 +88,12 @@ class LoopSystem:
         self.length = group_length(model, group.members, group.cycles)
         if model.flexible:
             self.q, self.dofs = np.arange(model.nq), np.arange(model.nv)
-            self.indices = model.manifold_indices
+            self.indices = model._manifold_indices
         else:
             self.q, self.dofs = _places(model, group.members)
             self.indices = _numbered_alone(model, group.members)
         self.modes = _modes(model)[self.dofs]
-        self.unit = np.where(model.linear_dofs[self.dofs], self.length, 1.0)
+        self.unit = np.where(model._linear_dofs[self.dofs], self.length, 1.0)
         self.unit[self.modes] *= STIFF
         self.reach = 1.0 + total(norm(model.translation[k]) for k in group.members) / self.length
         first = self.geometry.rows(model.neutral())

@@ -62,7 +62,7 @@ class _Lanes:
 
 def loop_table(model: Model, base: int, first_lane: int = 0) -> NDArray[np.int64]:
     """The table, to be appended to `tree` at `base`; its lanes lie behind `first_lane` others."""
-    structure: tuple[GroupStructure, ...] = model.loop_structure
+    structure: tuple[GroupStructure, ...] = model._loop_structure
     out, lanes = _Writer(base), _Lanes(first_lane)
     header = out.add([0] * at.LOOP_HEADER)
     hooks = out.add(_hooks(model, structure))
@@ -145,7 +145,7 @@ def _plan(
     model: Model, group: GroupStructure, out: _Writer, lanes: _Lanes, place: int
 ) -> dict[int, dict[int, int]]:
     """Write a group with one of its plans."""
-    linear = model.linear_dofs
+    linear = model._linear_dofs
     first = {dof: i for i, dof in enumerate(group.dofs)}
     n, m = len(group.dofs), group.mobility
     wide = group.rank if group.range_space else m  # columns of X, or of W (loop_range.py)
@@ -264,14 +264,14 @@ def _constraints(
 ) -> int:
     """Write every constraint; how many rows all of them have."""
     numbers = {name: k for k, name in enumerate(model.body_names)}
-    parameters = model.parameters.size - model.loop_numbers
+    parameters = model.parameters.size - model._loop_numbers
     first_row = 0
     for c, loop in enumerate(model.loops.values()):
         kinds = [row.kind for row in closing_rows(loop.joint, loop.rotation_a, loop.rotation_b)]
         first = parameters + at.LOOP_NUMBERS
         places = [(kind, first + i * at.ROW_NUMBERS) for i, kind in enumerate(kinds)]
         kept = [
-            (kind, i if kind == IN_PLANE else places[i][1]) for kind, i in model.essential_rows[c]
+            (kind, i if kind == IN_PLANE else places[i][1]) for kind, i in model._essential_rows[c]
         ]
         a, b = (numbers.get(name, -1) for name in (loop.body_a, loop.body_b))
         path_a, path_b = _paths(model, a, b, slots[c])
@@ -330,13 +330,13 @@ def _alias(
 
 
 def _turns(model: Model, k: int) -> bool:
-    return not bool(model.linear_dofs[int(model.indices[k, layout.V_START])])
+    return not bool(model._linear_dofs[int(model.indices[k, layout.V_START])])
 
 
 def _step(model: Model, k: int, slots: Mapping[int, int]) -> list[int]:
     """A body of a path, the place of its first degree of freedom, and which are lengths."""
     first, count = (int(model.indices[k, column]) for column in (layout.V_START, layout.N_DOF))
-    linear = model.linear_dofs[first : first + count]
+    linear = model._linear_dofs[first : first + count]
     return [k, slots.get(first, 0), sum(1 << i for i in range(count) if linear[i])]
 
 

@@ -61,7 +61,7 @@ def essential_count(model: Model, c: int) -> int:
     """How many rows a loop or coupling has without those that say nothing."""
     if c >= len(model.loops):
         return 1
-    return sum(row_count(essential.kind) for essential in model.essential_rows[c])
+    return sum(row_count(essential.kind) for essential in model._essential_rows[c])
 
 
 def _of_loop(model: Model, loop: Loop, ends: tuple[int, int]) -> tuple[Essential, ...]:

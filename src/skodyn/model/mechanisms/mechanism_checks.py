@@ -75,7 +75,7 @@ def check_ends(described: ModelBuilder, faults: list[Fault]) -> bool:
             if not isinstance(body, str) or body not in known:
                 guess = body if isinstance(body, str) else None
                 remedy = spelling.remedy(guess, f"name a link or a body, or {GROUND!r}")
-                faults.append(whose.found(key, body, remedy, ", which is no body"))
+                faults.append(whose.found(key, body, remedy, ", which is not a body"))
                 unknown = True
         if not unknown and joint.body_a == joint.body_b:
             problem = f"{whose.words}: body_a and body_b are both {joint.body_a!r}"

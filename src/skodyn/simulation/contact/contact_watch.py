@@ -212,7 +212,7 @@ class ContactWatch:
             if dt * rate > HELD:
                 self.held.take(
                     dt * rate,
-                    f"friction of contact {label!r} answers at {rate:.3g} 1/s at t = {t:.6g} s, "
+                    f"friction of contact {label!r} reacts at {rate:.3g} 1/s at t = {t:.6g} s, "
                     f"too fast for dt = {dt:g}; use dt = {_below(HELD / rate):.1e}, or a smaller "
                     "tangential_stiffness and tangential_damping.",
                 )
@@ -248,7 +248,7 @@ class ContactWatch:
         if abs(imbalance) > (IMPLICIT_IMBALANCE if implicit else IMBALANCE):
             warnings.append(
                 f"contact_imbalance is {imbalance:.2g} of the largest energy: contacts are "
-                "integrated badly; use a smaller dt, or a smaller stiffness."
+                "not integrated accurately; use a smaller dt, or a smaller stiffness."
             )
         laws = [pair.from_file for pair in self.tables.pairs if pair.from_file]
         return {

@@ -57,6 +57,7 @@ __all__ = [
     "PASSES",
     "SWEEP",
     "TOLERANCE",
+    "changed_system",
     "iterate",
     "with_model",
 ]
@@ -142,9 +143,15 @@ def slope_at(work, system, implicit, places, h, share, known):
 @helper
 def with_model(system, model):
     """The system with another model."""
+    return changed_system(system, model, system.codes)
+
+
+@helper
+def changed_system(system, model, codes):
+    """The system with this model and these codes of forces."""
     return System(
         model,
-        system.codes,
+        codes,
         system.numbers,
         system.method,
         system.parts,

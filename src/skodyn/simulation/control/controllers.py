@@ -201,7 +201,7 @@ def refuse_result(function: Any, result: Any) -> None:
 
 def _returns(function: Any, what: str) -> str:
     return (
-        f"The controller {name_of(function)!r} returns {what}, which nobody reads; write the "
+        f"The controller {name_of(function)!r} returns {what}, which is not used; write the "
         "torques to its array, tau[i] = … or tau[i] += …, and return nothing."
     )
 

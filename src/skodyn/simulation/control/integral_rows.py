@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from skodyn.errors import ModelError
 from skodyn.model.model import Model
 from skodyn.simulation.control.control_records import INTEGRALS_COUNT, OWN_INTEGRALS
-from skodyn.simulation.element import Packed
-from skodyn.simulation.elements import FixmanForce, Forces
+from skodyn.simulation.element import Element, Packed
+from skodyn.simulation.elements import Controller, FixmanForce, Forces
 from skodyn.simulation.force_tables import ForceTables
 
 __all__ = ["has_integrals", "named_integrals"]
@@ -50,10 +49,10 @@ def _numbered(name: str, first: int, count: int) -> list[tuple[str, int]]:
     return [(f"{name}[{i}]", first + i) for i in range(count)]
 
 
-def _count(model: Model, element: Any) -> int:
+def _count(model: Model, element: Element) -> int:
     law = element.control_law(model)
-    if law is not None:
-        return int(law.integrals)
+    if isinstance(law, Controller):
+        return law.integrals
     if isinstance(element, FixmanForce):
         return 0
     return int(Packed(*element.pack(model.uncoupled)).integrals)

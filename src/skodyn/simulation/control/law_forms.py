@@ -46,7 +46,7 @@ def parameters_of(function: Any) -> tuple[str, ...]:
     if len(given) < len(FIRST) or unknown:
         what = f"has the parameters ({', '.join(given)})"
         if unknown:
-            what += f", and {unknown[0]!r} is none that it can have"
+            what += f", and {unknown[0]!r} is not one of its parameters"
         raise ControllerError(
             f"The controller {name_of(function)!r} {what}; write {FORM}, and behind it any of "
             f"{', '.join(NAMES[len(FIRST) :])}."

@@ -11,16 +11,21 @@ from skodyn.jit import helper
 from skodyn.kernels.mimics import full_model
 from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import fma, load_rows, parameter, select, splat, store_rows
+from skodyn.model.keys import ANY, BOOLEAN, POSITIVE_LIMIT, key
 from skodyn.simulation.element_tools import add_torque
 from skodyn.simulation.forces import COUNT, INTEGRAL, OFFSET
 
 __all__ = [
     "CURVE",
+    "INTEGRATING",
     "KNOTS",
+    "LARGEST",
     "LIMITED",
+    "PROPORTIONAL",
     "TARGET",
     "TARGET_VELOCITY",
     "VELOCITY_LIMIT",
+    "WEIGHT",
     "Integral",
     "drive",
     "held",
@@ -28,6 +33,11 @@ __all__ = [
     "limited_pid",
     "pid",
 ]
+
+PROPORTIONAL = key(ANY, "torque for each radian (force for each metre) away from the target")
+INTEGRATING = key(ANY, "torque for each rad·s of the integral of the error")
+LARGEST = key(POSITIVE_LIMIT, "largest torque or force, N·m or N")
+WEIGHT = key(BOOLEAN, "add what holds the system against gravity")
 
 KP, KD, KI, TARGET, TARGET_VELOCITY, TORQUE_LIMIT, VELOCITY_LIMIT, CURVE = range(8)
 """Where the numbers of a servo lie; a target that moves has a curve behind them."""

@@ -130,8 +130,8 @@ def sampled_law(servo: Any, model: Any, laws: tuple[Law, Law]) -> ServoLaw | Non
         )
     if servo.gravity_compensation and model.flexible:
         raise ModelError(
-            f"the servo of {joint!r} compensates gravity at its samples, and models with flexible "
-            "bodies do not tell a control law their dynamics",
+            f"the servo of {joint!r} compensates gravity at its samples, which models with "
+            "flexible bodies do not have",
             "leave out sample_time or gravity_compensation.",
         )
     packed: Packed = servo.pack(model.uncoupled)

@@ -156,7 +156,7 @@ class Controller(Element):
         return self
 
     def momentum_obstacle(self) -> str:
-        return "a controller may push from outside"
+        return "a controller may apply an external force"
 
 
 def flat_params(params: Any) -> list[float]:

@@ -19,6 +19,7 @@ from skodyn.model.joints import Joint
 from skodyn.model.keys import ANY, MOVING_JOINT, NOT_NEGATIVE, ROWS, SOME, TIMES, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
+from skodyn.simulation.control.law_forms import ControllerError
 from skodyn.simulation.element import Element, Packed
 from skodyn.simulation.forces import (
     FUNCTION,
@@ -210,7 +211,7 @@ class MotionTable(Motion):
         """One row of positions for each coordinate."""
         if driven.curved:
             what = f"joint {self.joint!r} is {driven.kind.type_name}: a spline through its "
-            raise ModelError(f"{what}quaternions is none", "give a MotionFunction.")
+            raise ModelError(f"{what}quaternions is not supported", "give a MotionFunction.")
         first = self.positions[0]
         driven.numbers("a position", first, driven.kind.nq)
         rows = np.array(self.positions, dtype=np.float64)
@@ -260,10 +261,6 @@ class MotionFunction(Motion):
         return [Packed(driven.body, given, 0, len(given), code=JOINT_FUNCTION)]
 
     def begins(self, model: Any) -> tuple[Floats, Floats]:
-        from skodyn.simulation.control.controllers import (
-            ControllerError,  # files without functions need none
-        )
-
         nq, nv = (getattr(_Driven.of(model, self.joint).kind, name) for name in ("nq", "nv"))
         out = np.full(nq + 2 * nv, np.nan)
         inner = getattr(self.function, "py_func", self.function)

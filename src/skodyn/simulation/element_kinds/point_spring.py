@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skodyn.conventions import GROUND
 from skodyn.jit import helper
 from skodyn.kernels.mimics import full_model
-from skodyn.lanes import fma, parameter, select, sqrt
+from skodyn.lanes import PartAtWidths
 from skodyn.model.keys import BODY_OR_WORLD, NOT_NEGATIVE, TITLE, VECTOR, key
 from skodyn.model.keywords import fields_checked
 from skodyn.registry import register
 from skodyn.simulation.arrow import Arrow
 from skodyn.simulation.bent_forces import BENT_SPRING, node_of, refuse_points
 from skodyn.simulation.element import ORIGIN, Element, Packed, place_of, point_of
-from skodyn.simulation.element_tools import add_force, numbers3, point_motion
+from skodyn.simulation.element_tools import add_force, numbers3, point_motion, spring_force
 from skodyn.simulation.forces import FIRST, OFFSET, OWN_PART, POINT_SPRING, SECOND
-from skodyn.spatial.linear3 import cross, dot, negate, scale, subtract
+from skodyn.spatial.linear3 import cross, negate
 from skodyn.typing import Floats
 
 Vector = Sequence[float]
@@ -34,14 +34,7 @@ def point_spring(work, system, at, f_ext):
     a, b, i = codes[at + FIRST], codes[at + SECOND], codes[at + OFFSET]
     arm_a, place_a, speed_a = point_motion(work, model, a, numbers3(work, numbers, i))
     arm_b, place_b, speed_b = point_motion(work, model, b, numbers3(work, numbers, i + 3))
-    line = subtract(place_b, place_a)
-    length = sqrt(dot(line, line))
-    away = length > 0.0
-    direction = scale(select(away, 1.0 / select(away, length, 1.0 + 0.0 * length), 0.0), line)
-    rate = dot(direction, subtract(speed_b, speed_a))
-    pull = parameter(work, numbers, i + 6) * (length - parameter(work, numbers, i + 8))
-    pull = fma(parameter(work, numbers, i + 7), rate, pull)
-    force = scale(pull, direction)
+    force = spring_force(work, numbers, i + 6, (place_a, speed_a), (place_b, speed_b))
     none = cross(force, force)
     add_force(work, f_ext, a, force, arm_a, none)
     add_force(work, f_ext, b, negate(force), arm_b, none)
@@ -93,6 +86,7 @@ class PointSpring(Element):
     type_name = "point_spring"
     on_bodies = True
     code = POINT_SPRING
+    part: ClassVar[PartAtWidths] = BENT_SPRING  # at a node; else it is in the common part
 
     @classmethod
     def check(cls, given: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -113,11 +107,6 @@ class PointSpring(Element):
             ends = [float(x) for x in (a, node_a, b, node_b)]
             return Packed(a, [*spring, *ends], code=OWN_PART)
         return Packed(a, [*point_a, *point_b, self.stiffness, self.damping, self.length], b)
-
-    @property
-    def part(self) -> Any:  # type: ignore[override]
-        """That of nodes; the others are inside of the common part."""
-        return BENT_SPRING
 
     def energy(self, model: Any, rotations: Floats, positions: Floats) -> Floats | None:
         if self.node_a or self.node_b:

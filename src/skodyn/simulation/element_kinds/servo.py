@@ -15,16 +15,20 @@ from skodyn.kernels.mimics import full_model
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import entry
 from skodyn.lanes import PartAtWidths, load_rows, parameter, parts_of, splat
-from skodyn.model.keys import ANY, BOOLEAN, JOINT, POSITIVE_LIMIT, key
+from skodyn.model.keys import ANY, JOINT, key
 from skodyn.model.keywords import fields_checked
 from skodyn.model.layout import Q_START, V_START
 from skodyn.registry import register
 from skodyn.simulation.arrow import Arrow
 from skodyn.simulation.control.clock import DELAY, Q_NOISE, SAMPLE_TIME, V_NOISE, sampling_faults
 from skodyn.simulation.control.pid_laws import (
+    INTEGRATING,
+    LARGEST,
     LIMITED,
+    PROPORTIONAL,
     TARGET,
     TARGET_VELOCITY,
+    WEIGHT,
     drive,
     integral_of,
     limited_pid,
@@ -109,25 +113,17 @@ class Servo(Element):
     """
 
     joint: str = field(metadata=key(JOINT, "which joint it drives"))
-    kp: float = field(
-        metadata=key(ANY, "torque for each radian (force for each metre) away from the target")
-    )
+    kp: float = field(metadata=PROPORTIONAL)
     kd: float = field(
         default=0.0, metadata=key(ANY, "torque for each rad/s away from `target_velocity`")
     )
-    ki: float = field(
-        default=0.0, metadata=key(ANY, "torque for each rad·s of the integral of the error")
-    )
+    ki: float = field(default=0.0, metadata=INTEGRATING)
     target: float = field(default=0.0, metadata=key(ANY, "coordinate to reach, rad or m"))
     target_velocity: float = field(
         default=0.0, metadata=key(ANY, "velocity to reach, rad/s or m/s")
     )
-    limit: float = field(
-        default=math.inf, metadata=key(POSITIVE_LIMIT, "largest torque or force, N·m or N")
-    )
-    gravity_compensation: bool = field(
-        default=False, metadata=key(BOOLEAN, "add what holds the system against gravity")
-    )
+    limit: float = field(default=math.inf, metadata=LARGEST)
+    gravity_compensation: bool = field(default=False, metadata=WEIGHT)
     sample_time: float = field(default=0.0, metadata=SAMPLE_TIME)
     delay: float = field(default=0.0, metadata=DELAY)
     q_noise: float = field(default=0.0, metadata=Q_NOISE)

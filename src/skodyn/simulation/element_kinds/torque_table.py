@@ -26,10 +26,8 @@ def table_time(work, numbers, i):
 
 
 @helper
-def torque_table(work, system, at, t, tau):
-    """Linear between the times, constant outside; `numbers` holds all times, then all torques."""
-    codes, numbers = system.codes, system.numbers
-    first, count = codes[at + OFFSET], codes[at + COUNT]
+def table_interval(work, numbers, first, count, t):
+    """(low, high): the times of a table between which t lies, or those nearest to it."""
     low, high = 0, count - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -37,6 +35,15 @@ def torque_table(work, system, at, t, tau):
             low = middle
         else:
             high = middle
+    return low, high
+
+
+@helper
+def torque_table(work, system, at, t, tau):
+    """Linear between the times, constant outside; `numbers` holds all times, then all torques."""
+    codes, numbers = system.codes, system.numbers
+    first, count = codes[at + OFFSET], codes[at + COUNT]
+    low, high = table_interval(work, numbers, first, count, t)
     start, end = table_time(work, numbers, first + low), table_time(work, numbers, first + high)
     part = (t - start) / (end - start) if end - start > 0.0 else 0.0
     part = min(max(part, 0.0), 1.0)

@@ -17,7 +17,6 @@ from skodyn.kernels.workspace import entry
 from skodyn.lanes import PartAtWidths, load_rows, parts_of
 from skodyn.model.keys import (
     ANY,
-    BOOLEAN,
     JOINT,
     NOT_NEGATIVE,
     NUMBERS,
@@ -32,8 +31,12 @@ from skodyn.registry import register
 from skodyn.simulation.control.clock import DELAY, Q_NOISE, SAMPLE_TIME, V_NOISE, sampling_faults
 from skodyn.simulation.control.pid_laws import (
     CURVE,
+    INTEGRATING,
     KNOTS,
+    LARGEST,
     LIMITED,
+    PROPORTIONAL,
+    WEIGHT,
     drive,
     integral_of,
     limited_pid,
@@ -131,15 +134,11 @@ class TrackingServo(Element):
     """
 
     joint: str = field(metadata=key(JOINT, "which joint it drives"))
-    kp: float = field(
-        metadata=key(ANY, "torque for each radian (force for each metre) away from the target")
-    )
+    kp: float = field(metadata=PROPORTIONAL)
     kd: float = field(
         default=0.0, metadata=key(ANY, "torque for each rad/s away from the target's velocity")
     )
-    ki: float = field(
-        default=0.0, metadata=key(ANY, "torque for each rad·s of the integral of the error")
-    )
+    ki: float = field(default=0.0, metadata=INTEGRATING)
     times: Sequence[float] | None = field(
         default=None, metadata=key(TIMES, "s; at rest before and after")
     )
@@ -158,16 +157,12 @@ class TrackingServo(Element):
     frequency: float | None = field(default=None, metadata=key(NOT_NEGATIVE, "of the sinusoid, Hz"))
     phase: float = field(default=0.0, metadata=key(ANY, "of the sinusoid, rad"))
     offset: float = field(default=0.0, metadata=key(ANY, "mean of the sinusoid, rad or m"))
-    limit: float = field(
-        default=math.inf, metadata=key(POSITIVE_LIMIT, "largest torque or force, N·m or N")
-    )
+    limit: float = field(default=math.inf, metadata=LARGEST)
     max_speed: float = field(
         default=math.inf,
         metadata=key(POSITIVE_LIMIT, "largest speed of the target, which is refused beyond"),
     )
-    gravity_compensation: bool = field(
-        default=False, metadata=key(BOOLEAN, "add what holds the system against gravity")
-    )
+    gravity_compensation: bool = field(default=False, metadata=WEIGHT)
     sample_time: float = field(default=0.0, metadata=SAMPLE_TIME)
     delay: float = field(default=0.0, metadata=DELAY)
     q_noise: float = field(default=0.0, metadata=Q_NOISE)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skodyn.errors import ModelError
 from skodyn.jit import helper
 from skodyn.kernels.workspace import ROTATION, body_slot, load_matrix
+from skodyn.lanes import PartAtWidths
 from skodyn.model.keys import BODY, TITLE, VECTOR, key, one_of
 from skodyn.model.keywords import fields_checked
 from skodyn.model.products import applied
@@ -82,6 +83,7 @@ class Wrench(Element):
     type_name = "wrench"
     on_bodies = True
     code = WRENCH_WORLD
+    part: ClassVar[PartAtWidths] = BENT_WRENCH  # at a node; else it is in the common part
 
     @classmethod
     def check(cls, given: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -102,11 +104,6 @@ class Wrench(Element):
             turned(model, self.body, x) if in_body else x for x in (self.force, self.moment)
         )
         return Packed(k, [*point, *force, *moment], code=WRENCH_BODY if in_body else WRENCH_WORLD)
-
-    @property
-    def part(self) -> Any:  # type: ignore[override]
-        """That of nodes; the others are inside of the common part."""
-        return BENT_WRENCH
 
     def _at_node(self, model: Any) -> Packed:
         refuse_points(model, self.body, self.point)

@@ -78,7 +78,15 @@ from skodyn.simulation.contact.implicit_joints import (
     keep_pushes,
     prepare_servos,
 )
-from skodyn.simulation.contact.implicit_newton import ACT, BEGIN, END, EXPAND, iterate, with_model
+from skodyn.simulation.contact.implicit_newton import (
+    ACT,
+    BEGIN,
+    END,
+    EXPAND,
+    changed_system,
+    iterate,
+    with_model,
+)
 from skodyn.simulation.contact.implicit_points import (
     end_points,
     keep_responses,
@@ -98,7 +106,7 @@ from skodyn.simulation.lane_loop import lane_steps
 from skodyn.simulation.lie import move_coordinates
 from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.method import Method, Setting
-from skodyn.simulation.structures import GRAVITY_PART, MIDPOINT, Effects, State, System, table
+from skodyn.simulation.structures import GRAVITY_PART, MIDPOINT, Effects, State, table
 from skodyn.simulation.systems.system import (
     F_EXT,
     FULL_Q,
@@ -136,18 +144,7 @@ def implicit_codes(system):
 @helper
 def explicit_system(system, implicit):
     """The system with those forces alone that are not solved for."""
-    return System(
-        system.model,
-        shift_pointer(implicit, implicit[EXPLICIT]),
-        system.numbers,
-        system.method,
-        system.parts,
-        system.memory,
-        system.places,
-        system.plain_parameters,
-        system.plain_numbers,
-        system.first_run,
-    )
+    return changed_system(system, system.model, shift_pointer(implicit, implicit[EXPLICIT]))
 
 
 @helper

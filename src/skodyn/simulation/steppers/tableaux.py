@@ -88,7 +88,8 @@ def _check_tableau(
             )
     numbers = [*weights, *nodes, *(a for row in rows for a in row)]
     if not np.isfinite(np.asarray(numbers, dtype=np.float64)).all():
-        raise StateError(f"The tableau of {name!r} has a number that is none", "give finite ones.")
+        what = f"The tableau of {name!r} has a number that is not finite"
+        raise StateError(what, "give finite ones.")
     total = float(sum(weights))
     if abs(total - 1.0) > 1e-9:
         raise StateError(f"The weights of {name!r} add up to {total!r}", "their sum must be 1.")

@@ -17,7 +17,7 @@ from skodyn.lanes import fma, parameter, shift_pointer, sincos, splat, store_row
 from skodyn.model.layout import N_DOF, Q_START, V_START
 from skodyn.model.manifold import integrate_free, integrate_spherical
 from skodyn.simulation.control.control_records import Dynamics, Law
-from skodyn.simulation.element_kinds.torque_table import table_time
+from skodyn.simulation.element_kinds.torque_table import table_interval, table_time
 from skodyn.simulation.element_tools import numbers3
 from skodyn.simulation.forces import (
     CODE,
@@ -58,13 +58,7 @@ def sine_motion(work, numbers, i, t):
 @helper
 def spline_motion(work, numbers, first, count, t):
     """All times, then six coefficients for each interval; at rest outside."""
-    low, high = 0, count - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if table_time(work, numbers, first + middle) <= t:
-            low = middle
-        else:
-            high = middle
+    low, high = table_interval(work, numbers, first, count, t)
     start, end = table_time(work, numbers, first + low), table_time(work, numbers, first + high)
     s = min(max(t - start, 0.0), end - start)
     inside = 1.0 if start <= t <= end else 0.0

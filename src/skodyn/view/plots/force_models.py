@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from skodyn.sko import (
 )
 from skodyn.view.plots import style
 from skodyn.view.signals import drawable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["MODELS", "explained", "force_picture"]
 
@@ -66,8 +69,9 @@ def _falling(model: Model, here: SKOModel) -> SKOModel:
     return SKOModel.from_packed(here.tree, here.weights, here.H, here.M, a, b)
 
 
-def force_picture(trajectory: Trajectory, joints: Sequence[str] = ()) -> Any:
+def force_picture(trajectory: Trajectory, joints: Sequence[str] = ()) -> Figure:
     """A matplotlib figure with a panel for each body; joints: names or patterns of joints."""
+    style.matplotlib_needed()
     model = trajectory.model
     chosen = _chosen(model, joints)
     if "vdot" not in trajectory.channels:
@@ -93,7 +97,7 @@ def force_picture(trajectory: Trajectory, joints: Sequence[str] = ()) -> Any:
         words = f"{model.name}: part of each joint's force that a force model explains"
         figure.suptitle(f"{words}   ·   {which}", x=0.01, ha="left", fontsize=10.5)
         figure.axes[-1].set_xlabel("time, s")
-    return figure
+    return cast("Figure", figure)
 
 
 def _count(model: Model, patterns: Sequence[str]) -> int:

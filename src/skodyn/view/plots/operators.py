@@ -23,6 +23,7 @@ def operator_picture(operator: Operator, *, order: str = "tips first", title: st
 
     order: "tips first", as the papers print, or "base first", as stacked vectors are.
     """
+    style.matplotlib_needed()
     table = BlockTable(operator, order)
     sizes = [
         [int(space.sizes[k]) for k in parts]

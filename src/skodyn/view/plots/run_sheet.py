@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from skodyn.errors import LogError
 from skodyn.io.trajectory import Trajectory
 from skodyn.view.plots import style
 from skodyn.view.signals import families
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["sheet"]
 
@@ -54,7 +57,7 @@ def sheet(
     title: str = "",
     start: float | None = None,
     end: float | None = None,
-) -> Any:
+) -> Figure:
     """A matplotlib figure: positions and velocities by joint, energy, momentum, joint forces, and
     what loops carry and how far they are open.
 
@@ -63,6 +66,7 @@ def sheet(
     patterns such as "left_*". places: bodies and frames whose positions are drawn, too. title: what
     stands at the head. start, end: the stretch of time to draw.
     """
+    style.matplotlib_needed()
     curves = _Curves(channels, joints, loops, places)
     runs = [_read(one, curves, start, end) for one in trajectories]
     rows = _rows(runs)
@@ -83,7 +87,7 @@ def sheet(
         _head(figure, trajectories, runs, channels)
         if title:
             figure.suptitle(title, x=0.01, ha="left", fontsize=10.5)
-    return figure
+    return cast("Figure", figure)
 
 
 def _read(trajectory: Trajectory, curves: _Curves, start: float | None, end: float | None) -> _Run:

@@ -6,7 +6,7 @@ on the diagonal are serial segments; what joins two segments has another colour.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from skodyn.model.model import Model
 from skodyn.sko import SKOModel, Sparsity, sparsity
 from skodyn.sko.sparsity_patterns import OPERATORS
 from skodyn.view.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["sparsity_picture"]
 
@@ -30,8 +33,9 @@ SYMBOLS = {  # the font of the plots lacks the letters that OPERATORS has
 }
 
 
-def sparsity_picture(model: Model | SKOModel) -> Any:
+def sparsity_picture(model: Model | SKOModel) -> Figure:
     """A matplotlib figure with a panel for each of ℰ, 𝔸, 𝓜, 𝓜⁻¹ and Ω."""
+    style.matplotlib_needed()
     zeros = sparsity(model)
     figure = style.new_figure(13.0, 3.4 if zeros.tree.n <= MOST_NAMES else 3.0)
     grid = figure.add_gridspec(1, len(OPERATORS))
@@ -41,7 +45,7 @@ def sparsity_picture(model: Model | SKOModel) -> Any:
         _legend(figure)
         words = f"{zeros.tree.n} nodes in {len(zeros.segments)} serial segments, tips first"
         figure.suptitle(f"{getattr(model, 'name', 'SKO model')}: {words}", x=0.01, ha="left")
-    return figure
+    return cast("Figure", figure)
 
 
 def _legend(figure: Any) -> None:

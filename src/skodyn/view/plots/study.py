@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from skodyn.errors import LogError
 from skodyn.view.plots import style
 from skodyn.view.signals import drawable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Study", "study_picture"]
 
@@ -34,6 +37,8 @@ class Study(Protocol):
     @property
     def metric_names(self) -> tuple[str, ...]: ...
     @property
+    def metric_units(self) -> tuple[str, ...]: ...
+    @property
     def points(self) -> Floats: ...
     @property
     def metrics(self) -> Floats: ...
@@ -49,10 +54,24 @@ class _Part:
 
     parameter_names: tuple[str, ...]
     metric_names: tuple[str, ...]
+    metric_units: tuple[str, ...]
     points: Floats
     metrics: Floats
     finished: NDArray[np.bool_]
     failed: NDArray[np.bool_]
+
+
+class _Metric(NamedTuple):
+    """One number for each run."""
+
+    name: str
+    unit: str
+    values: Floats
+
+    @property
+    def label(self) -> str:
+        """What stands along an axis."""
+        return f"{self.name} in {self.unit}" if self.unit else self.name
 
 
 def study_picture(
@@ -62,12 +81,13 @@ def study_picture(
     over: Sequence[str] = (),
     at: Mapping[str, float] | None = None,
     title: str = "",
-) -> Any:
+) -> Figure:
     """A matplotlib figure; metrics: which, the first few unless given.
 
     over: one or two parameters to draw over, the first two that vary unless given. at: values of
     others, at which runs are kept. title: what stands at the head.
     """
+    style.matplotlib_needed()
     chosen = _chosen(study, metrics)
     study = _at(study, at or {})
     varied = _over(study, over) or _varied(study)
@@ -76,17 +96,18 @@ def study_picture(
     grid = figure.add_gridspec(len(chosen), columns)
     with style.settings():
         for row, name in enumerate(chosen):
-            values = drawable(study.metrics[:, study.metric_names.index(name)])
-            _histogram(figure, grid[row, 0], name, values, study.finished)
+            which = study.metric_names.index(name)
+            metric = _Metric(name, study.metric_units[which], drawable(study.metrics[:, which]))
+            _histogram(figure, grid[row, 0], metric, study.finished)
             if len(varied) > 1:
-                _map(figure, grid[row, 1], name, values, study, varied[:2])
+                _map(figure, grid[row, 1], metric, study, varied[:2])
             for j, i in enumerate(varied[:2]):
                 place = grid[row, columns - min(len(varied), 2) + j]
-                _slice(figure, place, name, values, study, i)
+                _slice(figure, place, metric, study, i)
         words = [title] * bool(title) + [_head(study)]
         words += [f"{name} = {value:g}" for name, value in (at or {}).items()]
         figure.suptitle("   ·   ".join(words), x=0.01, ha="left")
-    return figure
+    return cast("Figure", figure)
 
 
 def _known(study: Study, name: str) -> int:
@@ -125,6 +146,7 @@ def _at(study: Study, values: Mapping[str, float]) -> Study:
     return _Part(
         study.parameter_names,
         study.metric_names,
+        study.metric_units,
         study.points[kept],
         study.metrics[kept],
         study.finished[kept],
@@ -179,15 +201,15 @@ def _levels(values: Floats) -> tuple[Floats, NDArray[np.int64]]:
     return (edges[:-1] + edges[1:]) / 2, which
 
 
-def _histogram(figure: Any, place: Any, name: str, values: Floats, finished: Any) -> None:
-    axes = style.panel(figure, place, name, "runs")
+def _histogram(figure: Any, place: Any, metric: _Metric, finished: Any) -> None:
+    axes, values = style.panel(figure, place, metric.name, "runs"), metric.values
     shown = values[finished & np.isfinite(values)]
     if len(shown):
         axes.hist(shown, bins=_bins(shown), color=style.COLOURS[0])
     else:
         style.say(axes, NO_NUMBER)
     left_out = int(finished.sum()) - len(shown)
-    axes.set_xlabel(name + (f" (no number in {left_out} runs)" if left_out else ""))
+    axes.set_xlabel(metric.label + (f" (no number in {left_out} runs)" if left_out else ""))
 
 
 def _bins(values: Floats) -> Floats:
@@ -200,13 +222,14 @@ def _bins(values: Floats) -> Floats:
     return np.linspace(low, high, min(40, max(5, int(np.sqrt(len(values))))) + 1)
 
 
-def _map(figure: Any, place: Any, name: str, values: Floats, study: Study, over: list[int]) -> None:
+def _map(figure: Any, place: Any, metric: _Metric, study: Study, over: list[int]) -> None:
     """The median by colour over two parameters; × where a run failed."""
+    values = metric.values
     names = [study.parameter_names[i] for i in over]
     (x, i), (y, j) = (_levels(study.points[:, k]) for k in over)
     cell = i * len(y) + j
     good = study.finished & np.isfinite(values)
-    axes = style.panel(figure, place, f"median of {name}", names[1])
+    axes = style.panel(figure, place, f"median of {metric.name}", names[1])
     axes.grid(False)
     axes.set_xlabel(names[0])
     lost = np.unique(cell[study.failed])
@@ -222,7 +245,7 @@ def _map(figure: Any, place: Any, name: str, values: Floats, study: Study, over:
     image = axes.pcolormesh(
         x, y, np.ma.masked_invalid(table.T), shading="nearest", cmap="cividis", rasterized=True
     )
-    figure.colorbar(image, ax=axes)
+    figure.colorbar(image, ax=axes, label=metric.unit)
 
 
 def _medians(values: Floats, cell: NDArray[np.int64], count: int) -> Floats:
@@ -235,8 +258,9 @@ def _medians(values: Floats, cell: NDArray[np.int64], count: int) -> Floats:
     return table
 
 
-def _slice(figure: Any, place: Any, name: str, values: Floats, study: Study, i: int) -> None:
+def _slice(figure: Any, place: Any, metric: _Metric, study: Study, i: int) -> None:
     """Median and middle 80 % along one parameter."""
+    values = metric.values
     levels, which = _levels(study.points[:, i])
     good = study.finished & np.isfinite(values)
     middle = np.full((3, len(levels)), np.nan)
@@ -244,7 +268,7 @@ def _slice(figure: Any, place: Any, name: str, values: Floats, study: Study, i: 
         part = values[good & (which == k)]
         if len(part):
             middle[:, k] = np.quantile(part, (0.1, 0.5, 0.9))
-    axes = style.panel(figure, place, f"{name}, median and middle 80 %", name)
+    axes = style.panel(figure, place, f"{metric.name}, median and middle 80 %", metric.label)
     if not good.any():
         style.say(axes, NO_NUMBER)
     axes.fill_between(levels, middle[0], middle[2], color=style.COLOURS[5], alpha=0.4, linewidth=0)

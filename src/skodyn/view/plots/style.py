@@ -17,6 +17,7 @@ __all__ = [
     "LINES",
     "check_target",
     "legend",
+    "matplotlib_needed",
     "new_figure",
     "no_ticks",
     "panel",
@@ -52,7 +53,8 @@ _SETTINGS = {
 }
 
 
-def _matplotlib() -> Any:
+def matplotlib_needed() -> Any:
+    """matplotlib, or a SkodynError that says how to install it; asked for before any work."""
     try:
         import matplotlib
     except ImportError:
@@ -65,13 +67,13 @@ def _matplotlib() -> Any:
 @contextmanager
 def settings() -> Iterator[None]:
     """Draw and save inside this block; other users of matplotlib in the process notice nothing."""
-    with _matplotlib().rc_context(_SETTINGS):
+    with matplotlib_needed().rc_context(_SETTINGS):
         yield
 
 
 def new_figure(width: float, height: float) -> Any:
     """A figure of so many inches that needs no display and no cleaning up after."""
-    _matplotlib()
+    matplotlib_needed()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -121,6 +123,7 @@ def legend(axes: Any) -> None:
 
 def check_target(path: str | os.PathLike[str], overwrite: bool = False) -> Path:
     """The path of a file to write; LogError if the kind is unknown or the file is there already."""
+    matplotlib_needed()
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
         kinds = ", ".join(FORMATS)
