@@ -84,7 +84,7 @@ def idle(t, q, v, p, tau):
         ("'base' is fixed to the world", {"model": floater(base=sk.Spherical())}),
         ("'base' to the world has a rotor", {"model": floater(base=sk.Free(armature=0.1))}),
         ("'base' to the world has forces", {"joints": {"base": JointProperties(damping=0.1)}}),
-        ("a controller may push", {"controller": idle}),
+        ("a controller may apply an external force", {"controller": idle}),
         ("a spring is tied to the world", {"elements": [PointSpring("arm", "world", 1.0)]}),
         ("turns with body 'fin'", {"elements": [Wrench("fin", force=(0, 0, 1), frame="body")]}),
     ],

@@ -22,7 +22,6 @@ from skodyn.dynamics.algorithms import (
 from skodyn.dynamics.arguments import check_out, read_arguments, read_columns
 from skodyn.dynamics.driver import COMPILED, NOTHING, TURNED_AWAY, block_of, first_block, run
 from skodyn.dynamics.energy_and_momentum import number_or_array
-from skodyn.dynamics.flexible_algorithms import BENT_SOLVE
 from skodyn.dynamics.nodes import Nodes, node_table
 from skodyn.dynamics.status_messages import raise_failure
 from skodyn.model.model import Model
@@ -208,7 +207,7 @@ def _solve_columns(model: Model, q: Coordinates, rhs: ArrayLike, out: Floats | N
     answers = np.empty(inputs.x.shape)
     rhs_rows, flat = inputs.x.reshape(-1), answers.reshape(-1)
     algorithm = COUPLED_SOLVE if model.mimics else LOOPED_SOLVE if model.has_loops else SOLVE
-    algorithm = BENT_SOLVE if model.flexible else algorithm
+    algorithm = algorithm.flexible if model.flexible else algorithm  # type: ignore[assignment]
     status = (
         algorithm.ready(block_of(algorithm, model), inputs.q, rhs_rows, flat) if flat.size else 0
     )

@@ -163,7 +163,7 @@ def addresses(
     own_step = looped and method.closes_loops
     if own_step and is_bent(tree):
         raise StateError(
-            f"{settings.method} does not go with loops between flexible bodies",
+            f"{settings.method} cannot be combined with loops between flexible bodies",
             "use rk4 or dormand_prince, or give the bodies segments instead of modes.",
         )
     # then all elements are inside of TOUCHING, but for the iteration with implicit springs
