@@ -16,6 +16,7 @@ not once for each signature.
 from __future__ import annotations
 
 import operator as operators
+from contextlib import nullcontext
 from typing import Any
 
 import llvmlite.ir
@@ -23,7 +24,6 @@ from numba import types
 from numba.core import cgutils, ir, lowering
 from numba.core.callconv import CPUCallConv
 from numba.core.cpu import CPUContext
-from numba.core.errors import NumbaWarning, WarningsFixer  # type: ignore[attr-defined]
 from numba.core.typed_passes import PreLowerStripPhis
 from numba.core.typeinfer import StaticGetItemConstraint, TypeInferer
 from numba.core.untyped_passes import (
@@ -59,12 +59,8 @@ def _infer_types(state: Any) -> None:
     context, function = state.typingctx, state.func_ir
     if len(state.args) != function.arg_count:
         raise TypeError(f"{state.func_id.func_name} takes {function.arg_count} arguments")
-    warnings = WarningsFixer(NumbaWarning)
-    inferer = HelperInferer(context, function, warnings)
-    stack = context.callstack.register(
-        state.targetctx.target, inferer, function.func_id, state.args
-    )
-    with stack, warnings:
+    inferer = HelperInferer(context, function, WarningsAsTheyCome())
+    with context.callstack.register(state.targetctx.target, inferer, function.func_id, state.args):
         for index, (name, typ) in enumerate(zip(function.arg_names, state.args, strict=True)):
             inferer.seed_argument(name, index, typ)
         inferer.build_constraint()
@@ -72,8 +68,17 @@ def _infer_types(state: Any) -> None:
         state.typemap, state.return_type, state.calltypes = inferer.unify()
 
 
+class WarningsAsTheyCome:
+    """In place of numba's, which notes at each of its steps which line a warning would be about."""
+
+    _nothing = nullcontext()
+
+    def catch_warnings(self, **_where: Any) -> Any:
+        return self._nothing
+
+
 _FOUND: dict[Any, Any] = {}
-"""Signatures of numba's functions for types of arguments: a search through many templates each."""
+"""Signatures of functions for types of arguments: a search through many templates each."""
 
 
 def _signature(function: Any, context: Any, given: Any) -> Any:
@@ -102,7 +107,7 @@ class HelperInferer(TypeInferer):
     """numba's own, which remembers what it found."""
 
     def resolve_call(self, fnty: Any, pos_args: Any, kw_args: Any) -> Any:
-        if type(fnty) is types.Function and not kw_args:
+        if type(fnty) in (types.Function, types.Dispatcher) and not kw_args:
             return _signature(fnty, self.context, pos_args)
         return super().resolve_call(fnty, pos_args, kw_args)
 
@@ -327,6 +332,10 @@ class HelperLower(lowering.Lower):
         write = self.context.get_function(operator, _signature(operator, typing, asked.args))
         result = write(self.builder, values)
         return self.context.cast(self.builder, result, asked.return_type, resty)
+
+    def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
+        """Without the size that numba asks LLVM for, which a debugger would be told."""
+        return cgutils.alloca_once(self.builder, lltype, name=name)
 
     def storevar(self, value: Any, name: str, argidx: Any = None) -> None:
         if name in self._singly_assigned_vars:
