@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from skodyn.jit import JIT_DISABLED, RESULT, build, helper, kernel, routine
+from skodyn.jit import JIT_DISABLED, RESULT, build, helper, kernel, routine, shared_routine
 from skodyn.jit.entry import lower
 from skodyn.lanes import WIDTH_1, WIDTH_4, Work, columns_at_once, pointer, single, states
 
@@ -92,7 +92,7 @@ FUNCTIONS = (split, several_ends, nested, looped, member, scaled, squared, writt
 STATES = [(1.5, 0.25), (0.25, 1.5), (0.75, 0.75), (-2.0, 3.0), (1e300, 1e-300), (0.0, 2.0)]
 
 
-@pytest.mark.parametrize("kind", [helper, routine])
+@pytest.mark.parametrize("kind", [helper, routine, shared_routine])
 def test_helpers_give_what_numba_gives(kind: Any):
     plain = _together(*map(numba.njit(error_model="numpy"), FUNCTIONS))
     theirs = numba.njit(error_model="numpy")(plain)
@@ -173,5 +173,5 @@ def test_a_helper_can_be_called_from_functions_that_others_compile():
 def test_a_worker_that_fails_does_not_leave_the_others_waiting(tmp_path, monkeypatch):
     monkeypatch.setattr(build, "all_kernels", dict)  # no kernel of that name
     with pytest.raises(KeyError):
-        build._work(["absent"], 2, 3, str(tmp_path))
-    build._emit_pile(2, 3, tmp_path)
+        build._work(["absent"], 1, 3, str(tmp_path))
+    build._emit_pile(1, 3, tmp_path)

@@ -18,6 +18,7 @@ from skodyn.jit.functions import (
     part,
     plain,
     routine,
+    shared_routine,
 )
 from skodyn.jit.kinds import (
     COUNT,
@@ -69,4 +70,5 @@ __all__ = [
     "part",
     "plain",
     "routine",
+    "shared_routine",
 ]

@@ -2,10 +2,10 @@
 
 One process lowers kernels to LLVM's instructions and puts them on a pile; the others, and in the
 end this one too, make object code of the pile, large kernels first; the C compiler then links it.
-Both take about as long. A helper is lowered once for each width and process, and what does not
-depend on types is shared by widths, so two processes lower only where there are four cores or
-more: one kernels of one state, the other those of batches. `skodyn cache warm` and the wheel's
-build both end here.
+A shared routine lies on the pile once, apart from the kernels that call it. A helper is lowered
+once for each width and process, and what does not depend on types is shared by widths, so two
+processes lower only where there are four cores or more: one kernels of one state, the other those
+of batches. `skodyn cache warm` and the wheel's build both end here.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def build_object(
         made = _emit_all(names, level, Path(work), workers, progress)
         folder.mkdir(parents=True, exist_ok=True)
         library = Path(work) / path.name
-        _link([Path(work) / entry["file"] for entry in made.values()], library)
+        _link(sorted(Path(work).glob("*.o")), library)
         listed = _listed(made, library, version or package_version())
         # the object first: without its list it is not looked at
         put_in_one_stroke(library.read_bytes(), path)
@@ -108,7 +108,7 @@ def _emit_all(
         names = list(names)
         with ProcessPoolExecutor(workers, mp_context=context) as pool:
             tasks = [
-                pool.submit(_work, _share(names, worker, workers), len(names), level, str(work))
+                pool.submit(_work, _share(names, worker, workers), workers, level, str(work))
                 for worker in range(workers)
             ]
             _watch(tasks, names, work, progress)
@@ -122,11 +122,17 @@ def _emit_all(
 
 def _watch(tasks: list[Any], names: list[str], work: Path, progress: Progress) -> None:
     """Tell how far it is, until all workers are done: a kernel is lowered, then emitted."""
+    from skodyn.jit.routines import ROUTINE
+
     told = 0
     finished = False
     while not finished:
         finished = not wait(tasks, timeout=0.2).not_done
-        written = [path for path in work.iterdir() if path.suffix in (LOWERED, ".o")]
+        written = [
+            path
+            for path in work.iterdir()
+            if path.suffix in (LOWERED, ".o") and not path.name.startswith(ROUTINE)
+        ]
         if len(written) // 2 > told:
             told = len(written) // 2
             last = max(written, key=lambda path: path.stat().st_mtime)
@@ -134,18 +140,18 @@ def _watch(tasks: list[Any], names: list[str], work: Path, progress: Progress) -
 
 
 LOWERED = ".bc"
-CLAIMED = ".claim"
-FAILED = "failed"  # a worker's word to the others, which would wait for what it was to lower
+TAKEN = ".taken"  # a routine that a worker lowers
+CLAIMED = ".claim"  # what a worker emits
+DONE = ".done"  # a worker's word to the others: it will put nothing more on the pile
 
 
-def _work(share: list[str], count: int, level: int, work: str) -> dict[str, dict[str, Any]]:
+def _work(share: list[str], workers: int, level: int, work: str) -> dict[str, dict[str, Any]]:
     """In a worker: lower its share, then take from the pile until nothing is left."""
     try:
         made = _lower_share(share, Path(work))
-        _emit_pile(count, level, Path(work))
-    except BaseException:
-        (Path(work) / FAILED).touch()
-        raise
+    finally:
+        os.close(tempfile.mkstemp(suffix=DONE, dir=work)[0])
+    _emit_pile(workers, level, Path(work))
     return made
 
 
@@ -172,30 +178,46 @@ def _lower_one(name: str, work: Path) -> dict[str, Any]:
     from skodyn.jit.entry import lower
 
     kernel = all_kernels()[name]
-    lowered = lower(kernel)
-    put_in_one_stroke(lowered.module.as_bitcode(), work / (lowered.symbol + LOWERED))
+    lowered = lower(kernel, apart=True)
+    _lower_routines(lowered.routines, work)
+    _put_on_pile(lowered, work)
     return {
         "symbol": lowered.symbol,
         "signature": kernel.codes,
         "results": lowered.results,
         "module": kernel.py_func.__module__,
-        "file": lowered.symbol + ".o",
     }
 
 
-def _emit_pile(count: int, level: int, work: Path) -> None:
-    """Make object code of what lies on the pile, until all kernels have been there."""
+def _lower_routines(routines: dict[str, Any], work: Path) -> None:
+    """Put routines on the pile, and those that they call, unless they lie there."""
+    from skodyn.jit.entry import lower_routine
+
+    for symbol, library in routines.items():
+        if _claim(work / (symbol + TAKEN)):
+            lowered = lower_routine(library)
+            _lower_routines(lowered.routines, work)
+            _put_on_pile(lowered, work)
+
+
+def _put_on_pile(lowered: Any, work: Path) -> None:
+    put_in_one_stroke(lowered.module.as_bitcode(), work / (lowered.symbol + LOWERED))
+
+
+def _emit_pile(workers: int, level: int, work: Path) -> None:
+    """Make object code of what lies on the pile, until no worker will put more on it."""
     from skodyn.jit.entry import machine_for
 
     machine = machine_for(*MACHINES[level])
     while True:
+        complete = len(list(work.glob("*" + DONE))) == workers  # before looking at the pile
         pile = [path for path in work.iterdir() if path.suffix == LOWERED and path.name[0] != "."]
         waiting = [path for path in pile if not path.with_suffix(CLAIMED).exists()]
         if waiting:
             path = max(waiting, key=lambda path: path.stat().st_size)
             if _claim(path.with_suffix(CLAIMED)):
                 _emit_one(path, machine)
-        elif len(pile) == count or (work / FAILED).exists():
+        elif complete:
             return
         else:
             time.sleep(0.1)

@@ -91,6 +91,8 @@ def helper_dispatcher(helper: Helper) -> Any:
         **COMPILE_FLAGS,
     )(helper.py_func)
     dispatcher._insert = lambda *_args, **_kwargs: None  # it has no address
+    if helper.shared:
+        lean.SHARED.add(helper.py_func)
     return dispatcher
 
 

@@ -27,6 +27,7 @@ from skodyn.jit.compiling import is_empty, learn_meanings, numba_type
 from skodyn.jit.flags import COMPILE_FLAGS
 from skodyn.jit.functions import Kernel
 from skodyn.jit.lean import module_of, optimise, passes, reached
+from skodyn.jit.routines import ROUTINE
 
 __all__ = [
     "Emitted",
@@ -35,6 +36,7 @@ __all__ = [
     "emit",
     "emit_module",
     "lower",
+    "lower_routine",
     "machine_for",
     "symbol_of",
 ]
@@ -56,16 +58,19 @@ class Lowered(NamedTuple):
     symbol: str
     results: str
     module: Any
+    routines: dict[str, Any]  # what it calls and does not hold, by symbol
 
 
 class EntryLibrary(CPUCodeLibrary):
     """A kernel with all it calls; it is not made ready to run in this process."""
 
+    apart: dict[str, Any] | None = None  # takes the routines, if they are not linked in
+
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
-        for library in reached(self._linking_libraries):
+        for library in reached(self._linking_libraries, self.apart):
             self._final_module.link_in(module_of(library), preserve=True)
         self._finalized = True
 
@@ -106,8 +111,11 @@ def emit_module(module: Any, machine: Any) -> bytes:
 
 
 @global_compiler_lock
-def lower(kernel: Kernel) -> Lowered:
-    """A kernel as LLVM's instructions, with all that it calls, and nothing optimised yet."""
+def lower(kernel: Kernel, apart: bool = False) -> Lowered:
+    """A kernel as LLVM's instructions, with all that it calls, and nothing optimised yet.
+
+    apart: without routines, which the linker of an object finds beside it.
+    """
     learn_meanings()
     assert kernel.signature is not None
     flags = compiler.Flags()
@@ -127,16 +135,38 @@ def lower(kernel: Kernel) -> Lowered:
     )
     symbol = symbol_of(kernel)
     made.library.add_ir_module(_entry(made, symbol))
+    routines: dict[str, Any] = {}
+    made.library.apart = routines if apart else None
     made.library.finalize()
     module = made.library._final_module
+    _hide_all_but(symbol, module)
+    return Lowered(symbol, _letters(made.signature.return_type), module, routines)
+
+
+@global_compiler_lock
+def lower_routine(library: Any) -> Lowered:
+    """A routine as LLVM's instructions, without others that it calls."""
+    routines: dict[str, Any] = {}
+    module = library.own_module().clone()
+    for inlined in reached(library._linking_libraries, routines):
+        module.link_in(module_of(inlined), preserve=True)
+    module.get_function(library.symbol).linkage = "external"
+    _hide_all_but(library.symbol, module)
+    return Lowered(library.symbol, "", module, routines)
+
+
+def _hide_all_but(symbol: str, module: Any) -> None:
+    """Only one function is seen from outside, and it sees other routines of the same object."""
     for function in module.functions:
+        if function.name.startswith(ROUTINE):
+            function.visibility = "hidden"
         if not function.is_declaration and function.name != symbol:
+            function.visibility = "default"  # as LLVM asks of what is internal
             function.linkage = "internal"
     for variable in module.global_variables:
         if not variable.is_declaration:
             variable.linkage = "internal"
     module.verify()
-    return Lowered(symbol, _letters(made.signature.return_type), module)
 
 
 def symbol_of(kernel: Kernel) -> str:

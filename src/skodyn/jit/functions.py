@@ -30,6 +30,7 @@ __all__ = [
     "part",
     "plain",
     "routine",
+    "shared_routine",
 ]
 
 Signature = tuple[Kind | Group, ...]
@@ -58,10 +59,11 @@ def _compiler() -> Any:
 class Helper:
     """A function for kernels. Compiled, it cannot be called from Python."""
 
-    def __init__(self, function: Callable[..., Any], inline: bool) -> None:
+    def __init__(self, function: Callable[..., Any], inline: bool, shared: bool = False) -> None:
         update_wrapper(self, function)
         self.py_func = function
         self.inline = inline
+        self.shared = shared  # one copy in an object serves all its kernels
 
     def __call__(self, *_args: Any, **_kwargs: Any) -> Any:
         name = self.py_func.__name__
@@ -190,6 +192,15 @@ def routine(function: Any) -> Any:
     For what few models need, so that it does not weigh on the others' machine code.
     """
     return function if JIT_DISABLED else Helper(function, inline=False)
+
+
+def shared_routine(function: Any) -> Any:
+    """A routine of which all kernels of an object share one copy. For kernels only.
+
+    For passes over a whole mechanism that several kernels begin or end with: compiled once, they
+    take their time once. A call costs some nanoseconds, so not for what is called for each body.
+    """
+    return function if JIT_DISABLED else Helper(function, inline=False, shared=True)
 
 
 def plain(function: Any) -> Any:

@@ -39,8 +39,13 @@ from numba.core.untyped_passes import (
 )
 
 from skodyn.jit.lowering import HelperLower, call_of, prepare
+from skodyn.jit.routines import routine_symbol
 
 __all__ = ["HelperCompiler", "KernelCompiler", "module_of", "optimise", "passes", "reached"]
+
+
+SHARED: set[Any] = set()
+"""Functions that are compiled apart from their callers where an object is built."""
 
 
 # ---- libraries --------------------------------------------------------------------------------
@@ -49,6 +54,7 @@ __all__ = ["HelperCompiler", "KernelCompiler", "module_of", "optimise", "passes"
 class HelperLibrary(CPUCodeLibrary):
     """One helper as it was lowered, and the libraries of what it calls."""
 
+    symbol: str | None = None  # of a routine that may be compiled apart from its callers
     _whole: Any = None
 
     def add_ir_module(self, ir_module: Any) -> None:
@@ -74,8 +80,11 @@ class HelperLibrary(CPUCodeLibrary):
         pass
 
 
-def reached(libraries: list[Any]) -> Iterator[Any]:
-    """These libraries and all that they call, each once."""
+def reached(libraries: list[Any], apart: dict[str, Any] | None = None) -> Iterator[Any]:
+    """These libraries and all that they call, each once.
+
+    apart: takes the routines on the way, which then are neither followed nor linked.
+    """
     seen: set[int] = set()
     waiting = list(libraries)
     while waiting:
@@ -84,6 +93,9 @@ def reached(libraries: list[Any]) -> Iterator[Any]:
             continue
         seen.add(id(library))
         if isinstance(library, HelperLibrary):
+            if apart is not None and library.symbol is not None:
+                apart[library.symbol] = library
+                continue
             waiting += library._linking_libraries
         yield library
 
@@ -146,13 +158,15 @@ class HelperLowering(LoweringPass):
         prepare(state)
         context = state.targetctx
         library = HelperLibrary(context.codegen(), state.func_id.func_qualname)
+        if state.func_id.func in SHARED:
+            library.symbol = routine_symbol(state.func_id.func, state.args)
         state.library = library
         descriptor = PythonFunctionDescriptor.from_specialized_function(
             state.func_ir,
             state.typemap,
             state.return_type,
             state.calltypes,
-            mangler=context.mangler,
+            mangler=(lambda *_, **__: library.symbol) if library.symbol else context.mangler,
             inline=state.flags.forceinline,
             noalias=state.flags.noalias,
             abi_tags=[state.flags.get_mangle_string()],

@@ -24,14 +24,11 @@ from numba import types
 from numba.core import cgutils, ir, lowering
 from numba.core.callconv import CPUCallConv
 from numba.core.cpu import CPUContext
+from numba.core.ir_utils import build_definitions
+from numba.core.ssa import reconstruct_ssa
 from numba.core.typed_passes import PreLowerStripPhis
 from numba.core.typeinfer import StaticGetItemConstraint, TypeInferer
-from numba.core.untyped_passes import (
-    GenericRewrites,
-    IRProcessing,
-    ReconstructSSA,
-    TranslateByteCode,
-)
+from numba.core.untyped_passes import GenericRewrites, TranslateByteCode
 
 __all__ = ["HelperLower", "call_of", "prepare"]
 
@@ -45,14 +42,21 @@ def prepare(state: Any) -> None:
     """Everything up to typed instructions."""
     function = state.func_id.func
     if function not in _UNTYPED:
-        for step in (TranslateByteCode, IRProcessing, GenericRewrites, ReconstructSSA):
-            step().run_pass(state)
-        _UNTYPED[function] = state.func_ir
+        TranslateByteCode().run_pass(state)
+        GenericRewrites().run_pass(state)
+        _UNTYPED[function] = _singly_assigned(state.func_ir)
     state.func_ir = _UNTYPED[function].copy()
     state.nargs = state.func_ir.arg_count
     _infer_types(state)
     state.func_ir = PreLowerStripPhis()._strip_phi_nodes(state.func_ir)
     state.type_annotation = None
+
+
+def _singly_assigned(function: Any) -> Any:
+    """numba's own pass, less the lifetimes of variables, which nothing here asks for."""
+    made = reconstruct_ssa(function)
+    made._definitions = build_definitions(made.blocks)
+    return made
 
 
 def _infer_types(state: Any) -> None:
@@ -107,7 +111,10 @@ class HelperInferer(TypeInferer):
     """numba's own, which remembers what it found."""
 
     def resolve_call(self, fnty: Any, pos_args: Any, kw_args: Any) -> Any:
-        if type(fnty) in (types.Function, types.Dispatcher) and not kw_args:
+        if type(fnty) is types.Dispatcher and not kw_args:
+            # one copy for all constants: inlined, LLVM knows them anyhow
+            return _signature(fnty, self.context, map(types.unliteral, pos_args))
+        if type(fnty) is types.Function and not kw_args:
             return _signature(fnty, self.context, pos_args)
         return super().resolve_call(fnty, pos_args, kw_args)
 

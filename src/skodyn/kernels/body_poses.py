@@ -11,7 +11,7 @@ from __future__ import annotations
 from skodyn.jit import FLOATS, RESULT, brief_kernel, helper
 from skodyn.kernels.entries import BLOCK, Given, batch, no_row, row_of
 from skodyn.kernels.forward_kinematics import POSITION
-from skodyn.kernels.kinematics import scatter_poses
+from skodyn.kernels.kinematics import scatter_poses_inlined
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
 from skodyn.kernels.workspace import (
     ARM,
@@ -48,7 +48,7 @@ def turned_row(r, x, at):
 @helper
 def write_poses(work, model, given, rotations, positions):
     """Nine numbers of each body, and three of each."""
-    status = scatter_poses(work, model, given.q)
+    status = scatter_poses_inlined(work, model, given.q)
     zero = splat(work, 0.0)
     store3(work, sum_slot(model, -1) + POSITION, (zero, zero, zero))
     for k in range(body_count(model)):

@@ -23,7 +23,7 @@ Factors hold the reciprocals of their diagonals.
 
 from __future__ import annotations
 
-from skodyn.jit import helper, routine
+from skodyn.jit import helper, routine, shared_routine
 from skodyn.kernels.dense import cholesky, solve_lower, solve_upper
 from skodyn.kernels.mass_matrix_solve import solve
 from skodyn.kernels.mimics import (
@@ -88,7 +88,7 @@ def unit_answers(work, model, k, answers):
     return status
 
 
-@routine
+@shared_routine
 def factor_couplings(work, model):
     """All that does not depend on a right-hand side; articulated inertias must be there."""
     s = source_count(model)
@@ -120,7 +120,7 @@ def factor_couplings(work, model):
     return status
 
 
-@routine
+@shared_routine
 def couple_accelerations(work, model, x):
     """From free accelerations to coupled ones, in place; rows over the full tree."""
     s = source_count(model)

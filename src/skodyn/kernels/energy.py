@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from skodyn.jit import helper
+from skodyn.jit import helper, shared_routine
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.forward_kinematics import POSITION, scatter_positions, scatter_velocities
 from skodyn.kernels.joint_motion import zero3
@@ -98,7 +98,7 @@ def write_sums(work, sums, energies, reference, out):
     return all_lanes(absolute(kinetic + potential) < _INFINITY)
 
 
-@helper
+@shared_routine
 def sweep(work, model, given, out):
     """The twelve numbers; rows of v may be longer than velocities."""
     status = scatter_rates(work, model, given.q, given.v)

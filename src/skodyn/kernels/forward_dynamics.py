@@ -23,7 +23,7 @@ from skodyn.kernels.articulated_inertia import (
 )
 from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
-from skodyn.kernels.kinematics import body_inertia, ground_acceleration, scatter_rates
+from skodyn.kernels.kinematics import body_inertia, ground_acceleration, scatter_rates_inlined
 from skodyn.kernels.status import (
     NOT_FINITE,
     OK,
@@ -206,7 +206,7 @@ def scatter_accelerations(work, model, vdot):
 @helper
 def sweep(work, model, given, vdot):
     """v̇."""
-    first = scatter_rates(work, model, given.q, given.v)
+    first = scatter_rates_inlined(work, model, given.q, given.v)
     second = gather_residuals(work, model, given.x, given.f_ext, False)
     third = scatter_accelerations(work, model, vdot)
     return first_trouble(first, second, third)

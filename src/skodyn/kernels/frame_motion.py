@@ -8,7 +8,7 @@ in the kernel frame of the body.
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, shared_routine
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.joint_motion import relative_velocity, zero3
 from skodyn.kernels.kinematics import begin_scatter, place_body
@@ -59,7 +59,7 @@ def frame_arm(work, k, frames, i):
     return multiply_vector(r, (x[at], x[at + 1], x[at + 2]))
 
 
-@helper
+@shared_routine
 def place_bodies(work, model, q, frames):
     """R and l of every body up to the last one that is asked for; bodies follow their parents."""
     last = -1

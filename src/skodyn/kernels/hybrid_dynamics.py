@@ -12,7 +12,7 @@ result is v̇ and then 𝒯 of all.
 
 from __future__ import annotations
 
-from skodyn.jit import brief_kernel, helper
+from skodyn.jit import brief_kernel, helper, shared_routine
 from skodyn.kernels.aba_passes import (
     add_scaled_spatial,
     backsubstitute_dof,
@@ -115,7 +115,7 @@ def follow_joint(work, model, k, r, big_p, z, x):
     return z
 
 
-@helper
+@shared_routine
 def gather_hybrid_residuals(work, model, x, f_ext):
     """Tips to base: P, z, and per degree of freedom u with 1/d and ε, or with h·z⁺."""
     n = body_count(model)

@@ -6,7 +6,7 @@ world axes, linear velocities enter neither a(k) nor b(k).
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, shared_routine
 from skodyn.kernels.joint_motion import (
     coriolis_acceleration,
     joint_pose,
@@ -79,8 +79,8 @@ def place_body(work, model, k, q):
 
 
 @helper
-def scatter_poses(work, model, q):
-    """R and l of every body."""
+def scatter_poses_inlined(work, model, q):
+    """R and l of every body; for batches of nothing but poses, where a call would show."""
     begin_scatter(work, model, q)
     status = OK
     for k in range(body_count(model)):
@@ -88,6 +88,12 @@ def scatter_poses(work, model, q):
         if not sound:
             status = failure(NOT_UNIT, k)
     return status
+
+
+@shared_routine
+def scatter_poses(work, model, q):
+    """R and l of every body."""
+    return scatter_poses_inlined(work, model, q)
 
 
 @helper
@@ -101,8 +107,8 @@ def move_body(work, model, k, r, l, v):
 
 
 @helper
-def scatter_rates(work, model, q, v):
-    """R, l, ω and a(k) of every body."""
+def scatter_rates_inlined(work, model, q, v):
+    """R, l, ω and a(k) of every body; for forward dynamics of trees, where a call would show."""
     begin_scatter(work, model, q)
     status = OK
     for k in range(body_count(model)):
@@ -112,3 +118,9 @@ def scatter_rates(work, model, q, v):
         if not sound:
             status = failure(NOT_UNIT, k)
     return status
+
+
+@shared_routine
+def scatter_rates(work, model, q, v):
+    """R, l, ω and a(k) of every body."""
+    return scatter_rates_inlined(work, model, q, v)

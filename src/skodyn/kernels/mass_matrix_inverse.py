@@ -13,7 +13,7 @@ that are not in use yet, or into the end of the row above, which is written late
 
 from __future__ import annotations
 
-from skodyn.jit import helper, plain
+from skodyn.jit import helper, plain, shared_routine
 from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.entries import batch, one_state, square
 from skodyn.kernels.joint_motion import zero3
@@ -198,7 +198,7 @@ def mirror_rows(work, nv, matrix, columns):
                 store(work, matrix + i * columns + j, load(work, matrix + j * columns + i))
 
 
-@helper
+@shared_routine
 def invert(work, model, matrix, scratch):
     """𝓜⁻¹ in rows of lanes, columns_of(nv) long, LANES_BEFORE_ROWS behind what must stay.
 

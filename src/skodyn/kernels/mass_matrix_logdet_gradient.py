@@ -15,7 +15,7 @@ the later ones have yielded; in a spherical or free joint after all of them.
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, shared_routine
 from skodyn.kernels.articulated_inertia import gather_articulated_inertias, kept_inertia
 from skodyn.kernels.compliance import project_compliance, shift_compliance
 from skodyn.kernels.derivative_terms import turns_with_child
@@ -114,7 +114,7 @@ def joint_gradient(work, model, k, y, factor, out):
     return y, status
 
 
-@helper
+@shared_routine
 def add_gradient(work, model, q, factor, out):
     """Add factor·∇ log det 𝓜 to rows of nv numbers."""
     status = scatter_poses(work, model, q)

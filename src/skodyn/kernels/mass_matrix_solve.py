@@ -7,7 +7,7 @@ nothing falling.
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, shared_routine
 from skodyn.kernels.aba_passes import (
     add_scaled_spatial,
     backsubstitute_dof,
@@ -44,7 +44,7 @@ from skodyn.spatial.motion import shift_motion
 _INFINITY = float("inf")
 
 
-@helper
+@shared_routine
 def prepare(work, model, q):
     """Poses and articulated inertias: what every right-hand side shares."""
     first = scatter_poses(work, model, q)
@@ -73,7 +73,7 @@ def scatter_solution(work, model, out):
     return status
 
 
-@helper
+@shared_routine
 def solve(work, model, rhs, out):
     """One right-hand side per state; `prepare` has run."""
     n = body_count(model)

@@ -7,7 +7,7 @@ stage; every other kind brings a part of its own along (element.py).
 
 from __future__ import annotations
 
-from skodyn.jit import call_part, helper
+from skodyn.jit import call_part, helper, shared_routine
 from skodyn.kernels import inverse_dynamics
 from skodyn.kernels.entries import Given
 from skodyn.kernels.forward_kinematics import scatter_positions, scatter_velocities
@@ -63,7 +63,7 @@ def apply_elements(work, system, t, state, effects):
     return status
 
 
-@helper
+@shared_routine
 def each_element(work, system, count, t, state, effects):
     """The first elements, so many, each by itself; what they need is ready."""
     codes = system.codes

@@ -8,7 +8,7 @@ and about n with the mean of both bodies.
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, shared_routine
 from skodyn.kernels.contact.contact_field import field_at
 from skodyn.kernels.forward_kinematics import POSITION
 from skodyn.kernels.workspace import (
@@ -192,7 +192,7 @@ def touch_plane(work, model, contacts, at):
     return Touch(gap, n, add_scaled(low, -0.5 * gap, n), spin_of(work, k))
 
 
-@helper
+@shared_routine
 def touch_field(work, model, contacts, at):
     """A height field: gap (z − f)·n_z below the feeler's centre; other feelers are asked twice."""
     codes = contacts.codes
@@ -237,7 +237,7 @@ def way_out(work, x, half):
     return select(third, d[2], best), signs
 
 
-@helper
+@shared_routine
 def touch_box(work, model, contacts, at):
     """A ball on a box: exact distance to faces, edges and corners; from inside, to a face."""
     codes = contacts.codes
@@ -339,7 +339,7 @@ def sliding(work, spins, d, rate, axes, at, halves):
     return add_scaled(add_scaled(rate, ds, u), -dt, w)
 
 
-@helper
+@shared_routine
 def touch_axes(work, model, contacts, at):
     """Capsule on capsule; a ball is one of no length."""
     codes = contacts.codes

@@ -12,7 +12,7 @@ sweep. L of friction is √Gt·(1 − ŵŵᵀ), its own square. For some points 
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, shared_routine
 from skodyn.kernels.aba_passes import (
     add_scaled_spatial,
     pass_force_inward,
@@ -290,7 +290,7 @@ def fill_system(answer, work, model, places, matrix, size, x):
             column += 1
 
 
-@helper
+@shared_routine
 def correct_for_pairs(answer, work, model, places):
     """Take what pairs resist off the step that a sweep without them has found.
 

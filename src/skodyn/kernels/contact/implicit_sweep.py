@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from skodyn.jit import helper
+from skodyn.jit import helper, shared_routine
 from skodyn.kernels.aba_passes import (
     add_scaled_spatial,
     backsubstitute_dof,
@@ -267,7 +267,7 @@ def change_of_dof(work, model, places, k, i, change):
     return backsubstitute_dof(work, model, k, i, change)
 
 
-@helper
+@shared_routine
 def gather_impulses(yields, work, model, places):
     """Tips to base: P, z, and per degree of freedom u, 1/d and ε.
 

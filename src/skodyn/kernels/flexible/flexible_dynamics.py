@@ -11,7 +11,7 @@ with u = P_rη and e = P_ηη of the mode. What hangs on a node adds ΠᵀP⁺Π
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, shared_routine
 from skodyn.kernels.aba_passes import (
     add_scaled_spatial,
     backsubstitute_dof,
@@ -250,7 +250,7 @@ def mode_trouble(work, model, k, record):
     return joint_trouble(work, model, k)
 
 
-@helper
+@shared_routine
 def gather_bent_residuals(work, model, tau, f_ext):
     """Tips to base: P, z; of modes and degrees of freedom u, 1/d and ε."""
     n = body_count(model)
@@ -284,7 +284,7 @@ def gather_bent_residuals(work, model, tau, f_ext):
     return status
 
 
-@helper
+@shared_routine
 def gather_bent_inertias(work, model):
     """P alone, with u and 1/d; M(k) must be in the workspace."""
     n = body_count(model)
@@ -325,7 +325,7 @@ def backsubstitute_modes(work, model, k, record, alpha, vdot):
     return sound
 
 
-@helper
+@shared_routine
 def scatter_bent_accelerations(work, model, ground, moving, vdot):
     """Base to tips: v̇ and α; moving: a(k) is in the workspace."""
     status = OK

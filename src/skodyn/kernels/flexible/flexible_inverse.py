@@ -6,7 +6,7 @@ hangs on nodes.
 
 from __future__ import annotations
 
-from skodyn.jit import helper, routine
+from skodyn.jit import helper, routine, shared_routine
 from skodyn.kernels.aba_passes import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.flexible.flexible_bending import bend, bend_moving
@@ -163,7 +163,7 @@ def gather_bent_torques(work, model, vdot, f_ext, tau):
     return status
 
 
-@helper
+@shared_routine
 def sweep(work, model, given, tau):
     """𝒯; x holds v̇."""
     first = scatter_bent_forces(work, model, given)

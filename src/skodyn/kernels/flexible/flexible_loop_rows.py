@@ -7,7 +7,7 @@ common ancestor its modes have a part in the row, too, so that columns of modes 
 
 from __future__ import annotations
 
-from skodyn.jit import helper, routine
+from skodyn.jit import helper, routine, shared_routine
 from skodyn.kernels.flexible.flexible_bending import carried_column
 from skodyn.kernels.flexible.flexible_table import field, flexible_record, node_record
 from skodyn.kernels.flexible.flexible_tree import add_modes
@@ -145,7 +145,7 @@ def _fill_bent_loop(work, model, filling, c, row):
             row += 1
 
 
-@routine
+@shared_routine
 def fill_bent_rows(work, model, filling):
     """All rows at poses that are in the workspace: gaps, and as `what` says G and γ."""
     fill_rows(_fill_bent_loop, work, model, filling)
@@ -158,7 +158,7 @@ def the_filling(model, q, v, what):
     return Filling(group, stage_at(model, group, 0), q, v, what, False)
 
 
-@routine
+@shared_routine
 def factor_bent_rows(work, model, q, v, what, mode):
     """Rows, and W with its factor; mode: STRICT refuses open loops, RATED leaves Gv in SIDE."""
     status, filling = OK, the_filling(model, q, v, what)

@@ -12,7 +12,7 @@ a second way outward has the accelerations.
 
 from __future__ import annotations
 
-from skodyn.jit import helper, routine
+from skodyn.jit import helper, routine, shared_routine
 from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.dense import solve_lower
 from skodyn.kernels.entries import batch, one_state, per_dof, per_dof_of_x
@@ -167,7 +167,7 @@ def _gather_multiplier(work, model, group, i):
             store6(work, at, add_spatial(load6(work, at), passed))
 
 
-@routine
+@shared_routine
 def factor_multipliers(work, model):
     """B = QR, at inertias that have been gathered."""
     group = group_at(model, 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from skodyn.jit import helper
+from skodyn.jit import helper, shared_routine
 from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.entries import is_given
 from skodyn.kernels.flexible.flexible_bending import (
@@ -111,7 +111,7 @@ def place(work, model, k, q, v):
     return placed.rotation, l, a, sound
 
 
-@helper
+@shared_routine
 def scatter_bent_poses(work, model, q):
     """R and l of every body, η of every flexible one, Π of whatever hangs on nodes."""
     begin_scatter(work, model, q)
@@ -126,7 +126,7 @@ def scatter_bent_poses(work, model, q):
     return status
 
 
-@helper
+@shared_routine
 def scatter_masses(work, model, q):
     """The same, and M(k) of every flexible body."""
     status = scatter_bent_poses(work, model, q)
@@ -137,7 +137,7 @@ def scatter_masses(work, model, q):
     return status
 
 
-@helper
+@shared_routine
 def scatter_bent_rates(work, model, q, v):
     """R, l, ω and a(k) of every body, M(k) and b(k) of every flexible one."""
     begin_scatter(work, model, q)

@@ -10,7 +10,7 @@ than X is formed. Groups with much freedom take another way (loop_range.py).
 
 from __future__ import annotations
 
-from skodyn.jit import brief_kernel, helper, routine
+from skodyn.jit import brief_kernel, helper, routine, shared_routine
 from skodyn.kernels.aba_passes import (
     add_scaled_spatial,
     backsubstitute_dof,
@@ -118,7 +118,7 @@ def close_groups_on(work, model, places, k):
     return status
 
 
-@routine
+@shared_routine
 def gather_embedded(work, model, tau, f_ext):
     """Tips to base: P, z, u, 1/d and ε of single bodies, D, Y and y of groups."""
     n, places = body_count(model), loop_places(model)
@@ -147,7 +147,7 @@ def gather_embedded(work, model, tau, f_ext):
 # ---- base to tips ------------------------------------------------------------------------------
 
 
-@routine
+@shared_routine
 def scatter_embedded(work, model, ground, out):
     """Base to tips: θ̈ and α, given the acceleration of the ground."""
     n, places = body_count(model), loop_places(model)

@@ -5,7 +5,7 @@ Forward dynamics (embedded_dynamics.py) with nothing moving, no gravity and no p
 
 from __future__ import annotations
 
-from skodyn.jit import helper, routine
+from skodyn.jit import helper, routine, shared_routine
 from skodyn.kernels.entries import (
     batch,
     per_dof,
@@ -80,7 +80,7 @@ def stand_still(work, model):
             store(work, loop_lane(model, stage + SIDE_LANE) + row, zero[0])
 
 
-@helper
+@shared_routine
 def solve_embedded(work, model, x, out):
     """X(X*𝓜X)⁻¹X*·x for one row per state; prepare_solve has run."""
     none, still = zero3(work), Rows(x.data, x.first, 0)

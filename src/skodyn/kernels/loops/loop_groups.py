@@ -12,7 +12,7 @@ its own plan, whatever its neighbours need.
 
 from __future__ import annotations
 
-from skodyn.jit import helper, routine
+from skodyn.jit import helper, routine, shared_routine
 from skodyn.kernels.dense import cholesky, solve_lower, solve_upper
 from skodyn.kernels.loops.loop_checks import stage_trouble
 from skodyn.kernels.loops.loop_factor import factor_stage, reflect_side, solve_stage
@@ -76,7 +76,7 @@ def fill_group(work, model, group, q, v, what):
 # ---- factors -----------------------------------------------------------------------------------
 
 
-@routine
+@shared_routine
 def _factor_plan(work, model, filling, mode):
     """(in which lanes all pivots are large, status): fill and factor the stages of a plan."""
     large, status = splat(work, 1.0), OK

@@ -16,7 +16,7 @@ alone (loop_holding.py), which may not be possible.
 
 from __future__ import annotations
 
-from skodyn.jit import helper, routine
+from skodyn.jit import helper, routine, shared_routine
 from skodyn.kernels.joint_kinds import has_quaternion, is_free
 from skodyn.kernels.kinematics import scatter_poses
 from skodyn.kernels.loops.loop_filling import COLUMNS, GAPS
@@ -264,7 +264,7 @@ def make_unit_quaternions(work, model, q):
                 store_rows(work, q, at + i, load_rows(work, q, at + i) * factor)
 
 
-@routine
+@shared_routine
 def close_positions(change, work, model, q, v):
     """Move q onto the manifold; its poses are in the workspace then. OK, or LOOP_OPEN."""
     make_unit_quaternions(work, model, q)
@@ -299,7 +299,7 @@ def worst_constraint(work, model):
     return found
 
 
-@routine
+@shared_routine
 def close_velocities(change, work, model, q, v):
     """v ← v − G⁺Gv at poses that are in the workspace; leaves the factors of that q behind."""
     status = OK

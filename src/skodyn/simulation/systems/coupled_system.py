@@ -7,7 +7,7 @@ follow (kernels/coupled_accelerations.py).
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, shared_routine
 from skodyn.kernels.coupled_accelerations import couple_accelerations, factor_couplings
 from skodyn.kernels.mimics import (
     expand_coordinates,
@@ -71,7 +71,7 @@ def evaluate_coupled(work, system, t, state, rates):
     return placed if placed != OK else status
 
 
-@helper
+@shared_routine
 def act_coupled(work, system, t, state, rates):
     """All forces of a state, folded into its own and spread into FULL_TAU; rates of integrals."""
     model, full = system.model, full_model(system.model)

@@ -13,7 +13,7 @@ midpoint rule needs (steppers/driven_midpoint.py).
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, shared_routine
 from skodyn.kernels.dense import cholesky, solve_lower, solve_upper
 from skodyn.kernels.loops.embedded_solve import solve_embedded, stand_still
 from skodyn.kernels.loops.loop_holding import least_held_change, scratch_of_drives
@@ -69,7 +69,7 @@ def solve_for_drives(work, system):
     return status
 
 
-@helper
+@shared_routine
 def reach(work, system, wanted, rows, forces):
     """rows ← rows + S·E*·u so that driven ones have the values wanted; u, into `forces`."""
     d, columns, factor, u = scratch_of_drives(system.model)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from skodyn.jit import call_part, helper
+from skodyn.jit import call_part, helper, shared_routine
 from skodyn.kernels.joint_kinds import has_quaternion, is_free
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import entry, store_row3
@@ -170,7 +170,7 @@ def follow_function(work, system, at, t, state):
         store_rows(work, state.y, entry(model, k, V_START) + i, one * out[nq + i])
 
 
-@helper
+@shared_routine
 def follow_motions(work, system, t, state):
     """Put driven joints where they are at time t, with the velocity they have there."""
     for m in range(system.codes[MOTIONS]):

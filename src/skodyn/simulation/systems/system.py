@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from skodyn.jit import call_part, helper
 from skodyn.kernels.forward_dynamics import gather_residuals, scatter_accelerations
-from skodyn.kernels.kinematics import scatter_rates
+from skodyn.kernels.kinematics import scatter_rates_inlined
 from skodyn.kernels.loops.loop_table import has_loops
 from skodyn.kernels.mimics import has_mimics
 from skodyn.kernels.status import OK, first_trouble
@@ -128,7 +128,7 @@ def power(work, model, y, tau, f_ext):
 @helper
 def accelerate(work, model, state, tau, f_ext, rates):
     """v̇ of a tree: Algorithm 6.1. Where elements push bodies, these have been placed before."""
-    first = OK if f_ext.stride > 0 else scatter_rates(work, model, state.q, state.y)
+    first = OK if f_ext.stride > 0 else scatter_rates_inlined(work, model, state.q, state.y)
     second = gather_residuals(work, model, tau, f_ext, False)
     third = scatter_accelerations(work, model, rates)
     return first_trouble(first, second, third)
