@@ -5,12 +5,14 @@ import sys
 
 import llvmlite.binding as llvm
 import pytest
-from numba import types
+from numba import typeof, types
 
 from skodyn.jit import JIT_DISABLED, build, helper, kernel, routine, shared_routine
+from skodyn.jit.compiling import learn_meanings
 from skodyn.jit.entry import lower, lower_routine
+from skodyn.jit.functions import ROUTINE
 from skodyn.jit.kinds import NUMBER
-from skodyn.jit.routines import ROUTINE, routine_symbol
+from skodyn.jit.routines import routine_symbol
 from skodyn.lanes import WIDTH_1, WIDTH_4
 
 pytestmark = pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
@@ -105,7 +107,8 @@ def test_every_process_gives_a_routine_the_same_name():
 
 
 def test_what_is_compiled_differently_has_another_name():
-    width = [types.BaseTuple.from_types([learn(w), types.float64]) for w in (WIDTH_1, WIDTH_4)]
+    learn_meanings()
+    width = [types.BaseTuple.from_types([typeof(w), types.float64]) for w in (WIDTH_1, WIDTH_4)]
     given = [
         (types.float64,), (types.int64,), (types.UniTuple(types.float64, 2),),
         (types.UniTuple(types.float64, 3),), (types.Tuple([types.float64, types.int64]),),
@@ -115,15 +118,6 @@ def test_what_is_compiled_differently_has_another_name():
     functions = (deeper.py_func, deepest.py_func)
     names = {routine_symbol(function, types_) for function in functions for types_ in given}
     assert len(names) == len(functions) * len(given)
-
-
-def learn(width):
-    import numba
-
-    from skodyn.jit.compiling import learn_meanings
-
-    learn_meanings()
-    return numba.typeof(width)
 
 
 def test_what_another_function_makes_is_linked_into_its_callers():

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from skodyn.jit.folders import package_version, put_in_one_stroke
-from skodyn.jit.functions import KERNELS, Kernel
+from skodyn.jit.functions import KERNELS, ROUTINE, Kernel
 from skodyn.jit.shipped import FORM, object_path, source_digest
 from skodyn.sources import dependencies, file_of, modules_with
 
@@ -122,8 +122,6 @@ def _emit_all(
 
 def _watch(tasks: list[Any], names: list[str], work: Path, progress: Progress) -> None:
     """Tell how far it is, until all workers are done: a kernel is lowered, then emitted."""
-    from skodyn.jit.routines import ROUTINE
-
     told = 0
     finished = False
     while not finished:

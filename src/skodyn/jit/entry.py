@@ -25,9 +25,8 @@ from numba.np.arrayobj import make_array, populate_array
 from skodyn.jit.compiling import SLOT as _SLOT
 from skodyn.jit.compiling import is_empty, learn_meanings, numba_type
 from skodyn.jit.flags import COMPILE_FLAGS
-from skodyn.jit.functions import Kernel
+from skodyn.jit.functions import ROUTINE, Kernel
 from skodyn.jit.lean import module_of, optimise, passes, reached
-from skodyn.jit.routines import ROUTINE
 
 __all__ = [
     "Emitted",
@@ -114,7 +113,7 @@ def emit_module(module: Any, machine: Any) -> bytes:
 def lower(kernel: Kernel, apart: bool = False) -> Lowered:
     """A kernel as LLVM's instructions, with all that it calls, and nothing optimised yet.
 
-    apart: without routines, which the linker of an object finds beside it.
+    apart: without shared routines, which the linker of an object finds beside it.
     """
     learn_meanings()
     assert kernel.signature is not None
@@ -158,11 +157,10 @@ def lower_routine(library: Any) -> Lowered:
 def _hide_all_but(symbol: str, module: Any) -> None:
     """Only one function is seen from outside, and it sees other routines of the same object."""
     for function in module.functions:
-        if function.name.startswith(ROUTINE):
-            function.visibility = "hidden"
         if not function.is_declaration and function.name != symbol:
-            function.visibility = "default"  # as LLVM asks of what is internal
             function.linkage = "internal"
+        elif function.name.startswith(ROUTINE):
+            function.visibility = "hidden"
     for variable in module.global_variables:
         if not variable.is_declaration:
             variable.linkage = "internal"

@@ -21,6 +21,7 @@ from skodyn.jit.kinds import Group, Kind
 __all__ = [
     "JIT_DISABLED",
     "KERNELS",
+    "ROUTINE",
     "Helper",
     "Kernel",
     "Part",
@@ -43,6 +44,9 @@ BEFORE_COMPILING: list[Callable[[str], None]] = []
 
 KERNELS: dict[str, Kernel] = {}
 """Every kernel of the package that declares its signature, by "module:name"."""
+
+ROUTINE = "skodyn_routine_"
+"""How symbols of shared routines begin; a kernel's never do."""
 
 _LOADING = threading.RLock()
 """Held while numba is imported; a fork waits, or its child could never import it."""
@@ -197,8 +201,9 @@ def routine(function: Any) -> Any:
 def shared_routine(function: Any) -> Any:
     """A routine of which all kernels of an object share one copy. For kernels only.
 
-    For passes over a whole mechanism that several kernels begin or end with: compiled once, they
-    take their time once. A call costs some nanoseconds, so not for what is called for each body.
+    For passes over a whole mechanism that several kernels begin or end with, and for what is large
+    and rarely met, as contacts on a height field: compiled once, they take their time once. A call
+    costs some nanoseconds, so not for what is called for each body.
     """
     return function if JIT_DISABLED else Helper(function, inline=False, shared=True)
 

@@ -12,10 +12,9 @@ from typing import Any
 
 from numba import types
 
-__all__ = ["ROUTINE", "routine_symbol"]
+from skodyn.jit.functions import ROUTINE
 
-ROUTINE = "skodyn_routine_"
-"""How their symbols begin."""
+__all__ = ["routine_symbol"]
 
 
 def routine_symbol(function: Any, given: Any) -> str | None:

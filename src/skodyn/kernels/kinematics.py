@@ -80,7 +80,7 @@ def place_body(work, model, k, q):
 
 @helper
 def scatter_poses_inlined(work, model, q):
-    """R and l of every body; for batches of nothing but poses, where a call would show."""
+    """R and l of every body; for kernels of nothing but poses, where a call would show."""
     begin_scatter(work, model, q)
     status = OK
     for k in range(body_count(model)):
