@@ -15,13 +15,14 @@ at on a rigid parent, unknown node    all_faults_come_at_once, at_names_a_node
 node outside 0 … 1, called root, tip  a node outside, a node before, a node called …
 no inertia about the axis             thin_beam, thin_beam_with_modes, twist without inertia
 modes and segments                    modes and segments
-stiffness, mass: symmetric, definite, matrices: faults_are_said_all_at_once,
+stiffness, mass: symmetric, positive, matrices: faults_are_said_all_at_once,
 size, m̂⊗I₃                            a_single_node_makes_a_matrix_indefinite
 interfaces unknown, overlapping,      matrices: faults_are_said_all_at_once
 fewer than three, in line
 free-free modes elsewhere             modes_of_a_free_body_need_a_free_joint
 file of another schema or version     files: whatever_is_no_body_is_refused_by_name
 a mode that is rigid motion           matrices: a_mode_that_is_rigid_motion_is_refused
+more modes than motions with mass     test_calculix_files.py: a_mass_that_is_singular_has_as_many
 """
 
 import numpy as np

@@ -117,10 +117,10 @@ IN_LINE = np.flatnonzero(
         ({"mass": np.triu(DATA["M"])}, ["mass is not symmetric"]),
         ({"stiffness": DATA["K"] * np.nan}, ["stiffness is zero or not finite"]),
         ({"stiffness": -DATA["K"]}, ["stiffness is not positive definite"]),
-        ({"mass": -DATA["M"]}, ["mass is not positive definite with the root held"]),
+        ({"mass": -DATA["M"]}, ["mass is not positive semidefinite with the root held"]),
         (
             {"mass": -DATA["M"], "stiffness": -DATA["K"]},
-            ["mass is not positive definite", "stiffness is not positive definite"],
+            ["mass is not positive semidefinite", "stiffness is not positive definite"],
         ),
         ({"interfaces": {"tip": [100, 101, 4000]}}, ["tip names node 4000, of 128"]),
         ({"interfaces": {"tip": DATA["tip"], "b": DATA["tip"]}}, ["belongs to 'tip' and to 'b'"]),
@@ -164,8 +164,10 @@ def one_node(matrix, factor):
 
 
 def test_a_single_node_makes_a_matrix_indefinite():
-    with pytest.raises(sk.ModelError, match="mass is not positive definite with the root held"):
+    with pytest.raises(sk.ModelError, match="mass is not positive semidefinite with the root"):
         bar(mass=one_node(DATA["M"], -1.0))
+    with pytest.raises(sk.ModelError, match=r"node \d+ has no mass; give every node but those of"):
+        bar(mass=one_node(DATA["M"], 0.0))
     with pytest.raises(sk.ModelError, match="stiffness is not positive definite"):
         bar(stiffness=one_node(DATA["K"], -1.0))
 

@@ -3,7 +3,9 @@
 Nodes have three degrees of freedom each, in the order x, y, z of node 0, of node 1, … The root is
 held; each interface is rigid (RBE2) and moves with the six of its centre. Shapes are the static
 ones of the interfaces and natural modes with these held, made orthogonal. The mass matrix of solid
-elements is m̂⊗I₃, and all integrals follow from m̂: Nᵢ = Xᵀm̂Φᵢ, S_ij = Φᵢᵀm̂Φⱼ.
+elements is m̂⊗I₃, and all integrals follow from m̂: Nᵢ = Xᵀm̂Φᵢ, S_ij = Φᵢᵀm̂Φⱼ. Programs integrate m̂
+with few points, so that some motions of nodes carry no mass: m̂ is semidefinite, and modes are those
+of Mφ = Kφ/ω², orthogonal by K.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ def from_matrices(
     stiffness : sparse or dense, shape (3n, 3n)
         N/m, symmetric.
     mass : sparse or dense, shape (3n, 3n)
-        kg, symmetric, the same in x, y and z.
+        kg, symmetric, the same in x, y and z. It may be singular, as that of elements with reduced
+        integration is.
     root : sequence of int
         Nodes that are held by the body's joint: three or more, not in line.
     interfaces : mapping of str to sequence of int, optional
@@ -157,11 +160,23 @@ class _Given:
     def _check_definite(self) -> None:
         """Mass and stiffness with the root held; and whether there are as many shapes as asked."""
         held = np.setdiff1d(np.arange(self.count), self.root)
-        if not _is_definite(self.mass[0::3, 0::3].tocsc()[held][:, held]):
+        lumped = self.mass[0::3, 0::3].tocsc()
+        empty = held[lumped.diagonal()[held] == 0.0].tolist()
+        if empty:
             remedy = "give every node but those of the root a mass: a consistent mass matrix."
-            self._say("mass", "mass is not positive definite with the root held", remedy)
+            self._say("mass", f"node {empty[0]} has no mass", remedy)
+        elif not _is_semidefinite(lumped[held][:, held]):
+            remedy = (
+                "look for rows of other nodes, one triangle taken for both, or negative masses."
+            )
+            self._say("mass", "mass is not positive semidefinite with the root held", remedy)
         basis, rigid = self._unknowns()
-        most = basis.shape[1] - 1 if basis.shape[1] > 6 * rigid else basis.shape[1]
+        inner = basis.shape[1] - 6 * rigid
+        most = basis.shape[1] - 1 if inner else basis.shape[1]
+        if not self.faults:
+            wanted = -(-max(0, self.modes - 6 * rigid) // 3)
+            free = np.setdiff1d(held, np.concatenate([held[:0], *self.interfaces.values()]))
+            most = min(most, 6 * rigid + 3 * _rank(lumped[free][:, free], wanted))
         if self.modes > most:
             self._say("modes", f"modes is {self.modes}, but there are {most} shapes", "ask fewer.")
         elif not _is_definite((basis.T @ self.stiffness @ basis).tocsc()):
@@ -249,20 +264,20 @@ class _Given:
 
     def _shapes(self, linalg: Any) -> tuple[Floats, Floats]:
         """(3n, m) orthogonal shapes and ω², lowest first."""
-        from scipy.sparse.linalg import eigsh, splu
+        from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
         basis, rigid = self._unknowns()
         stiffness, mass = (basis.T @ a @ basis for a in (self.stiffness, self.mass))
         inner = basis.shape[1] - 6 * rigid
         kii, mii = (a.tocsc()[:inner, :inner] for a in (stiffness, mass))
         natural = max(0, self.modes - 6 * rigid)
-        columns = []
+        columns, factor = [], splu(kii)
         if rigid:
             pulled = stiffness.tocsc()[:inner, inner:].toarray()
-            held = -splu(kii).solve(pulled)
-            columns.append(np.concatenate((held, np.eye(6 * rigid))))
+            columns.append(np.concatenate((-factor.solve(pulled), np.eye(6 * rigid))))
         if natural:
-            _, found = eigsh(kii, natural, mii, sigma=0.0, v0=np.ones(inner))
+            soft = LinearOperator(kii.shape, factor.solve, dtype=np.float64)
+            _, found = eigsh(mii, natural, kii, Minv=soft, which="LA", v0=np.ones(inner))
             columns.append(np.concatenate((found, np.zeros((6 * rigid, natural)))))
         mixed = np.concatenate(columns, axis=1)
         small = [_paired(a, basis @ mixed) for a in (self.stiffness, self.mass)]
@@ -328,6 +343,30 @@ def _is_definite(matrix: Any) -> bool:
         return False
     diagonal = np.array_equal(factor.perm_r, factor.perm_c)
     return bool(diagonal and (factor.U.diagonal() > 0.0).all())
+
+
+def _is_semidefinite(matrix: Any) -> bool:
+    """Up to roundings, of which a file of few digits has more; every diagonal entry is not zero."""
+    from scipy import sparse
+
+    return _is_definite((matrix + _SYMMETRIC * sparse.diags_array(matrix.diagonal())).tocsc())
+
+
+def _rank(matrix: Any, enough: int) -> int:
+    """Of a semidefinite matrix with a positive diagonal, counted no further than enough: pivots of
+    Cholesky's method, the largest first."""
+    scale = 1.0 / np.sqrt(matrix.diagonal())
+    most = min(enough, int(matrix.shape[0]))
+    left, columns = np.ones(matrix.shape[0]), np.zeros((most, matrix.shape[0]))
+    for done in range(most):
+        k = int(np.argmax(left))
+        if left[k] <= _SYMMETRIC:
+            return done
+        column = scale * scale[k] * matrix[:, [k]].toarray()[:, 0]
+        column -= columns[:done, k] @ columns[:done]
+        columns[done] = column / np.sqrt(left[k])
+        left -= columns[done] ** 2
+    return most
 
 
 def _paired(matrix: Any, shapes: Floats) -> Floats:
