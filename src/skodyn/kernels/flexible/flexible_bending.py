@@ -15,10 +15,8 @@ from math import factorial
 from typing import Any, NamedTuple
 
 from skodyn.jit import helper
+from skodyn.kernels.flexible.flexible_products import ZEROS, fill_product, fill_two_products
 from skodyn.kernels.flexible.flexible_table import (
-    add_product,
-    add_two_products,
-    clear_columns,
     field,
     lanes_of,
     load6_apart,
@@ -76,8 +74,7 @@ def bend(work, model, record, q):
     for i in range(m):
         store(work, eta + i, load_rows(work, q, field(model, record, MODE_Q) + i))
     if b > 0:
-        clear_columns(work, slope, b * pitch)
-        add_product(work, model, field(model, record, SQUARES), eta, slope)
+        fill_product(work, model, field(model, record, SQUARES), ZEROS, eta, slope)
     for s in range(b):
         total = splat(work, 0.0)
         for i in range(m):
@@ -96,10 +93,8 @@ def bend_moving(work, model, record, q, v):
         store(work, eta + i, load_rows(work, q, field(model, record, MODE_Q) + i))
         store(work, rate + i, load_rows(work, v, field(model, record, MODE_V) + i))
     if b > 0:
-        clear_columns(work, slope, b * pitch)
-        clear_columns(work, turning, b * pitch)
         squares = field(model, record, SQUARES)
-        add_two_products(work, model, squares, (eta, slope), (rate, turning))
+        fill_two_products(work, model, squares, ZEROS, (eta, slope), (rate, turning))
     for s in range(b):
         total, moved, square = splat(work, 0.0), splat(work, 0.0), splat(work, 0.0)
         for i in range(m):
@@ -226,8 +221,7 @@ def hung_lanes(model, record, node):
 @helper
 def node_sum(work, model, product, x, out):
     """(Σ φₑxₑ, Σ ψₑxₑ) of lanes x, kept in `out`."""
-    clear_columns(work, out, 8)
-    add_product(work, model, product, x, out)
+    fill_product(work, model, product, ZEROS, x, out)
     return load6(work, out)
 
 

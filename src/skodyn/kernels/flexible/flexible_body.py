@@ -16,10 +16,8 @@ from __future__ import annotations
 
 from skodyn.jit import helper
 from skodyn.kernels.flexible.flexible_bending import shape_counts
+from skodyn.kernels.flexible.flexible_products import fill_product, fill_two_products
 from skodyn.kernels.flexible.flexible_table import (
-    add_product,
-    add_two_products,
-    clear_columns,
     columns3,
     columns6,
     field,
@@ -62,7 +60,6 @@ from skodyn.model.flexible.flexible_layout import (
     BIASES,
     CARRIED,
     COUPLING,
-    COUPLING_NUMBERS,
     COUPLINGS,
     ETA,
     ETA_RATE,
@@ -123,15 +120,13 @@ def couple_shapes(work, model, record, moving):
     pitch, arms = field(model, record, PITCH), field(model, record, ARMS)
     at, eta = lanes_of(model, record, COUPLING), lanes_of(model, record, ETA)
     constants = field(model, record, COUPLINGS)
-    for here in range(0, COUPLING_NUMBERS * pitch, columns_at_once(work)):
-        store_columns(work, at + here, parameter_columns(work, model.parameters, constants + here))
-    add_product(work, model, field(model, record, TURNING), eta, at)
+    beyond, at_arms = constants + 6 * pitch, at + 6 * pitch
+    fill_product(work, model, field(model, record, TURNING), constants, eta, at)
     if moving:
         rate, out = lanes_of(model, record, ETA_RATE), lanes_of(model, record, ARM_RATE)
-        clear_columns(work, out, 3 * pitch)
-        add_two_products(work, model, arms, (eta, at + 6 * pitch), (rate, out))
+        fill_two_products(work, model, arms, beyond, (eta, at_arms), (rate, out))
     else:
-        add_product(work, model, arms, eta, at + 6 * pitch)
+        fill_product(work, model, arms, beyond, eta, at_arms)
 
 
 @helper

@@ -59,13 +59,14 @@ FOUR = 4
 """Numbers of one state that are taken at once: tables over shapes or masters lie component by
 component, and each component has room for whole fours.
 
-A product adds a constant matrix times one vector of lanes to another. It is written twice, in
-fours of rows for one state and by single entries for several:
+A product is a constant matrix times a vector of lanes, and is written twice: in fours of rows that
+lie together for one state, in fours of rows that have the same columns for several.
 
-    how many fours | where the entries begin, from here
+    how many fours | where those for several states begin, from here | how many rows
     | of each four: first row, how many columns, numbers, columns
-    | how many rows | of each: row, how many entries in its first and second sum, then column and
-      number of each
+    | how many fours of rows alike | of each: how many entries in its first and second sum, each row
+      with the place of its numbers, then of each entry its column and its number's place from there
+    | how many rows are left over | of each the same
 
 A four of more than four columns has two sums, one of every second column, which are added last.
 """
