@@ -6,6 +6,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.core.typing.templates import signature
 
@@ -217,6 +218,26 @@ def _load_rows(typingctx: Any, work: Any, rows: Any, i: Any) -> Any:
         return vector
 
     return signature(w.lane, work, rows, i), write
+
+
+@in_place(plain.expect_rows)
+def _expect_rows(typingctx: Any, work: Any, rows: Any, i: Any) -> Any:
+    """A prefetch, which never faults: behind the last rows of a table there may be nothing."""
+    _check_rows(rows)
+
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        memory = Memory(context, builder, sig, args, source=1)
+        first, stride = (builder.extract_value(args[1], n) for n in (1, 2))
+        ahead = builder.mul(stride, ir.Constant(_INTEGER, memory.lanes))
+        index = builder.add(builder.add(first, ahead), memory.integer(2))
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        address = builder.bitcast(memory.at(index), byte)
+        builder.call(fetch, [address, *(ir.Constant(word, n) for n in (0, 3, 1))])
+        return memory.nothing()
+
+    return signature(types.none, work, rows, i), write
 
 
 @in_place(plain.store_rows)

@@ -65,11 +65,14 @@ from skodyn.lanes import (
     absolute,
     all_lanes,
     columns_at_once,
+    expect_rows,
     fma,
     load,
     load_columns,
     load_rows,
     parameter,
+    single,
+    states,
     store,
     store_columns,
     store_rows,
@@ -77,6 +80,7 @@ from skodyn.lanes import (
 from skodyn.model.flexible.flexible_layout import (
     FELT,
     GAINS,
+    LINE,
     LOADS,
     MODAL_MASS,
     MODE_PITCH,
@@ -354,8 +358,21 @@ def scatter_bent_accelerations(work, model, ground, moving, vdot):
 
 
 @helper
+def expect_states(work, model, given, vdot):
+    """The next states of a batch are fetched while these are computed."""
+    if not single(work):
+        for i in range(0, states(work) * given.q.stride, LINE):
+            expect_rows(work, given.q, i)
+        for i in range(0, states(work) * given.v.stride, LINE):
+            expect_rows(work, given.v, i)
+            expect_rows(work, given.x, i)
+            expect_rows(work, vdot, i)
+
+
+@helper
 def sweep(work, model, given, vdot):
     """v̇."""
+    expect_states(work, model, given, vdot)
     first = scatter_bent_rates(work, model, given.q, given.v)
     second = gather_bent_residuals(work, model, given.x, given.f_ext)
     ground = ground_acceleration(work, model)
