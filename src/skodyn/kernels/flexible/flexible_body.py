@@ -36,6 +36,7 @@ from skodyn.kernels.flexible.flexible_table import (
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.workspace import (
     DOF_LANES,
+    GAIN,
     OMEGA,
     body_parameters,
     body_slot,
@@ -256,6 +257,18 @@ def pair_masters(work, model, record):
 def gain_of(work, model, record, i):
     """P_rη of master i, which has not yielded."""
     return load6_apart(work, lanes_of(model, record, GAINS) + i, field(model, record, MODE_PITCH))
+
+
+@helper
+def yielded_gain(work, model, record, i):
+    """P_rη of master i as it was when it yielded.
+
+    One state takes four columns at once, writes over those of masters that have yielded, and so
+    keeps u apart. Several states do not, and have fewer numbers to move.
+    """
+    if columns_at_once(work) > 1:
+        return load6(work, mode_slot(model, record, i) + GAIN)
+    return gain_of(work, model, record, i)
 
 
 @helper
