@@ -41,15 +41,13 @@ from skodyn.lanes import (
     store,
 )
 from skodyn.model.flexible.flexible_layout import (
+    BENT,
     ETA,
     ETA_RATE,
     MODE_PITCH,
     MODE_Q,
     MODE_V,
     MODES,
-    MOVED,
-    MOVED_PRODUCT,
-    MOVED_RATE,
     NODE_NUMBERS,
     NODE_SHAPES,
     NODE_SLAVES,
@@ -213,14 +211,9 @@ def zero_like(a):
 
 
 @helper
-def hung_lanes(model, record, node):
-    """Where what else is known of a node begins, behind Π."""
-    return node_lanes(model, node) + 6 * field(model, record, MODE_PITCH)
-
-
-@helper
-def node_sum(work, model, product, x, out):
-    """(Σ φₑxₑ, Σ ψₑxₑ) of lanes x, kept in `out`."""
+def node_sum(work, model, record, product, x):
+    """(Σ φₑxₑ, Σ ψₑxₑ) of lanes x."""
+    out = lanes_of(model, record, BENT)
     fill_product(work, model, product, ZEROS, x, out)
     return load6(work, out)
 
@@ -228,9 +221,8 @@ def node_sum(work, model, product, x, out):
 @helper
 def node_pose(work, model, record, node):
     """(r, turn) of a node, in axes of its body."""
-    at = hung_lanes(model, record, node)
     shapes, eta = field(model, node, NODE_SHAPES), lanes_of(model, record, ETA)
-    moved, theta = node_sum(work, model, shapes, eta, at + MOVED)
+    moved, theta = node_sum(work, model, record, shapes, eta)
     s = parameter3(work, model, field(model, node, NODE_NUMBERS))
     return add(s, moved), turn_by(theta)
 
@@ -281,13 +273,13 @@ class NodeRates(NamedTuple):
 @helper
 def node_rates(work, model, record, node, turn):
     """How a node moves in its body."""
-    at, shapes = hung_lanes(model, record, node), field(model, node, NODE_SHAPES)
+    shapes = field(model, node, NODE_SHAPES)
     rate, product = lanes_of(model, record, ETA_RATE), lanes_of(model, record, SLAVE_PRODUCT)
-    velocity, theta_rate = node_sum(work, model, shapes, rate, at + MOVED_RATE)
+    velocity, theta_rate = node_sum(work, model, record, shapes, rate)
     spin, spin_rate = turn_rate(turn, theta_rate), turn_product(turn, theta_rate)
     acceleration = zero3(work)
     if field(model, record, SLAVES) > 0:
         slaves = field(model, node, NODE_SLAVES)
-        acceleration, theta_product = node_sum(work, model, slaves, product, at + MOVED_PRODUCT)
+        acceleration, theta_product = node_sum(work, model, record, slaves, product)
         spin_rate = add(spin_rate, turn_rate(turn, theta_product))
     return NodeRates(spin, spin_rate, velocity, acceleration)
