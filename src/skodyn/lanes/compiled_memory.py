@@ -6,7 +6,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.core.typing.templates import signature
 
@@ -232,9 +231,10 @@ def _expect_rows(typingctx: Any, work: Any, rows: Any, i: Any) -> Any:
         index = builder.add(builder.add(first, ahead), memory.integer(2))
         byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
         address = builder.bitcast(memory.at(index), byte)
-        builder.call(fetch, [address, *(ir.Constant(word, n) for n in (0, 3, 1))])
+        to_read, soon, data = (ir.Constant(word, n) for n in (0, 3, 1))
+        builder.call(fetch, [address, to_read, soon, data])
         return memory.nothing()
 
     return signature(types.none, work, rows, i), write
