@@ -46,8 +46,10 @@ def test_every_table_begins_where_a_register_fits_into_a_cache_line():
 
 def test_a_product_lists_every_number_once_for_one_state_and_for_several():
     rng = np.random.default_rng(0)
-    matrix = rng.normal(size=(8, 11)) * (rng.random((8, 11)) < 0.6)
+    matrix = rng.normal(size=(12, 11)) * (rng.random((12, 11)) < 0.6)
     matrix[:4, 3:] = 0.0  # a four of few columns
+    matrix[[2, 5, 7, 9, 11]] = np.where(np.arange(11) == 1, 3.0, 0.0)  # rows alike
+    matrix[10] = 0.0
     numbers: list[float] = []
 
     def put(values):
@@ -55,20 +57,31 @@ def test_a_product_lists_every_number_once_for_one_state_and_for_several():
         return len(numbers) - np.asarray(values).size
 
     table = product_table(matrix, put)
-    fours, place = np.zeros_like(matrix), 2
+    fours, place = np.zeros_like(matrix), 3
     for _ in range(table[0]):
         first, count, start = table[place : place + 3]
         for c, column in enumerate(table[place + 3 : place + 3 + count]):
             fours[first : first + 4, column] = numbers[start + 4 * c : start + 4 * c + 4]
         place += 3 + count
-    rows, place = np.zeros_like(matrix), table[1] + 1
-    for _ in range(table[table[1]]):
-        row, *counts = table[place : place + 3]
-        place += 3
-        assert (counts[1] > 0) == (row >= 4)  # a second sum only where there are many columns
-        for _ in range(sum(counts)):
-            rows[row, table[place]] = numbers[table[place + 1]]
-            place += 2
+    assert (place, table[2]) == (table[1], len(matrix))
+    rows, seen = np.zeros_like(matrix), []
+    for together in (4, 1):
+        groups, place = table[place], place + 1
+        assert together == 1 or groups > 0
+        for _ in range(groups):
+            counts, alike = table[place : place + 2], place + 2
+            place = alike + 2 * together
+            for _ in range(sum(counts)):
+                for row, start in zip(
+                    table[alike : alike + 2 * together : 2],
+                    table[alike + 1 : alike + 2 * together : 2],
+                    strict=True,
+                ):
+                    rows[row, table[place]] = numbers[start + table[place + 1]]
+                    assert (counts[1] > 0) <= (row >= 4)  # a second sum only of many columns
+                place += 2
+            seen += table[alike : alike + 2 * together : 2]
+    assert sorted(seen) == list(range(len(matrix)))
     assert np.array_equal(fours, matrix)
     assert np.array_equal(rows, matrix)
     assert place == len(table)

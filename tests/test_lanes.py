@@ -47,6 +47,7 @@ from skodyn.lanes import (
     all_lanes,
     any_lane,
     columns_at_once,
+    expect_rows,
     floor,
     fma,
     integers,
@@ -308,6 +309,25 @@ def test_four_columns_are_written_at_once(w):
     same_bits(written[:, 1:5], rows[:, 1:5])
     assert (np.delete(written, slice(1, 5), axis=1) == -1.0).all()
     assert (back[:2] == -1.0).all()
+
+
+@helper
+def expected_sum(w, rows, back, far):
+    """A column, after rows have been asked for that lie behind the table, or far outside of it."""
+    work, table = Work(w, rows), Rows(rows, 0, 3)
+    expect_rows(work, table, 0)
+    expect_rows(work, table, far)
+    expect_rows(work, table, -far)
+    store(Work(w, back), 0, load_rows(work, table, 1))
+
+
+@WIDTHS
+def test_rows_that_are_expected_need_not_be_there(w):
+    rows, back = np.arange(3.0 * w.lanes), np.zeros(w.lanes)
+    before = rows.copy()
+    run(expected_sum, w, rows, back, 1 << 40)
+    same_bits(back, rows[1::3])
+    same_bits(rows, before)
 
 
 def shifted_sum(w, numbers, counts):

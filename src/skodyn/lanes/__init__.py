@@ -10,6 +10,7 @@ serves a single state and a batch:
     store(work, i, x)
     load_rows(work, rows, i)        lane from column i of as many rows of a flat table,
     store_rows(work, rows, i, x)    Rows(data, first, stride)
+    expect_rows(work, rows, i)      the next rows' cache line of number i is wanted soon
     store_four(work, rows, i, x)    the same for four columns at once, x a tuple of four
     load_columns(work, i)           columns_at_once(work) of a row of lanes: one of several
     store_columns(work, i, x)       states, four of one
@@ -45,6 +46,7 @@ from skodyn.lanes.plain import (
     all_lanes,
     any_lane,
     columns_at_once,
+    expect_rows,
     floor,
     fma,
     integers,
@@ -91,6 +93,7 @@ __all__ = [
     "all_lanes",
     "any_lane",
     "columns_at_once",
+    "expect_rows",
     "floor",
     "fma",
     "integers",

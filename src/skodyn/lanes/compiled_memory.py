@@ -219,6 +219,27 @@ def _load_rows(typingctx: Any, work: Any, rows: Any, i: Any) -> Any:
     return signature(w.lane, work, rows, i), write
 
 
+@in_place(plain.expect_rows)
+def _expect_rows(typingctx: Any, work: Any, rows: Any, i: Any) -> Any:
+    """A prefetch, which never faults: behind the last rows of a table there may be nothing."""
+    _check_rows(rows)
+
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        memory = Memory(context, builder, sig, args, source=1)
+        first, stride = (builder.extract_value(args[1], n) for n in (1, 2))
+        ahead = builder.mul(stride, ir.Constant(_INTEGER, memory.lanes))
+        index = builder.add(builder.add(first, ahead), memory.integer(2))
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        address = builder.bitcast(memory.at(index), byte)
+        to_read, soon, data = (ir.Constant(word, n) for n in (0, 3, 1))
+        builder.call(fetch, [address, to_read, soon, data])
+        return memory.nothing()
+
+    return signature(types.none, work, rows, i), write
+
+
 @in_place(plain.store_rows)
 def _store_rows(typingctx: Any, work: Any, rows: Any, i: Any, x: Any) -> Any:
     _check_rows(rows)

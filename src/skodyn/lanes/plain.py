@@ -97,6 +97,10 @@ def load_rows(work: Work, rows: Rows, i: int) -> Any:
     return rows.data[rows.first + i]
 
 
+def expect_rows(work: Work, rows: Rows, i: int) -> None:
+    """Let the cache line of number i behind these rows be fetched: the next rows' in a batch."""
+
+
 def store_rows(work: Work, rows: Rows, i: int, x: Any) -> None:
     """Write column i of the rows."""
     rows.data[rows.first + i] = x

@@ -15,10 +15,8 @@ from math import factorial
 from typing import Any, NamedTuple
 
 from skodyn.jit import helper
+from skodyn.kernels.flexible.flexible_products import ZEROS, fill_product, fill_two_products
 from skodyn.kernels.flexible.flexible_table import (
-    add_product,
-    add_two_products,
-    clear_columns,
     field,
     lanes_of,
     load6_apart,
@@ -43,15 +41,13 @@ from skodyn.lanes import (
     store,
 )
 from skodyn.model.flexible.flexible_layout import (
+    BENT,
     ETA,
     ETA_RATE,
     MODE_PITCH,
     MODE_Q,
     MODE_V,
     MODES,
-    MOVED,
-    MOVED_PRODUCT,
-    MOVED_RATE,
     NODE_NUMBERS,
     NODE_SHAPES,
     NODE_SLAVES,
@@ -76,8 +72,7 @@ def bend(work, model, record, q):
     for i in range(m):
         store(work, eta + i, load_rows(work, q, field(model, record, MODE_Q) + i))
     if b > 0:
-        clear_columns(work, slope, b * pitch)
-        add_product(work, model, field(model, record, SQUARES), eta, slope)
+        fill_product(work, model, field(model, record, SQUARES), ZEROS, eta, slope)
     for s in range(b):
         total = splat(work, 0.0)
         for i in range(m):
@@ -96,10 +91,8 @@ def bend_moving(work, model, record, q, v):
         store(work, eta + i, load_rows(work, q, field(model, record, MODE_Q) + i))
         store(work, rate + i, load_rows(work, v, field(model, record, MODE_V) + i))
     if b > 0:
-        clear_columns(work, slope, b * pitch)
-        clear_columns(work, turning, b * pitch)
         squares = field(model, record, SQUARES)
-        add_two_products(work, model, squares, (eta, slope), (rate, turning))
+        fill_two_products(work, model, squares, ZEROS, (eta, slope), (rate, turning))
     for s in range(b):
         total, moved, square = splat(work, 0.0), splat(work, 0.0), splat(work, 0.0)
         for i in range(m):
@@ -218,25 +211,18 @@ def zero_like(a):
 
 
 @helper
-def hung_lanes(model, record, node):
-    """Where what else is known of a node begins, behind Π."""
-    return node_lanes(model, node) + 6 * field(model, record, MODE_PITCH)
-
-
-@helper
-def node_sum(work, model, product, x, out):
-    """(Σ φₑxₑ, Σ ψₑxₑ) of lanes x, kept in `out`."""
-    clear_columns(work, out, 8)
-    add_product(work, model, product, x, out)
+def node_sum(work, model, record, product, x):
+    """(Σ φₑxₑ, Σ ψₑxₑ) of lanes x."""
+    out = lanes_of(model, record, BENT)
+    fill_product(work, model, product, ZEROS, x, out)
     return load6(work, out)
 
 
 @helper
 def node_pose(work, model, record, node):
     """(r, turn) of a node, in axes of its body."""
-    at = hung_lanes(model, record, node)
     shapes, eta = field(model, node, NODE_SHAPES), lanes_of(model, record, ETA)
-    moved, theta = node_sum(work, model, shapes, eta, at + MOVED)
+    moved, theta = node_sum(work, model, record, shapes, eta)
     s = parameter3(work, model, field(model, node, NODE_NUMBERS))
     return add(s, moved), turn_by(theta)
 
@@ -287,13 +273,13 @@ class NodeRates(NamedTuple):
 @helper
 def node_rates(work, model, record, node, turn):
     """How a node moves in its body."""
-    at, shapes = hung_lanes(model, record, node), field(model, node, NODE_SHAPES)
+    shapes = field(model, node, NODE_SHAPES)
     rate, product = lanes_of(model, record, ETA_RATE), lanes_of(model, record, SLAVE_PRODUCT)
-    velocity, theta_rate = node_sum(work, model, shapes, rate, at + MOVED_RATE)
+    velocity, theta_rate = node_sum(work, model, record, shapes, rate)
     spin, spin_rate = turn_rate(turn, theta_rate), turn_product(turn, theta_rate)
     acceleration = zero3(work)
     if field(model, record, SLAVES) > 0:
         slaves = field(model, node, NODE_SLAVES)
-        acceleration, theta_product = node_sum(work, model, slaves, product, at + MOVED_PRODUCT)
+        acceleration, theta_product = node_sum(work, model, record, slaves, product)
         spin_rate = add(spin_rate, turn_rate(turn, theta_product))
     return NodeRates(spin, spin_rate, velocity, acceleration)

@@ -16,23 +16,27 @@ from __future__ import annotations
 
 from skodyn.jit import helper
 from skodyn.kernels.flexible.flexible_bending import shape_counts
+from skodyn.kernels.flexible.flexible_products import fill_product, fill_two_products
 from skodyn.kernels.flexible.flexible_table import (
-    add_product,
-    add_two_products,
-    clear_columns,
+    add_scaled_four,
     columns3,
     columns6,
+    columns_of_four,
     field,
     lanes_of,
     load3_apart,
     load6_apart,
     parameter3_apart,
     parameter_columns3,
+    parameters_of_four,
     store_columns6,
+    store_columns_of_four,
+    zeros_of_four,
 )
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.workspace import (
     DOF_LANES,
+    GAIN,
     OMEGA,
     body_parameters,
     body_slot,
@@ -62,11 +66,11 @@ from skodyn.model.flexible.flexible_layout import (
     BIASES,
     CARRIED,
     COUPLING,
-    COUPLING_NUMBERS,
     COUPLINGS,
     ETA,
     ETA_RATE,
     FIRST,
+    FOUR,
     GAINS,
     IS_MIXED,
     LOADS,
@@ -80,6 +84,7 @@ from skodyn.model.flexible.flexible_layout import (
     SHAPE_INTEGRALS,
     SHAPES,
     SLAVE_PRODUCT,
+    SLAVES,
     SLOPE,
     TURNING,
 )
@@ -123,15 +128,13 @@ def couple_shapes(work, model, record, moving):
     pitch, arms = field(model, record, PITCH), field(model, record, ARMS)
     at, eta = lanes_of(model, record, COUPLING), lanes_of(model, record, ETA)
     constants = field(model, record, COUPLINGS)
-    for here in range(0, COUPLING_NUMBERS * pitch, columns_at_once(work)):
-        store_columns(work, at + here, parameter_columns(work, model.parameters, constants + here))
-    add_product(work, model, field(model, record, TURNING), eta, at)
+    beyond, at_arms = constants + 6 * pitch, at + 6 * pitch
+    fill_product(work, model, field(model, record, TURNING), constants, eta, at)
     if moving:
         rate, out = lanes_of(model, record, ETA_RATE), lanes_of(model, record, ARM_RATE)
-        clear_columns(work, out, 3 * pitch)
-        add_two_products(work, model, arms, (eta, at + 6 * pitch), (rate, out))
+        fill_two_products(work, model, arms, beyond, (eta, at_arms), (rate, out))
     else:
-        add_product(work, model, arms, eta, at + 6 * pitch)
+        fill_product(work, model, arms, beyond, eta, at_arms)
 
 
 @helper
@@ -183,20 +186,58 @@ def couple_masters(work, model, record, r):
 
 
 @helper
+def carry_slaves(work, model, record):
+    """What a slave's momentum is by each master's rate, into CARRIED."""
+    m, b, masters = shape_counts(model, record)
+    slope, carried = lanes_of(model, record, SLOPE), lanes_of(model, record, CARRIED)
+    pitch, step = field(model, record, PITCH), columns_at_once(work)
+    mass = field(model, record, MODAL_MASS) + m * pitch + m
+    for s in range(b):
+        for i in range(0, m, FOUR):
+            if step > 1:
+                total = splat_columns(work, 0.0)
+                for t in range(b):
+                    weight = parameter(work, model.parameters, mass + s * pitch + t)
+                    total = fma(load_columns(work, slope + t * masters + i), weight, total)
+                store_columns(work, carried + s * masters + i, total)
+            else:
+                four = zeros_of_four(work)
+                for t in range(b):
+                    weight = parameter(work, model.parameters, mass + s * pitch + t)
+                    four = add_scaled_four(
+                        four, weight, columns_of_four(work, slope + t * masters + i)
+                    )
+                store_columns_of_four(work, carried + s * masters + i, four)
+
+
+@helper
+def pair_four(work, model, record, i, j):
+    """Four columns of P_ηη, from j on, of master i, if no inertia is mixed."""
+    b, masters = field(model, record, SLAVES), field(model, record, MODE_PITCH)
+    slope = lanes_of(model, record, SLOPE) + i
+    carried = lanes_of(model, record, CARRIED) + j
+    mass = field(model, record, MODAL_MASS) + i * field(model, record, PITCH) + j
+    total = parameters_of_four(work, model, mass)
+    for s in range(b):
+        own = load(work, slope + s * masters)
+        total = add_scaled_four(total, own, columns_of_four(work, carried + s * masters))
+    store_columns_of_four(work, lanes_of(model, record, PAIRS) + i * masters + j, total)
+
+
+@helper
 def pair_masters(work, model, record):
     """P_ηη = WᵀMeW of the body alone."""
     m, b, masters = shape_counts(model, record)
     pairs, slope = lanes_of(model, record, PAIRS), lanes_of(model, record, SLOPE)
     carried, pitch = lanes_of(model, record, CARRIED), field(model, record, PITCH)
     mass, step = field(model, record, MODAL_MASS), columns_at_once(work)
-    for s in range(b):  # what a slave's momentum is by each master's rate
-        for i in range(0, m, step):
-            total = splat_columns(work, 0.0)
-            for t in range(b):
-                weight = parameter(work, model.parameters, mass + (m + s) * pitch + m + t)
-                total = fma(load_columns(work, slope + t * masters + i), weight, total)
-            store_columns(work, carried + s * masters + i, total)
+    carry_slaves(work, model, record)
     mixed = field(model, record, IS_MIXED) > 0
+    if step == 1 and b > 0 and not mixed:
+        for i in range(m):
+            for j in range(0, i + 1, FOUR):
+                pair_four(work, model, record, i, j)
+        return
     for i in range(m):
         for j in range(0, i + 1, step):
             total = parameter_columns(work, model.parameters, mass + i * pitch + j)
@@ -216,6 +257,18 @@ def pair_masters(work, model, record):
 def gain_of(work, model, record, i):
     """P_rη of master i, which has not yielded."""
     return load6_apart(work, lanes_of(model, record, GAINS) + i, field(model, record, MODE_PITCH))
+
+
+@helper
+def yielded_gain(work, model, record, i):
+    """P_rη of master i as it was when it yielded.
+
+    One state takes four columns at once, writes over those of masters that have yielded, and so
+    keeps u apart. Several states do not, and have fewer numbers to move.
+    """
+    if columns_at_once(work) > 1:
+        return load6(work, mode_slot(model, record, i) + GAIN)
+    return gain_of(work, model, record, i)
 
 
 @helper

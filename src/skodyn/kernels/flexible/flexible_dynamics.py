@@ -19,14 +19,20 @@ from skodyn.kernels.aba_passes import (
     passed_force,
 )
 from skodyn.kernels.articulated_inertia import (
-    SINGULAR_PIVOT,
     gathered_inertia,
     joint_trouble,
     pass_inertia_inward,
     project_joint,
 )
 from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
-from skodyn.kernels.flexible.flexible_body import mode_slot, own_bias, own_inertia, pair_row
+from skodyn.kernels.flexible.flexible_body import (
+    mode_slot,
+    own_bias,
+    own_inertia,
+    pair_row,
+    yielded_gain,
+)
+from skodyn.kernels.flexible.flexible_modes import project_loaded_modes, project_modes
 from skodyn.kernels.flexible.flexible_table import (
     columns6,
     field,
@@ -46,12 +52,10 @@ from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
     DOF_LANES,
-    GAIN,
     MOTION,
     PIVOT,
     RESIDUE,
     ROTATION,
-    armature,
     body_count,
     body_slot,
     entry,
@@ -65,33 +69,31 @@ from skodyn.lanes import (
     absolute,
     all_lanes,
     columns_at_once,
+    expect_rows,
     fma,
     load,
     load_columns,
     load_rows,
-    parameter,
-    store,
+    single,
+    states,
     store_columns,
     store_rows,
 )
 from skodyn.model.flexible.flexible_layout import (
     FELT,
     GAINS,
+    LINE,
     LOADS,
-    MODAL_MASS,
     MODE_PITCH,
     MODE_V,
     MODES,
     PAIRS,
-    PITCH,
 )
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.articulated import (
     add_applied_articulated,
     apply_articulated,
-    subtract_rank_one,
 )
-from skodyn.spatial.linear3 import add_scaled
 from skodyn.spatial.motion import (
     add_spatial,
     dot_spatial,
@@ -101,81 +103,6 @@ from skodyn.spatial.motion import (
 )
 
 _INFINITY = float("inf")
-
-
-@helper
-def project_mode(work, model, record, i, p):
-    """(P, sound) behind master i; u, e and 1/d of it stay in the workspace.
-
-    Columns of the masters behind it have yielded: what is written there is read no more.
-    """
-    masters, pairs = field(model, record, MODE_PITCH), lanes_of(model, record, PAIRS)
-    gains, row, step = lanes_of(model, record, GAINS), pairs + i * masters, columns_at_once(work)
-    dof = field(model, record, MODE_V) + i
-    own = field(model, record, MODAL_MASS) + i * (field(model, record, PITCH) + 1)
-    d = load(work, row + i) + armature(work, model, dof)
-    pivot, u = 1.0 / d, load6_apart(work, gains + i, masters)
-    slot = mode_slot(model, record, i)
-    store6(work, slot + GAIN, u)
-    store(work, slot + PIVOT, pivot)
-    for j in range(i):
-        share, other = -(pivot * load(work, row + j)), pairs + j * masters
-        for h in range(0, j + 1, step):
-            e = fma(load_columns(work, row + h), share, load_columns(work, other + h))
-            store_columns(work, other + h, e)
-    for j in range(0, i, step):
-        share = -(pivot * load_columns(work, row + j))
-        inner = columns6(work, gains + j, masters)
-        moved = add_scaled(inner[0], share, u[0]), add_scaled(inner[1], share, u[1])
-        store_columns6(work, gains + j, masters, moved)
-    least = SINGULAR_PIVOT * parameter(work, model.parameters, own)
-    return subtract_rank_one(p, u, pivot), all_lanes(d > least)
-
-
-@helper
-def load_mode(work, model, record, i, z, tau):
-    """z behind master i, which has yielded, under the forces tau; ε of it stays."""
-    row, loads = pair_row(model, record, i), lanes_of(model, record, LOADS)
-    dof = field(model, record, MODE_V) + i
-    slot = mode_slot(model, record, i)
-    epsilon = load_rows(work, tau, dof) - load(work, loads + i)
-    store(work, slot + RESIDUE, epsilon)
-    ratio = epsilon * load(work, slot + PIVOT)
-    for j in range(0, i, columns_at_once(work)):
-        moved = fma(load_columns(work, row + j), ratio, load_columns(work, loads + j))
-        store_columns(work, loads + j, moved)
-    return add_scaled_spatial(z, ratio, load6(work, slot + GAIN))
-
-
-@helper
-def project_modes(work, model, record, p):
-    """(P, sound) behind the modes of a body."""
-    sound, m = True, field(model, record, MODES)
-    for back in range(m):
-        p, free = project_mode(work, model, record, m - 1 - back, p)
-        sound = sound and free
-    return p, sound
-
-
-@helper
-def load_modes(work, model, record, z, tau):
-    """z behind the modes, which have yielded, under the forces tau."""
-    m = field(model, record, MODES)
-    for back in range(m):
-        z = load_mode(work, model, record, m - 1 - back, z, tau)
-    return z
-
-
-@helper
-def project_loaded_modes(work, model, record, p, z, tau):
-    """(P, z, sound): both at once."""
-    sound, m = True, field(model, record, MODES)
-    for back in range(m):
-        i = m - 1 - back
-        p, free = project_mode(work, model, record, i, p)
-        z = load_mode(work, model, record, i, z, tau)
-        sound = sound and free
-    return p, z, sound
 
 
 @helper
@@ -316,7 +243,7 @@ def backsubstitute_modes(work, model, k, record, alpha, vdot):
     start, first, sound = field(model, record, MODE_V), mode_slot(model, record, 0), True
     for i in range(field(model, record, MODES)):
         slot, row = first + i * DOF_LANES, pair_row(model, record, i)
-        left = load(work, slot + RESIDUE) - dot_spatial(load6(work, slot + GAIN), alpha)
+        left = load(work, slot + RESIDUE) - dot_spatial(yielded_gain(work, model, record, i), alpha)
         for j in range(i):
             left = fma(-load(work, row + j), load_rows(work, vdot, start + j), left)
         rate = left * load(work, slot + PIVOT)
@@ -354,8 +281,21 @@ def scatter_bent_accelerations(work, model, ground, moving, vdot):
 
 
 @helper
+def expect_states(work, model, given, vdot):
+    """The next states of a batch are fetched while these are computed."""
+    if not single(work):
+        for i in range(0, states(work) * given.q.stride, LINE):
+            expect_rows(work, given.q, i)
+        for i in range(0, states(work) * given.v.stride, LINE):
+            expect_rows(work, given.v, i)
+            expect_rows(work, given.x, i)
+            expect_rows(work, vdot, i)
+
+
+@helper
 def sweep(work, model, given, vdot):
     """v̇."""
+    expect_states(work, model, given, vdot)
     first = scatter_bent_rates(work, model, given.q, given.v)
     second = gather_bent_residuals(work, model, given.x, given.f_ext)
     ground = ground_acceleration(work, model)

@@ -17,7 +17,7 @@ from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.dense import solve_lower
 from skodyn.kernels.entries import batch, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.flexible import flexible_mass
-from skodyn.kernels.flexible.flexible_body import mode_slot, pair_row
+from skodyn.kernels.flexible.flexible_body import mode_slot, pair_row, yielded_gain
 from skodyn.kernels.flexible.flexible_dynamics import (
     gather_bent_inertias,
     gather_bent_residuals,
@@ -125,7 +125,7 @@ def _push_modes(work, model, group, record, i, z):
         for h in range(0, j, columns_at_once(work)):
             moved = fma(load_columns(work, row + h), ratio, load_columns(work, loads + h))
             store_columns(work, loads + h, moved)
-        z = add_scaled_spatial(z, ratio, load6(work, slot + GAIN))
+        z = add_scaled_spatial(z, ratio, yielded_gain(work, model, record, j))
     return z
 
 

@@ -18,9 +18,9 @@ from skodyn.kernels.flexible.flexible_dynamics import (
     gather_bent_inertias,
     hang_force,
     hang_inertia,
-    load_modes,
     scatter_bent_accelerations,
 )
+from skodyn.kernels.flexible.flexible_modes import load_modes
 from skodyn.kernels.flexible.flexible_table import (
     clear_columns,
     field,

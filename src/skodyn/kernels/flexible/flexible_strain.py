@@ -106,6 +106,67 @@ def unbend_points(work, model, record):
 
 
 @helper
+def bend_two(work, model, plane, eta, g):
+    """(slopes, curvatures) in a plane at two points."""
+    zero, p = splat_columns(work, 0.0), model.parameters
+    slopes, curvatures = (zero, zero), (zero, zero)
+    for e in range(plane.count):
+        at = plane.entries + 2 * e
+        x, numbers = load(work, eta + field(model, at, 0)), field(model, at, 1) + g
+        slopes = add_two(work, p, numbers, (x, x), slopes)
+        curvatures = add_two(work, p, numbers + plane.pitch, (x, x), curvatures)
+    return slopes, curvatures
+
+
+@helper
+def add_two(work, p, numbers, x, total):
+    """A number each for two points."""
+    return (
+        fma(parameter_columns(work, p, numbers), x[0], total[0]),
+        fma(parameter_columns(work, p, numbers + 1), x[1], total[1]),
+    )
+
+
+@helper
+def times_two(a, b):
+    return a[0] * b[0], a[1] * b[1]
+
+
+@helper
+def pull_two(work, model, plane, parts, g, pull):
+    """Add what two points pull the modes of a plane with."""
+    p = model.parameters
+    for e in range(plane.count):
+        at = plane.entries + 2 * e
+        part, numbers = parts + FOUR * field(model, at, 0) + g % FOUR, field(model, at, 1) + g
+        total = load_columns(work, part), load_columns(work, part + 1)
+        total = add_two(work, p, numbers, pull[0], total)
+        total = add_two(work, p, numbers + plane.pitch, pull[1], total)
+        store_columns(work, part, total[0])
+        store_columns(work, part + 1, total[1])
+
+
+@helper
+def unbend_two_by_two(work, model, record):
+    """The same for several states, two points at once."""
+    parts, eta = lanes_of(model, record, PARTS), lanes_of(model, record, ETA)
+    in_y, in_z = planes_of(model, record)
+    clear_columns(work, parts, FOUR * field(model, record, MODE_PITCH))
+    for g in range(0, field(model, record, GAUSS_POINTS), 2):
+        v, vv = bend_two(work, model, in_y, eta, g)
+        w, ww = bend_two(work, model, in_z, eta, g)
+        both = times_two(w, ww)
+        both = fma(v[0], vv[0], both[0]), fma(v[1], vv[1], both[1])
+        at = field(model, record, GAUSS) + g
+        pull = (
+            parameter_columns(work, model.parameters, at) * both[0],
+            parameter_columns(work, model.parameters, at + 1) * both[1],
+        )
+        pull_two(work, model, in_y, parts, g, (times_two(pull, vv), times_two(pull, v)))
+        pull_two(work, model, in_z, parts, g, (times_two(pull, ww), times_two(pull, w)))
+
+
+@helper
 def whole_force(work, parts, turned):
     """The sum of the four parts of as many modes as columns are taken at once."""
     at, apart = parts, 1
@@ -124,8 +185,10 @@ def strain_body(work, model, record, moving):
     stiffness, damping = field(model, record, STIFFNESS), field(model, record, DAMPING)
     parts, turned = lanes_of(model, record, PARTS), lanes_of(model, record, BENT)
     p = model.parameters
-    if curved:
+    if curved and columns_at_once(work) > 1:
         unbend_points(work, model, record)
+    elif curved:
+        unbend_two_by_two(work, model, record)
     for i in range(0, field(model, record, MODES), columns_at_once(work)):
         k, total = parameter_columns(work, p, stiffness + i), load_columns(work, loads + i)
         total = fma(k, load_columns(work, eta + i), total)

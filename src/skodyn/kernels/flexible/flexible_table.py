@@ -13,13 +13,11 @@ from skodyn.lanes import (
     load_columns,
     parameter,
     parameter_columns,
-    splat,
     splat_columns,
-    store,
     store_columns,
     table_entry,
 )
-from skodyn.model.flexible.flexible_layout import FLEXIBLE_LANES, FOUR, NODE_LANES, RECORDS
+from skodyn.model.flexible.flexible_layout import FLEXIBLE_LANES, NODE_LANES, RECORDS
 from skodyn.model.layout import FLEXIBLE, FULL
 
 
@@ -132,129 +130,54 @@ def clear_columns(work, at, count):
         store_columns(work, at + i, splat_columns(work, 0.0))
 
 
-# ---- products ------------------------------------------------------------------------------------
+# ---- four columns of several states: sums that do not wait for each other -----------------------
 
 
 @helper
-def add_product(work, model, product, x, out):
-    """out += matrix·x; x and out are lanes."""
-    tree = model.tree
-    if columns_at_once(work) > 1:
-        place = product + 2
-        for _ in range(table_entry(tree, product)):
-            _add_four(work, model, place, x, out)
-            place += 3 + table_entry(tree, place + 1)
-    else:
-        place = product + table_entry(tree, product + 1)
-        rows = table_entry(tree, place)
-        place += 1
-        for _ in range(rows):
-            _add_row(work, model, place, x, out)
-            place += 3 + 2 * (table_entry(tree, place + 1) + table_entry(tree, place + 2))
-
-
-@helper
-def add_two_products(work, model, product, first, second):
-    """The same matrix times two vectors, each with its result: (x, out)."""
-    tree = model.tree
-    if columns_at_once(work) > 1:
-        place = product + 2
-        for _ in range(table_entry(tree, product)):
-            if table_entry(tree, place + 1) > FOUR:
-                _add_four(work, model, place, first[0], first[1])
-                _add_four(work, model, place, second[0], second[1])
-            else:
-                _add_two_fours(work, model, place, first, second)
-            place += 3 + table_entry(tree, place + 1)
-    else:
-        add_product(work, model, product, first[0], first[1])
-        add_product(work, model, product, second[0], second[1])
-
-
-@helper
-def _add_four(work, model, place, x, out):
-    """Four rows at once; of more than four columns every second one goes into a sum of its own, so
-    that neither waits for the other."""
-    columns = place + 3
-    row, count, numbers = first_three(model, place)
-    target = out + row
-    total = load_columns(work, target)
-    if count == FOUR:
-        total = _add_column(work, model, numbers, columns, x, total)
-        total = _add_column(work, model, numbers + FOUR, columns + 1, x, total)
-        total = _add_column(work, model, numbers + 2 * FOUR, columns + 2, x, total)
-        total = _add_column(work, model, numbers + 3 * FOUR, columns + 3, x, total)
-    elif count < FOUR:
-        for c in range(count):
-            total = _add_column(work, model, numbers + FOUR * c, columns + c, x, total)
-    else:
-        other, pairs = splat_columns(work, 0.0), count // 2
-        for c in range(pairs):
-            at, column = numbers + 2 * FOUR * c, columns + 2 * c
-            total = _add_column(work, model, at, column, x, total)
-            other = _add_column(work, model, at + FOUR, column + 1, x, other)
-        if count > 2 * pairs:
-            last = count - 1
-            total = _add_column(work, model, numbers + FOUR * last, columns + last, x, total)
-        total = total + other
-    store_columns(work, target, total)
-
-
-@helper
-def _add_column(work, model, numbers, column, x, total):
-    """One column of four rows."""
-    weights = parameter_columns(work, model.parameters, numbers)
-    return fma(weights, load(work, x + table_entry(model.tree, column)), total)
-
-
-@helper
-def _add_two_fours(work, model, place, first, second):
-    """Up to four columns of four rows for two vectors."""
-    row, count, numbers = first_three(model, place)
-    both = load_columns(work, first[1] + row), load_columns(work, second[1] + row)
-    x, columns = (first[0], second[0]), place + 3
-    if count == FOUR:
-        both = _add_two_columns(work, model, numbers, columns, x, both)
-        both = _add_two_columns(work, model, numbers + FOUR, columns + 1, x, both)
-        both = _add_two_columns(work, model, numbers + 2 * FOUR, columns + 2, x, both)
-        both = _add_two_columns(work, model, numbers + 3 * FOUR, columns + 3, x, both)
-    else:
-        for c in range(count):
-            both = _add_two_columns(work, model, numbers + FOUR * c, columns + c, x, both)
-    store_columns(work, first[1] + row, both[0])
-    store_columns(work, second[1] + row, both[1])
-
-
-@helper
-def _add_two_columns(work, model, numbers, column, x, both):
-    weights = parameter_columns(work, model.parameters, numbers)
-    at = table_entry(model.tree, column)
+def columns_of_four(work, i):
+    """Four columns, one behind the other."""
     return (
-        fma(weights, load(work, x[0] + at), both[0]),
-        fma(weights, load(work, x[1] + at), both[1]),
+        load_columns(work, i),
+        load_columns(work, i + 1),
+        load_columns(work, i + 2),
+        load_columns(work, i + 3),
     )
 
 
 @helper
-def _add_row(work, model, place, x, out):
-    """One row without its zeros, in as many sums as its four has."""
-    row, count, others = first_three(model, place)
-    target = out + row
-    total, at = load(work, target), place + 3
-    for c in range(count):
-        total = _add_entry(work, model, at + 2 * c, x, total)
-    if others > 0:
-        other, at = splat(work, 0.0), at + 2 * count
-        for c in range(others):
-            other = _add_entry(work, model, at + 2 * c, x, other)
-        total = total + other
-    store(work, target, total)
+def store_columns_of_four(work, i, a):
+    store_columns(work, i, a[0])
+    store_columns(work, i + 1, a[1])
+    store_columns(work, i + 2, a[2])
+    store_columns(work, i + 3, a[3])
 
 
 @helper
-def _add_entry(work, model, at, x, total):
-    weight = parameter(work, model.parameters, table_entry(model.tree, at + 1))
-    return fma(weight, load(work, x + table_entry(model.tree, at)), total)
+def parameters_of_four(work, model, i):
+    p = model.parameters
+    return (
+        parameter_columns(work, p, i),
+        parameter_columns(work, p, i + 1),
+        parameter_columns(work, p, i + 2),
+        parameter_columns(work, p, i + 3),
+    )
+
+
+@helper
+def zeros_of_four(work):
+    zero = splat_columns(work, 0.0)
+    return (zero, zero, zero, zero)
+
+
+@helper
+def add_scaled_four(total, s, a):
+    """total + s·a."""
+    return (
+        fma(s, a[0], total[0]),
+        fma(s, a[1], total[1]),
+        fma(s, a[2], total[2]),
+        fma(s, a[3], total[3]),
+    )
 
 
 def is_bent(tree: Any) -> bool:

@@ -36,7 +36,7 @@ SLOPE, SLOPE_RATE, CARRIED = range(26, 29)  # A·η, A·η̇, and slaves' inerti
 OWN = 29  # (h, J) and b of the body itself, world axes
 PAIRS = 30  # P_ηη, a row for each master of which the first part, to the diagonal, counts
 GAINS, LOADS = range(31, 33)  # P_rη and z_η of the masters that have not yielded
-BIASES, BENT, PARTS = range(33, 36)  # b of shapes; at Gauss points v′v″ + w′w″; forces in parts
+BIASES, BENT, PARTS = range(33, 36)  # b of shapes; v′v″ + w′w″, or sums of a node; forces in parts
 FELT = 36  # P⁺Π of what hangs on a node
 FLEXIBLE_RECORD = 37
 SCRATCH = (COUPLING, ARM_RATE, SLOPE_RATE, CARRIED, BIASES, BENT, PARTS, FELT)
@@ -48,24 +48,21 @@ FIRST, SECOND, BIAS = 0, 3, 9  # in OWN
 OWN_LANES = 15
 
 # a record of what hangs on a node, integers
-NODE_NUMBERS, NODE_LANES = range(2)  # s, then φ and ψ of each shape; lanes, below
+NODE_NUMBERS, NODE_LANES = range(2)  # s, then φ and ψ of each shape; lanes of Π
 NODE_SHAPES, NODE_SLAVES = range(2, 4)  # products: Σ φη and Σ ψη of all shapes, of slaves alone
-
-# its lanes, behind Π of every master
-MOVED, MOVED_RATE, MOVED_PRODUCT = 0, 8, 16
-HUNG_LANES = 24
 
 FOUR = 4
 """Numbers of one state that are taken at once: tables over shapes or masters lie component by
 component, and each component has room for whole fours.
 
-A product adds a constant matrix times one vector of lanes to another. It is written twice, in
-fours of rows for one state and by single entries for several:
+A product is a constant matrix times a vector of lanes, and is written twice: in fours of rows that
+lie together for one state, in fours of rows that have the same columns for several.
 
-    how many fours | where the entries begin, from here
+    how many fours | where those for several states begin, from here | how many rows
     | of each four: first row, how many columns, numbers, columns
-    | how many rows | of each: row, how many entries in its first and second sum, then column and
-      number of each
+    | how many fours of rows alike | of each: how many entries in its first and second sum, each row
+      with the place of its numbers, then of each entry its column and its number's place from there
+    | how many rows are left over | of each the same
 
 A four of more than four columns has two sums, one of every second column, which are added last.
 """

@@ -261,7 +261,7 @@ class _Numbers:
         return np.concatenate((front, np.array(behind, dtype=np.int64)))
 
     def _node_lanes(self, name: str) -> int:
-        return 6 * at.whole_fours(self.flexible[name].modes) + at.HUNG_LANES
+        return 6 * at.whole_fours(self.flexible[name].modes)
 
 
 _KEPT = (at.ETA, at.ETA_RATE, at.SLAVE_PRODUCT, at.SLOPE, at.OWN, at.PAIRS, at.GAINS, at.LOADS)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from skodyn.model.flexible.flexible_layout import FOUR, whole_fours
 from skodyn.typing import Floats
+
+Pattern = tuple[tuple[int, ...], tuple[int, ...]]
 
 __all__ = ["by_components", "product_table", "without_rounding"]
 
@@ -22,27 +25,41 @@ def without_rounding(matrix: Floats) -> Floats:
 def product_table(matrix: Floats, put: Callable[[Any], int]) -> list[int]:
     """The integers of a product whose rows come in whole fours; `put` stores its numbers."""
     fours: list[int] = []
-    entries: dict[int, tuple[list[int], list[int]]] = {}
+    alike: dict[Pattern, list[int]] = {}
     count = 0
     for first in range(0, len(matrix), FOUR):
         block = matrix[first : first + FOUR]
         columns = np.flatnonzero(block.any(axis=0)).tolist()
-        if not columns:
-            continue
-        numbers = put(block[:, columns].T)
-        fours += [first, len(columns), numbers, *columns]
-        count += 1
+        numbers = 0
+        if columns:
+            numbers = put(block[:, columns].T)
+            fours += [first, len(columns), numbers, *columns]
+            count += 1
         for row in range(FOUR):
-            found = entries.setdefault(first + row, ([], []))
-            for i, column in enumerate(columns):
-                if block[row, column] != 0.0:
-                    other = len(columns) > FOUR and i % 2
-                    found[other].extend((column, numbers + FOUR * i + row))
-    entries = {row: found for row, found in entries.items() if any(found)}
-    single = [len(entries)]
-    for row, (ours, others) in entries.items():
-        single += [row, len(ours) // 2, len(others) // 2, *ours, *others]
-    return [count, 2 + len(fours), *fours, *single]
+            pattern = _pattern(block[row], columns)
+            alike.setdefault(pattern, []).extend((first + row, numbers + row))
+    return [count, 3 + len(fours), len(matrix), *fours, *_rows_alike(alike)]
+
+
+def _pattern(row: Floats, columns: list[int]) -> Pattern:
+    """Columns of a row that are not zero, each with the place of its number, of both sums."""
+    sums: tuple[list[int], list[int]] = ([], [])
+    for i, column in enumerate(columns):
+        if row[column] != 0.0:
+            sums[len(columns) > FOUR and i % 2].extend((column, FOUR * i))
+    return tuple(sums[0]), tuple(sums[1])
+
+
+def _rows_alike(alike: dict[Pattern, list[int]]) -> list[int]:
+    """Rows of one pattern four at a time, then those that are left over."""
+    fours: list[list[int]] = []
+    single: list[list[int]] = []
+    for (ours, others), rows in alike.items():
+        front, back = [len(ours) // 2, len(others) // 2], [*ours, *others]
+        whole = len(rows) - len(rows) % (2 * FOUR)
+        fours += [[*front, *rows[i : i + 2 * FOUR], *back] for i in range(0, whole, 2 * FOUR)]
+        single += [[*front, *rows[i : i + 2], *back] for i in range(whole, len(rows), 2)]
+    return [len(fours), *chain(*fours), len(single), *chain(*single)]
 
 
 def by_components(table: Floats) -> Floats:
