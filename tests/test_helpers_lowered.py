@@ -3,6 +3,7 @@
 Each function is compiled twice: as helpers inside a kernel, and by numba on its own.
 """
 
+import re
 from typing import Any, NamedTuple
 
 import numba
@@ -55,6 +56,35 @@ def looped(x, count):
     return total, seen
 
 
+def stepped(x, by):
+    total = 0.0
+    for k in range(7):
+        total = 3.0 * total + k * x
+    for k in range(5, -1, -2):
+        total = 3.0 * total + k
+    for k in range(2, 12, by):
+        for j in range(11, k, -by):
+            total = total + 1.0 / (k + 2 * j)
+            if total > 1e200:
+                break
+    for _ in range(3, 3):
+        total = -1.0
+    for _ in range(3, 4, -1):
+        total = -2.0
+    return total
+
+
+def set_on_one_way(x, y):
+    if x > y:
+        more = x * 2.0
+        sign = 1
+    else:
+        sign = -1
+    for k in range(3):
+        y = y + more * k if sign > 0 else y - x
+    return y
+
+
 def member(row, k):
     return row[k]
 
@@ -72,7 +102,9 @@ def written(out, x):
     out[1] += x
 
 
-def _together(split, several_ends, nested, looped, member, scaled, squared, written):
+def _together(
+    split, several_ends, nested, looped, stepped, set_on_one_way, member, scaled, squared, written
+):
     def run(x, y, out):
         sums, ratio = split(x, y)
         ends = several_ends(x, y)
@@ -83,12 +115,16 @@ def _together(split, several_ends, nested, looped, member, scaled, squared, writ
         written(out, pair.second)
         out[5] = member(pair.first, 2)
         out[6] = total + scaled(x) + scaled(y, 0.1) + squared(ratio)
+        out[7] = stepped(x, 3)
+        out[8] = set_on_one_way(x, y)
         return seen, pair.flag
 
     return run
 
 
-FUNCTIONS = (split, several_ends, nested, looped, member, scaled, squared, written)
+FUNCTIONS = (
+    split, several_ends, nested, looped, stepped, set_on_one_way, member, scaled, squared, written,
+)  # fmt: skip
 STATES = [(1.5, 0.25), (0.25, 1.5), (0.75, 0.75), (-2.0, 3.0), (1e300, 1e-300), (0.0, 2.0)]
 
 
@@ -98,7 +134,7 @@ def test_helpers_give_what_numba_gives(kind: Any):
     theirs = numba.njit(error_model="numpy")(plain)
     ours = kernel(_together(*map(kind, FUNCTIONS)))
     for x, y in STATES:
-        wanted, found = np.ones(7), np.ones(7)
+        wanted, found = np.ones(9), np.ones(9)
         assert ours(x, y, found) == theirs(x, y, wanted)
         assert found.tobytes() == wanted.tobytes()
 
@@ -149,6 +185,37 @@ def test_only_the_way_that_a_width_takes_is_lowered(width, written, taken):
     assert taken in text
     assert left.pop() not in text
     assert ("of_one_column" in text) == (width is WIDTH_4)
+
+
+@helper
+def second_of(x):
+    sums, _ = (x, (x + 1.0, x + 2.0)), x
+    _, pair = sums
+    return pair[1]
+
+
+def test_a_tuple_that_is_taken_apart_again_is_not_written():
+    put = helper(written)
+    run, x = kernel(RESULT)(lambda x: put(pointer(x), second_of(x[0]))), np.full(4, 1.0)
+    run(x)
+    assert x[:2].tolist() == [3.0, 4.0]
+    body = re.search(r"define [^\n]*second_of.*?\n}", str(lower(run).module), re.DOTALL)
+    assert body is not None
+    assert "insertvalue" not in body[0]
+    assert "extractvalue" not in body[0]
+
+
+def test_a_range_that_leads_nowhere_is_refused():
+    nowhere = helper(lambda x: sum_of(range(0, 3, 0), x))
+    with pytest.raises(ValueError, match="must not be zero"):
+        kernel(lambda x: nowhere(x))(1.0)
+
+
+@helper
+def sum_of(counts, x):
+    for k in counts:
+        x += k
+    return x
 
 
 def test_one_helper_serves_several_types():

@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numba
@@ -32,6 +32,7 @@ from skodyn.jit.flags import COMPILE_FLAGS
 from skodyn.jit.folders import is_kept, kernel_folder
 from skodyn.jit.foreign import ForeignFunction, PartCall
 from skodyn.jit.functions import BEFORE_COMPILING, Helper, Kernel
+from skodyn.jit.helpers import SHARED, compile_helper
 from skodyn.jit.kinds import Group, Kind
 from skodyn.jit.meanings import MEANINGS
 
@@ -92,7 +93,8 @@ def helper_dispatcher(helper: Helper) -> Any:
     )(helper.py_func)
     dispatcher._insert = lambda *_args, **_kwargs: None  # it has no address
     if helper.shared:
-        lean.SHARED.add(helper.py_func)
+        SHARED.add(helper.py_func)
+    dispatcher.compiled_for = partial(compile_helper, helper.py_func, inline=helper.inline)
     return dispatcher
 
 

@@ -13,20 +13,17 @@ from typing import Any, NamedTuple
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, compiler
-from numba.core.codegen import CPUCodeLibrary
-from numba.core.compiler import CompilerBase
+from numba.core import cgutils
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.compiler_machinery import register_pass
 from numba.core.registry import cpu_target
-from numba.core.typed_passes import NativeLowering
 from numba.np.arrayobj import make_array, populate_array
 
 from skodyn.jit.compiling import SLOT as _SLOT
 from skodyn.jit.compiling import is_empty, learn_meanings, numba_type
-from skodyn.jit.flags import COMPILE_FLAGS
+from skodyn.jit.folding import FoldingBuilder
 from skodyn.jit.functions import ROUTINE, Kernel
-from skodyn.jit.lean import module_of, optimise, passes, reached
+from skodyn.jit.helpers import compile_helper, module_of, reached
+from skodyn.jit.lean import optimise
 
 __all__ = [
     "Emitted",
@@ -60,39 +57,6 @@ class Lowered(NamedTuple):
     routines: dict[str, Any]  # what it calls and does not hold, by symbol
 
 
-class EntryLibrary(CPUCodeLibrary):
-    """A kernel with all it calls; it is not made ready to run in this process."""
-
-    apart: dict[str, Any] | None = None  # takes the routines, if they are not linked in
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
-
-    def finalize(self) -> None:
-        for library in reached(self._linking_libraries, self.apart):
-            self._final_module.link_in(module_of(library), preserve=True)
-        self._finalized = True
-
-    def _finalize_specific(self) -> None:
-        pass
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class EntryLowering(NativeLowering):
-    """numba's own, into a library of ours and no further."""
-
-    _name = "skodyn_entry_lowering"
-
-    def run_pass(self, state: Any) -> bool:
-        state.library = EntryLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        return bool(super().run_pass(state))
-
-
-class EntryCompiler(CompilerBase):
-    def define_pipelines(self) -> list[Any]:
-        return [passes("entry", EntryLowering)]
-
-
 @global_compiler_lock
 def emit(kernel: Kernel, machine: Any) -> Emitted:
     """Compile a kernel for a target machine."""
@@ -117,29 +81,19 @@ def lower(kernel: Kernel, apart: bool = False) -> Lowered:
     """
     learn_meanings()
     assert kernel.signature is not None
-    flags = compiler.Flags()
-    for name in ("no_compile", "no_cpython_wrapper", "no_cfunc_wrapper"):
-        setattr(flags, name, True)
-    flags.error_model = COMPILE_FLAGS["error_model"]
-    flags.nrt = False
-    made = compiler.compile_extra(
-        cpu_target.typing_context,
-        cpu_target.target_context,
-        kernel.py_func,
-        tuple(numba_type(kind) for kind in kernel.signature),
-        None,
-        flags,
-        {},
-        pipeline_class=EntryCompiler,
-    )
+    given = tuple(numba_type(kind) for kind in kernel.signature)
+    made = compile_helper(kernel.py_func, given, inline=True)
     symbol = symbol_of(kernel)
-    made.library.add_ir_module(_entry(made, symbol))
     routines: dict[str, Any] = {}
-    made.library.apart = routines if apart else None
-    made.library.finalize()
-    module = made.library._final_module
+    module = _entry(made, symbol)
+    _link([made.library], module, routines if apart else None)
     _hide_all_but(symbol, module)
-    return Lowered(symbol, _letters(made.signature.return_type), module, routines)
+    return Lowered(symbol, _letters(made.result), module, routines)
+
+
+def _link(libraries: Any, module: Any, apart: dict[str, Any] | None) -> None:
+    for library in reached(libraries, apart):
+        module.link_in(module_of(library), preserve=True)
 
 
 @global_compiler_lock
@@ -147,8 +101,7 @@ def lower_routine(library: Any) -> Lowered:
     """A routine as LLVM's instructions, without others that it calls."""
     routines: dict[str, Any] = {}
     module = library.own_module().clone()
-    for inlined in reached(library._linking_libraries, routines):
-        module.link_in(module_of(inlined), preserve=True)
+    _link(library._linking_libraries, module, routines)
     module.get_function(library.symbol).linkage = "external"
     _hide_all_but(library.symbol, module)
     return Lowered(library.symbol, "", module, routines)
@@ -183,22 +136,19 @@ def _parts(result: Any) -> tuple[Any, ...]:
 
 def _entry(made: Any, symbol: str) -> Any:
     """The function that turns slots into arguments, calls the kernel and puts down its results."""
-    context = made.target_context
-    module = context.create_module(symbol)
+    context = cpu_target.target_context
+    module = context.codegen()._create_empty_module(symbol)
     form = ir.FunctionType(ir.VoidType(), [_SLOT.as_pointer(), _SLOT.as_pointer()])
     function = ir.Function(module, form, symbol)
-    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    builder = FoldingBuilder(function.append_basic_block("entry"))
     slots, results = function.args
     reader = SlotReader(context, builder, slots)
-    arguments = [reader.argument(argument) for argument in made.signature.args]
-    called = context.declare_function(module, made.fndesc)
-    _, result = context.call_conv.call_function(
-        builder, called, made.fndesc.restype, made.fndesc.argtypes, arguments
-    )
-    if made.signature.return_type != types.none:
-        _put_down(context, builder, made.signature.return_type, result, results)
+    arguments = [reader.argument(argument) for argument in made.descriptor.argtypes]
+    result = made.call(context, builder, None, arguments)
+    if made.result != types.none:
+        _put_down(context, builder, made.result, result, results)
     builder.ret_void()
-    return module
+    return llvm.parse_assembly(cgutils.normalize_ir_text(str(module)))
 
 
 class SlotReader:

@@ -2,26 +2,18 @@
 
 numba on its own optimises every function it meets and turns it into machine code, with all that it
 calls inlined; a tower of five functions is then compiled five times. Here a helper is typed and
-lowered once for each signature and kept as LLVM's intermediate form, as it is. A kernel links in
-each helper that it reaches, and only the whole is optimised and emitted. On the way the upkeep that
-numba writes around a call is left out, which our functions never need: they raise nothing, so no
-status is looked at behind a call, and they own no memory, so no references are counted.
-
-This leans on numba's inside (versions in `TRIED`): `available` says whether what is needed is
-there, and without it `skodyn.jit` has numba compile the ordinary way, to the same bits.
+lowered once for each signature and kept as LLVM's intermediate form, as it is (helpers.py). A
+kernel links in each helper that it reaches, and only the whole is optimised and emitted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba.core import cgutils
-from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, _LowerResult
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
-from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.typed_passes import (
     AnnotateTypes,
     IRLegalization,
@@ -38,75 +30,9 @@ from numba.core.untyped_passes import (
     TranslateByteCode,
 )
 
-from skodyn.jit.lowering import HelperLower, call_of, prepare
-from skodyn.jit.routines import routine_symbol
+from skodyn.jit.helpers import compile_helper, module_of, reached
 
-__all__ = ["HelperCompiler", "KernelCompiler", "module_of", "optimise", "passes", "reached"]
-
-
-SHARED: set[Any] = set()
-"""Functions that are compiled apart from their callers where an object is built."""
-
-
-# ---- libraries --------------------------------------------------------------------------------
-
-
-class HelperLibrary(CPUCodeLibrary):
-    """One helper as it was lowered, and the libraries of what it calls."""
-
-    symbol: str | None = None  # of a routine that may be compiled apart from its callers
-    _whole: Any = None
-
-    def add_ir_module(self, ir_module: Any) -> None:
-        text = cgutils.normalize_ir_text(str(ir_module))
-        self._final_module = llvm.parse_assembly(text)
-        self._final_module.data_layout = self._codegen._data_layout
-
-    def finalize(self) -> None:
-        self._finalized = True
-
-    def own_module(self) -> Any:
-        return self._final_module
-
-    def _get_module_for_linking(self) -> Any:
-        """For a caller outside this package, whose compiler links what it is given and no more."""
-        if self._whole is None:
-            self._whole = self._final_module.clone()
-            for library in reached(self._linking_libraries):
-                self._whole.link_in(module_of(library), preserve=True)
-        return self._whole
-
-    def _finalize_specific(self) -> None:
-        pass
-
-
-def reached(libraries: list[Any], apart: dict[str, Any] | None = None) -> Iterator[Any]:
-    """These libraries and all that they call, each once.
-
-    apart: takes the routines on the way, which then are neither followed nor linked.
-    """
-    seen: set[int] = set()
-    waiting = list(libraries)
-    while waiting:
-        library = waiting.pop()
-        if id(library) in seen:
-            continue
-        seen.add(id(library))
-        if isinstance(library, HelperLibrary):
-            if apart is not None and library.symbol is not None:
-                apart[library.symbol] = library
-                continue
-            waiting += library._linking_libraries
-        yield library
-
-
-def module_of(library: Any) -> Any:
-    """What is linked of a library: of a helper itself alone, of numba's own functions the whole."""
-    return (
-        library.own_module()
-        if isinstance(library, HelperLibrary)
-        else library._get_module_for_linking()
-    )
+__all__ = ["HelperCompiler", "KernelCompiler", "optimise"]
 
 
 def optimise(module: Any, machine: Any) -> None:
@@ -147,7 +73,7 @@ class KernelLibrary(JITCodeLibrary):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class HelperLowering(LoweringPass):
-    """From Python to LLVM's instructions, and no further."""
+    """For a caller that numba compiles: what helpers.py makes, as numba knows it."""
 
     _name = "skodyn_helper_lowering"
 
@@ -155,30 +81,13 @@ class HelperLowering(LoweringPass):
         LoweringPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        prepare(state)
-        context = state.targetctx
-        library = HelperLibrary(context.codegen(), state.func_id.func_qualname)
-        if state.func_id.func in SHARED:
-            library.symbol = routine_symbol(state.func_id.func, state.args)
-        state.library = library
-        descriptor = PythonFunctionDescriptor.from_specialized_function(
-            state.func_ir,
-            state.typemap,
-            state.return_type,
-            state.calltypes,
-            mangler=(lambda *_, **__: library.symbol) if library.symbol else context.mangler,
-            inline=state.flags.forceinline,
-            noalias=state.flags.noalias,
-            abi_tags=[state.flags.get_mangle_string()],
-        )
-        with context.push_code_library(library):
-            lower = HelperLower(context, library, descriptor, state.func_ir, metadata={})
-            lower.lower()
-        library.finalize()
+        made = compile_helper(state.func_id.func, state.args, state.flags.forceinline)
+        state.library, state.return_type = made.library, made.result
+        state.typemap, state.calltypes = made.descriptor.typemap, made.descriptor.calltypes
+        state.func_ir = state.type_annotation = None
         entry = object()  # what numba finds the call by; there is no address
-        call = call_of(descriptor, library)
-        context.insert_func_defn([(call, entry, call.signature)])
-        state["cr"] = _LowerResult(descriptor, lower.call_helper, cfunc=entry, env=lower.env)
+        state.targetctx.insert_func_defn([(made.call, entry, made.descriptor.argtypes)])
+        state["cr"] = _LowerResult(made.descriptor, None, cfunc=entry, env=None)
         return True
 
 
@@ -197,27 +106,6 @@ class KernelLowering(NativeLowering):
 # ---- pipelines --------------------------------------------------------------------------------
 
 
-def passes(name: str, lowering_pass: Any) -> Any:
-    """The passes that an entry point needs: no closures, no literals to unroll, no objects."""
-    manager = PassManager(name)
-    for step, what in (
-        (TranslateByteCode, "analyzing bytecode"),
-        (FixupArgs, "fix up args"),
-        (IRProcessing, "processing IR"),
-        (GenericRewrites, "constant indices"),
-        (ReconstructSSA, "ssa"),
-        (NopythonTypeInference, "types"),
-        (PreLowerStripPhis, "remove phi nodes"),
-        (IRLegalization, "legal IR"),
-        (AnnotateTypes, "annotate types"),
-        (lowering_pass, "lowering"),
-        (NoPythonBackend, "result"),
-    ):
-        manager.add_pass(step, what)
-    manager.finalize()
-    return manager
-
-
 class HelperCompiler(CompilerBase):
     """For what kernels call."""
 
@@ -233,4 +121,21 @@ class KernelCompiler(CompilerBase):
     """For entry points."""
 
     def define_pipelines(self) -> list[Any]:
-        return [passes("kernel", KernelLowering)]
+        """No closures, no literals to unroll, no objects."""
+        manager = PassManager("kernel")
+        for step, what in (
+            (TranslateByteCode, "analyzing bytecode"),
+            (FixupArgs, "fix up args"),
+            (IRProcessing, "processing IR"),
+            (GenericRewrites, "constant indices"),
+            (ReconstructSSA, "ssa"),
+            (NopythonTypeInference, "types"),
+            (PreLowerStripPhis, "remove phi nodes"),
+            (IRLegalization, "legal IR"),
+            (AnnotateTypes, "annotate types"),
+            (KernelLowering, "lowering"),
+            (NoPythonBackend, "result"),
+        ):
+            manager.add_pass(step, what)
+        manager.finalize()
+        return [manager]

@@ -90,10 +90,13 @@ def _constant_width(context: Any, builder: Any, typ: Any, pyval: Any) -> Any:
 
 
 def _splat(builder: Any, scalar: Any, width: int) -> Any:
-    vector = ir.Constant(ir.VectorType(_DOUBLE, width), ir.Undefined)
-    for lane in range(width):
-        vector = builder.insert_element(vector, scalar, ir.Constant(ir.IntType(32), lane))
-    return vector
+    form = ir.VectorType(_DOUBLE, width)
+    if isinstance(scalar, ir.Constant):
+        return ir.Constant(form, [scalar] * width)
+    nothing = ir.Constant(form, ir.Undefined)
+    first = builder.insert_element(nothing, scalar, ir.Constant(ir.IntType(32), 0))
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), width), [0] * width)
+    return builder.shuffle_vector(first, nothing, everywhere)
 
 
 @lower_cast(types.Float, LaneType)
