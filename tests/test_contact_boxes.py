@@ -8,16 +8,7 @@ import pytest
 
 import contact_twin as twin
 import skodyn as sk
-from test_contact_geometry import (
-    LAW,
-    SHAPES,
-    body_of,
-    coal_gap,
-    coal_shape,
-    scene,
-    turn,
-    twin_gaps,
-)
+from test_contact_geometry import LAW, SHAPES, body_of, coal_gap, coal_shape, scene, turn, twin_gaps
 
 HALF, RADIUS = np.array(SHAPES["box"].size) / 2, SHAPES["sphere"].radius
 

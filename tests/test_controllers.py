@@ -16,11 +16,7 @@ from skodyn.jit import JIT_DISABLED
 from skodyn.simulation import simulate
 from skodyn.simulation.control.control_records import Dynamics
 from skodyn.simulation.control.control_records import Law as LawCall
-from skodyn.simulation.control.controllers import (
-    ControllerError,
-    PlainLaw,
-    SlowControllerWarning,
-)
+from skodyn.simulation.control.controllers import ControllerError, PlainLaw, SlowControllerWarning
 from skodyn.simulation.elements import JointProperties, Servo, Sinusoid
 from skodyn.simulation.methods import METHODS
 from test_steppers import flier, start

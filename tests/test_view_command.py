@@ -104,7 +104,10 @@ def test_options_out_of_range_are_refused(log, option):
 
 def test_the_command_serves_on_loopback_until_it_is_interrupted(log):
     command = [sys.executable, "-m", "skodyn", "view", str(log), "--no-browser"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # behind nohup SIGINT is ignored, by children as well, unless they are told otherwise
+    heed = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=heed)
     try:
         line = process.stdout.readline()
         port = int(re.match(r"http://127\.0\.0\.1:(\d+)/ ", line)[1])

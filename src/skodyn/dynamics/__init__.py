@@ -8,10 +8,7 @@ from skodyn.dynamics.contact_functions import (
     contact_gaps,
 )
 from skodyn.dynamics.coriolis import christoffel_symbols, coriolis_matrix
-from skodyn.dynamics.derivatives import (
-    forward_dynamics_derivatives,
-    inverse_dynamics_derivatives,
-)
+from skodyn.dynamics.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from skodyn.dynamics.diagonal import (
     diagonal_bias,
     diagonal_dynamics,
@@ -23,19 +20,10 @@ from skodyn.dynamics.diagonal import (
 from skodyn.dynamics.energy_and_momentum import center_of_mass, energy, momentum
 from skodyn.dynamics.flexible_nodes import deflections, node_poses
 from skodyn.dynamics.frames import frame_poses, frame_velocities
-from skodyn.dynamics.functions import (
-    bias_force,
-    forward_dynamics,
-    gravity_force,
-    inverse_dynamics,
-)
+from skodyn.dynamics.functions import bias_force, forward_dynamics, gravity_force, inverse_dynamics
 from skodyn.dynamics.hybrid import HybridDynamics, hybrid_dynamics
 from skodyn.dynamics.hybrid_derivatives import HybridDerivatives, hybrid_dynamics_derivatives
-from skodyn.dynamics.ik_search import (
-    InverseKinematics,
-    Target,
-    inverse_kinematics,
-)
+from skodyn.dynamics.ik_search import InverseKinematics, Target, inverse_kinematics
 from skodyn.dynamics.inertias import BodyInertias, body_inertias, joint_columns
 from skodyn.dynamics.joint_reactions import joint_forces
 from skodyn.dynamics.kinematics import jacobian, jacobian_dot_v, velocities

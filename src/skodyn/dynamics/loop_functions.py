@@ -22,12 +22,7 @@ from skodyn.model.loops.loop_layout import ROWS
 from skodyn.model.loops.loop_tables import loop_workspace
 from skodyn.model.model import Model
 from skodyn.model.prescription import find_prescription
-from skodyn.typing import (
-    Coordinates,
-    DofArray,
-    Floats,
-    Velocities,
-)
+from skodyn.typing import Coordinates, DofArray, Floats, Velocities
 
 __all__ = [
     "loop_basis",

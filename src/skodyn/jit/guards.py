@@ -15,15 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skodyn.jit.guarded_arguments import (
-    WORD,
-    WORDS,
-    Region,
-    memory_fault,
-    named,
-    regions,
-    replaced,
-)
+from skodyn.jit.guarded_arguments import WORD, WORDS, Region, memory_fault, named, regions, replaced
 
 __all__ = ["CHECKING", "checked", "guard", "room", "seal"]
 

@@ -38,19 +38,9 @@ from skodyn.kernels.workspace import (
     store_articulated,
     sum_slot,
 )
-from skodyn.lanes import (
-    absolute,
-    all_lanes,
-    load,
-    splat,
-    store_rows,
-)
+from skodyn.lanes import absolute, all_lanes, load, splat, store_rows
 from skodyn.model.layout import N_DOF, PARENT, SUBTREE_END, V_START
-from skodyn.spatial.articulated import (
-    apply_articulated,
-    shift_articulated,
-    subtract_rank_one,
-)
+from skodyn.spatial.articulated import apply_articulated, shift_articulated, subtract_rank_one
 from skodyn.spatial.linear3 import negate, transpose
 from skodyn.spatial.motion import dot_spatial, shift_force
 

@@ -13,14 +13,7 @@ from skodyn.kernels.coupled_accelerations import (
     coupling_logdet,
     factor_couplings,
 )
-from skodyn.kernels.entries import (
-    Given,
-    batch,
-    one_state,
-    per_dof,
-    per_dof_of_x,
-    square,
-)
+from skodyn.kernels.entries import Given, batch, one_state, per_dof, per_dof_of_x, square
 from skodyn.kernels.forward_dynamics import sweep as forward_dynamics_of_tree
 from skodyn.kernels.mass_matrix_logdet import shape as one_number
 from skodyn.kernels.mass_matrix_solve import prepare, solve
@@ -37,12 +30,7 @@ from skodyn.kernels.mimics import (
     spread_forces,
 )
 from skodyn.kernels.solve_entries import solve_kernel
-from skodyn.kernels.status import (
-    NOT_FINITE,
-    OK,
-    failure,
-    first_trouble,
-)
+from skodyn.kernels.status import NOT_FINITE, OK, failure, first_trouble
 from skodyn.kernels.workspace import PIVOT, body_count, dof_slot, velocity_count
 from skodyn.lanes import (
     Rows,

@@ -32,12 +32,7 @@ from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.entries import is_given
 from skodyn.kernels.joint_kinds import has_quaternion
 from skodyn.kernels.joint_motion import joint_column, zero3
-from skodyn.kernels.kinematics import (
-    begin_scatter,
-    body_inertia,
-    ground_acceleration,
-    place_body,
-)
+from skodyn.kernels.kinematics import begin_scatter, body_inertia, ground_acceleration, place_body
 from skodyn.kernels.records import Record
 from skodyn.kernels.status import NOT_UNIT, OK, failure
 from skodyn.kernels.workspace import (

@@ -61,14 +61,7 @@ from skodyn.spatial.articulated import (
     shift_articulated,
     subtract_rank_one,
 )
-from skodyn.spatial.linear3 import (
-    add,
-    add_cross,
-    add_scaled,
-    cross,
-    scale,
-    subtract_outer,
-)
+from skodyn.spatial.linear3 import add, add_cross, add_scaled, cross, scale, subtract_outer
 from skodyn.spatial.motion import add_spatial, dot_spatial, shift_motion
 
 _INFINITY = float("inf")

@@ -49,13 +49,7 @@ from skodyn.lanes import load_rows, store_rows
 from skodyn.model.layout import GRAVITY, N_DOF, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia
 from skodyn.spatial.linear3 import cross, scale
-from skodyn.spatial.motion import (
-    add_spatial,
-    cross_force,
-    cross_motion,
-    dot_spatial,
-    shift_motion,
-)
+from skodyn.spatial.motion import add_spatial, cross_force, cross_motion, dot_spatial, shift_motion
 
 
 @routine

@@ -24,12 +24,7 @@ from skodyn.kernels.articulated_inertia import (
 from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia, ground_acceleration, scatter_rates_inlined
-from skodyn.kernels.status import (
-    NOT_FINITE,
-    OK,
-    failure,
-    first_trouble,
-)
+from skodyn.kernels.status import NOT_FINITE, OK, failure, first_trouble
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
@@ -53,24 +48,12 @@ from skodyn.kernels.workspace import (
     store6,
     store_articulated,
 )
-from skodyn.lanes import (
-    absolute,
-    all_lanes,
-    load,
-    load_rows,
-    store,
-    store_rows,
-)
+from skodyn.lanes import absolute, all_lanes, load, load_rows, store, store_rows
 from skodyn.model.layout import KIND, N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import add_applied_articulated, shift_remainder, subtract_rank_one
 from skodyn.spatial.inertia import add_gyroscopic_force
 from skodyn.spatial.linear3 import add, add_scaled, dot, scale, z_axis
-from skodyn.spatial.motion import (
-    add_spatial,
-    shift_force,
-    shift_motion,
-    subtract_spatial,
-)
+from skodyn.spatial.motion import add_spatial, shift_force, shift_motion, subtract_spatial
 
 _INFINITY = float("inf")
 

@@ -19,11 +19,7 @@ from skodyn.kernels.aba_passes import (
     pass_force_inward,
     passed_force,
 )
-from skodyn.kernels.articulated_inertia import (
-    gathered_inertia,
-    joint_trouble,
-    pass_inertia_inward,
-)
+from skodyn.kernels.articulated_inertia import gathered_inertia, joint_trouble, pass_inertia_inward
 from skodyn.kernels.entries import Given, batch, one_state, one_state_signature, row_of
 from skodyn.kernels.forward_dynamics import add_outer_force, project_loaded_joint, turn_freely
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
@@ -57,16 +53,7 @@ from skodyn.kernels.workspace import (
     unpack,
     velocity_count,
 )
-from skodyn.lanes import (
-    Rows,
-    absolute,
-    all_lanes,
-    load,
-    load_rows,
-    pointer,
-    store,
-    store_rows,
-)
+from skodyn.lanes import Rows, absolute, all_lanes, load, load_rows, pointer, store, store_rows
 from skodyn.model.layout import KIND, N_DOF, PARENT, V_START
 from skodyn.model.prescribed_layout import PRESCRIBED
 from skodyn.spatial.articulated import add_applied_articulated, apply_articulated

@@ -17,12 +17,7 @@ from skodyn.kernels.kinematics import (
     move_body,
     place_body,
 )
-from skodyn.kernels.status import (
-    NOT_FINITE,
-    NOT_UNIT,
-    OK,
-    failure,
-)
+from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, OK, failure
 from skodyn.kernels.workspace import (
     CORIOLIS,
     MOTION,
@@ -36,13 +31,7 @@ from skodyn.kernels.workspace import (
     row6,
     store6,
 )
-from skodyn.lanes import (
-    absolute,
-    all_lanes,
-    fma,
-    load_rows,
-    store_rows,
-)
+from skodyn.lanes import absolute, all_lanes, fma, load_rows, store_rows
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia, gyroscopic_force
 from skodyn.spatial.motion import add_spatial, dot_spatial, shift_motion, subtract_spatial

@@ -7,12 +7,7 @@ world axes, linear velocities enter neither a(k) nor b(k).
 from __future__ import annotations
 
 from skodyn.jit import helper, shared_routine
-from skodyn.kernels.joint_motion import (
-    coriolis_acceleration,
-    joint_pose,
-    relative_velocity,
-    zero3,
-)
+from skodyn.kernels.joint_motion import coriolis_acceleration, joint_pose, relative_velocity, zero3
 from skodyn.kernels.joint_trigonometry import prepare_sincos
 from skodyn.kernels.status import NOT_UNIT, OK, failure
 from skodyn.kernels.workspace import (

@@ -10,13 +10,7 @@ from skodyn.jit import helper
 from skodyn.kernels.entries import batch, one_state, square
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_poses
-from skodyn.kernels.matrices import (
-    clear_unrelated_pairs,
-    deliver_lanes,
-    get,
-    place_to_write,
-    put,
-)
+from skodyn.kernels.matrices import clear_unrelated_pairs, deliver_lanes, get, place_to_write, put
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (
     ARM,

@@ -7,14 +7,7 @@ from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.mass_matrix_solve import prepare
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import PIVOT, body_count, dof_slot, velocity_count
-from skodyn.lanes import (
-    absolute,
-    all_lanes,
-    load,
-    logarithm,
-    splat,
-    store_rows,
-)
+from skodyn.lanes import absolute, all_lanes, load, logarithm, splat, store_rows
 
 _INFINITY = float("inf")
 

@@ -41,15 +41,7 @@ from skodyn.kernels.workspace import (
     sum_slot,
     velocity_count,
 )
-from skodyn.lanes import (
-    absolute,
-    all_lanes,
-    fma,
-    load,
-    load_rows,
-    splat,
-    store_rows,
-)
+from skodyn.lanes import absolute, all_lanes, fma, load, load_rows, splat, store_rows
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.articulated import subtract_rank_one
 from skodyn.spatial.linear3 import add, add_matrix, dot, multiply, transpose

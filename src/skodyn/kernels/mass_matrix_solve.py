@@ -33,11 +33,7 @@ from skodyn.kernels.workspace import (
     load_matrix,
     store6,
 )
-from skodyn.lanes import (
-    absolute,
-    all_lanes,
-    store_rows,
-)
+from skodyn.lanes import absolute, all_lanes, store_rows
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.motion import shift_motion
 

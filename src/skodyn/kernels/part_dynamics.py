@@ -63,17 +63,8 @@ from skodyn.lanes import (
     store_rows,
 )
 from skodyn.model.layout import N_DOF, PARENT, V_START
-from skodyn.spatial.articulated import (
-    add_applied_articulated,
-    shift_articulated,
-    subtract_rank_one,
-)
-from skodyn.spatial.motion import (
-    add_spatial,
-    dot_spatial,
-    shift_force,
-    shift_motion,
-)
+from skodyn.spatial.articulated import add_applied_articulated, shift_articulated, subtract_rank_one
+from skodyn.spatial.motion import add_spatial, dot_spatial, shift_force, shift_motion
 
 _INFINITY = float("inf")
 CARRIED = 72

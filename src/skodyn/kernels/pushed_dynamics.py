@@ -9,15 +9,8 @@ at once (free_root.py).
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.aba_passes import (
-    pass_force_inward,
-    passed_force,
-)
-from skodyn.kernels.articulated_inertia import (
-    gathered_inertia,
-    joint_trouble,
-    pass_inertia_inward,
-)
+from skodyn.kernels.aba_passes import pass_force_inward, passed_force
+from skodyn.kernels.articulated_inertia import gathered_inertia, joint_trouble, pass_inertia_inward
 from skodyn.kernels.forward_dynamics import backsubstitute_body, project_loaded_joint
 from skodyn.kernels.forward_kinematics import POSITION
 from skodyn.kernels.free_root import backsubstitute_free_root, free_root_pose, is_free_root

@@ -14,11 +14,7 @@
 """
 
 from skodyn.errors import ScenarioError
-from skodyn.scenario.description import (
-    Bounds,
-    OutputSettings,
-    Scenario,
-)
+from skodyn.scenario.description import Bounds, OutputSettings, Scenario
 from skodyn.scenario.reader import parse_scenario, read_scenario
 from skodyn.simulation.settings import IntegratorSettings
 

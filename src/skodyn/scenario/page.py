@@ -13,12 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skodyn.model.contact.contacts import Contact
-from skodyn.scenario.description import (
-    Bounds,
-    InitialSettings,
-    OutputSettings,
-    RunSettings,
-)
+from skodyn.scenario.description import Bounds, InitialSettings, OutputSettings, RunSettings
 from skodyn.scenario.schema import TABLES, default_of, schema_of
 from skodyn.simulation.element import ELEMENTS
 from skodyn.simulation.elements import JointProperties

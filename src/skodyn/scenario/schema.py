@@ -28,12 +28,7 @@ from skodyn.model.keys import (
     numbers,
     one_of,
 )
-from skodyn.scenario.description import (
-    Bounds,
-    InitialSettings,
-    OutputSettings,
-    RunSettings,
-)
+from skodyn.scenario.description import Bounds, InitialSettings, OutputSettings, RunSettings
 from skodyn.simulation.element import ELEMENTS, Element
 from skodyn.simulation.elements import JointProperties
 from skodyn.simulation.methods import METHODS

@@ -44,14 +44,7 @@ from skodyn.simulation.element_tools import (
 )
 from skodyn.simulation.forces import COUNT, FIRST, OFFSET
 from skodyn.simulation.structures import EFFECTS, STATE, SYSTEM
-from skodyn.spatial.linear3 import (
-    add,
-    add_cross,
-    cross,
-    multiply,
-    multiply_vector,
-    negate,
-)
+from skodyn.spatial.linear3 import add, add_cross, cross, multiply, multiply_vector, negate
 from skodyn.spatial.motion import dot_spatial
 from skodyn.wording import Spelling
 

@@ -19,15 +19,7 @@ from skodyn.kernels.frame_motion import FRAME
 from skodyn.kernels.kinematics import scatter_poses
 from skodyn.kernels.mimics import full_model
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import (
-    ARM,
-    ROTATION,
-    body_slot,
-    entry,
-    load3,
-    load_matrix,
-    store_row3,
-)
+from skodyn.kernels.workspace import ARM, ROTATION, body_slot, entry, load3, load_matrix, store_row3
 from skodyn.lanes import parts_of
 from skodyn.model.contact.contact_layout import POINTS
 from skodyn.model.layout import PARENT

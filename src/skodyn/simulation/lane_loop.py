@@ -15,18 +15,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from skodyn.jit import (
-    COUNT,
-    FLOATS,
-    INTS,
-    NUMBER,
-    PLACES,
-    RESULT,
-    Group,
-    call_part,
-    helper,
-    kernel,
-)
+from skodyn.jit import COUNT, FLOATS, INTS, NUMBER, PLACES, RESULT, Group, call_part, helper, kernel
 from skodyn.kernels.entries import named_like
 from skodyn.kernels.mimics import full_model, has_mimics
 from skodyn.kernels.status import OK

@@ -55,10 +55,7 @@ from skodyn.simulation.systems.driven_looped import (
 )
 from skodyn.simulation.systems.driven_motions import follow_motions
 from skodyn.simulation.systems.driven_system import evaluate_driven
-from skodyn.simulation.systems.flexible_looped_system import (
-    close_bent_loops,
-    evaluate_bent_looped,
-)
+from skodyn.simulation.systems.flexible_looped_system import close_bent_loops, evaluate_bent_looped
 from skodyn.simulation.systems.flexible_system import (
     apply_bent_elements,
     evaluate_bent,

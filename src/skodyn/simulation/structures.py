@@ -8,16 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from skodyn.jit import (
-    COUNT,
-    FLOAT_POINTER,
-    FLOATS,
-    INT_POINTER,
-    INTS,
-    RESULT,
-    Group,
-    helper,
-)
+from skodyn.jit import COUNT, FLOAT_POINTER, FLOATS, INT_POINTER, INTS, RESULT, Group, helper
 from skodyn.kernels.workspace import PackedModel
 from skodyn.lanes import Rows, Work, pointer, shift_pointer, states
 

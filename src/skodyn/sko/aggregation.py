@@ -25,12 +25,7 @@ from skodyn.sko.blocks import Blocks, Floats, Ints, stacked_columns
 from skodyn.sko.model import SKOModel
 from skodyn.sko.partition import dense_propagation, positions, submodel
 from skodyn.sko.way_back import Coarser
-from skodyn.topology import (
-    Subgraph,
-    aggregate_groups,
-    aggregation_subgraph,
-    serial_segments,
-)
+from skodyn.topology import Subgraph, aggregate_groups, aggregation_subgraph, serial_segments
 from skodyn.wording import listed
 
 __all__ = ["AggregatedModel", "aggregate", "aggregate_segments", "aggregate_several"]

@@ -9,14 +9,7 @@ from __future__ import annotations
 
 from skodyn.jit import helper
 from skodyn.lanes import fma, select, sincos, sqrt
-from skodyn.spatial.linear3 import (
-    add,
-    add_cross,
-    add_scaled,
-    cross,
-    dot,
-    subtract,
-)
+from skodyn.spatial.linear3 import add, add_cross, add_scaled, cross, dot, subtract
 from skodyn.spatial.rotations import half_sinc, quaternion_log
 
 

@@ -14,14 +14,7 @@ from skodyn.errors import TopologyError
 from skodyn.faults import Fault
 from skodyn.topology.numbering import canonical
 from skodyn.topology.search import disjoint_cycles, reachable
-from skodyn.wording import (
-    Spelling,
-    arrows,
-    hashable_names,
-    listed_items,
-    listed_nodes,
-    quote,
-)
+from skodyn.wording import Spelling, arrows, hashable_names, listed_items, listed_nodes, quote
 
 __all__ = ["Digraph", "sound_edges"]
 

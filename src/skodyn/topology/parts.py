@@ -12,13 +12,7 @@ from skodyn.errors import TopologyError
 from skodyn.topology.digraph import Digraph
 from skodyn.topology.forest import GROUND, IntArray
 from skodyn.topology.kinds import check_graph
-from skodyn.topology.subgraph import (
-    Subgraph,
-    induced_subgraph,
-    members,
-    outboard,
-    toward_ground,
-)
+from skodyn.topology.subgraph import Subgraph, induced_subgraph, members, outboard, toward_ground
 from skodyn.topology.tree import Tree
 from skodyn.wording import listed, listed_nodes
 

@@ -8,15 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from skodyn.faults import Fault, Subject
-from skodyn.io.robots.assembly import (
-    IDENTITY,
-    ORIGIN,
-    Carrier,
-    Weight,
-    beyond,
-    combined,
-    seen_from,
-)
+from skodyn.io.robots.assembly import IDENTITY, ORIGIN, Carrier, Weight, beyond, combined, seen_from
 from skodyn.io.robots.findings import Findings
 from skodyn.io.urdf.joints import UrdfJoint
 from skodyn.io.urdf.links import Link

@@ -23,9 +23,7 @@ from skodyn.kernels.dense import solve_lower
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.loops.embedded_group import moves_with_group
 from skodyn.kernels.loops.loop_range import add_free_rates, in_range_space
-from skodyn.kernels.loops.loop_table import (
-    dof_place as place_in_v,
-)
+from skodyn.kernels.loops.loop_table import dof_place as place_in_v
 from skodyn.kernels.loops.loop_table import (
     dof_scale,
     first_group_on,

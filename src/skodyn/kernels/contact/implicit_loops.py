@@ -19,11 +19,7 @@ from skodyn.kernels.aba_passes import (
     pass_force_inward,
     passed_force,
 )
-from skodyn.kernels.articulated_inertia import (
-    gathered_inertia,
-    joint_trouble,
-    pass_inertia_inward,
-)
+from skodyn.kernels.articulated_inertia import gathered_inertia, joint_trouble, pass_inertia_inward
 from skodyn.kernels.contact.implicit_sweep import (
     GIVEN,
     NEXT_SPEED,
@@ -49,9 +45,7 @@ from skodyn.kernels.loops.embedded_group import (
 from skodyn.kernels.loops.group_mass import apply_mass
 from skodyn.kernels.loops.loop_groups import factor_groups
 from skodyn.kernels.loops.loop_range import close_range_group, in_range_space, open_range_group
-from skodyn.kernels.loops.loop_table import (
-    dof_place as place_in_v,
-)
+from skodyn.kernels.loops.loop_table import dof_place as place_in_v
 from skodyn.kernels.loops.loop_table import (
     dof_scale,
     first_group_on,

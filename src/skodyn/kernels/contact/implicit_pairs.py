@@ -13,11 +13,7 @@ sweep. L of friction is √Gt·(1 − ŵŵᵀ), its own square. For some points 
 from __future__ import annotations
 
 from skodyn.jit import helper, shared_routine
-from skodyn.kernels.aba_passes import (
-    add_scaled_spatial,
-    pass_force_inward,
-    passed_force,
-)
+from skodyn.kernels.aba_passes import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.contact.contact_law import across, twisted
 from skodyn.kernels.contact.implicit_law import (
     ACROSS,

@@ -90,10 +90,7 @@ from skodyn.model.flexible.flexible_layout import (
     PAIRS,
 )
 from skodyn.model.layout import N_DOF, PARENT, V_START
-from skodyn.spatial.articulated import (
-    add_applied_articulated,
-    apply_articulated,
-)
+from skodyn.spatial.articulated import add_applied_articulated, apply_articulated
 from skodyn.spatial.motion import (
     add_spatial,
     dot_spatial,

@@ -9,14 +9,7 @@ from skodyn.kernels.flexible.flexible_table import field, flexible_record, node_
 from skodyn.kernels.flexible.flexible_tree import scatter_bent_poses
 from skodyn.kernels.jacobian import body_of, point_arm, shape, write_column, write_joint_columns
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    body_slot,
-    entry,
-    finite3,
-    load3,
-    velocity_count,
-)
+from skodyn.kernels.workspace import ARM, body_slot, entry, finite3, load3, velocity_count
 from skodyn.lanes import store_rows
 from skodyn.model.flexible.flexible_layout import MODE_V, MODES
 from skodyn.model.layout import PARENT

@@ -7,11 +7,7 @@ with a factor that serves several steps, each lane for itself until it is closed
 from __future__ import annotations
 
 from skodyn.jit import helper, routine
-from skodyn.kernels.flexible.flexible_loop_rows import (
-    factor_bent_rows,
-    fill_bent_rows,
-    the_filling,
-)
+from skodyn.kernels.flexible.flexible_loop_rows import factor_bent_rows, fill_bent_rows, the_filling
 from skodyn.kernels.flexible.flexible_table import field, flexible_record
 from skodyn.kernels.flexible.flexible_tree import scatter_bent_poses
 from skodyn.kernels.loops.loop_factor import reflect_side

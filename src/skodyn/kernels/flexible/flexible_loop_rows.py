@@ -26,13 +26,7 @@ from skodyn.kernels.loops.loop_groups import RATED, STRICT
 from skodyn.kernels.loops.loop_primitives import RowOf, end_of, from_a_to_b, joint_velocity
 from skodyn.kernels.loops.loop_range import make_rows
 from skodyn.kernels.loops.loop_rows import fill_rows, row_of_kind, stage_rates, store_path
-from skodyn.kernels.loops.loop_table import (
-    dof_scale,
-    group_at,
-    group_length,
-    loop_lane,
-    stage_at,
-)
+from skodyn.kernels.loops.loop_table import dof_scale, group_at, group_length, loop_lane, stage_at
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import ARM, body_slot, entry, load3
 from skodyn.lanes import load, splat, store

@@ -24,17 +24,8 @@ from skodyn.kernels.flexible.flexible_dynamics import (
     hang_force,
     scatter_bent_accelerations,
 )
-from skodyn.kernels.flexible.flexible_loop_rows import (
-    factor_bent_rows,
-    fill_bent_rows,
-    the_filling,
-)
-from skodyn.kernels.flexible.flexible_table import (
-    clear_columns,
-    field,
-    flexible_record,
-    lanes_of,
-)
+from skodyn.kernels.flexible.flexible_loop_rows import factor_bent_rows, fill_bent_rows, the_filling
+from skodyn.kernels.flexible.flexible_table import clear_columns, field, flexible_record, lanes_of
 from skodyn.kernels.flexible.flexible_tree import scatter_bent_rates, scatter_masses
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import ground_acceleration

@@ -32,12 +32,7 @@ from skodyn.kernels.flexible.flexible_tree import scatter_masses
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import body_inertia
 from skodyn.kernels.mass_matrix import project, put_pair
-from skodyn.kernels.matrices import (
-    deliver_lanes,
-    get,
-    place_to_write,
-    put,
-)
+from skodyn.kernels.matrices import deliver_lanes, get, place_to_write, put
 from skodyn.kernels.solve_entries import solve_kernel
 from skodyn.kernels.status import NOT_FINITE, OK, failure
 from skodyn.kernels.workspace import (

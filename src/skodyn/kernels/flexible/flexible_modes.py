@@ -6,12 +6,7 @@ from skodyn.jit import helper
 from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.articulated_inertia import SINGULAR_PIVOT
 from skodyn.kernels.flexible.flexible_body import gain_of, mode_slot, pair_row, yielded_gain
-from skodyn.kernels.flexible.flexible_table import (
-    columns6,
-    field,
-    lanes_of,
-    store_columns6,
-)
+from skodyn.kernels.flexible.flexible_table import columns6, field, lanes_of, store_columns6
 from skodyn.kernels.workspace import GAIN, PIVOT, RESIDUE, armature, store6
 from skodyn.lanes import (
     all_lanes,

@@ -14,11 +14,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skodyn.jit import helper
-from skodyn.kernels.flexible.flexible_table import (
-    clear_columns,
-    field,
-    lanes_of,
-)
+from skodyn.kernels.flexible.flexible_table import clear_columns, field, lanes_of
 from skodyn.lanes import (
     columns_at_once,
     fma,

@@ -43,14 +43,7 @@ from skodyn.kernels.workspace import (
 from skodyn.lanes import Rows, load_rows
 from skodyn.model.flexible.flexible_layout import MODE_V, MODES
 from skodyn.model.layout import PARENT
-from skodyn.spatial.linear3 import (
-    add,
-    add_cross,
-    add_scaled,
-    cross,
-    multiply,
-    multiply_vector,
-)
+from skodyn.spatial.linear3 import add, add_cross, add_scaled, cross, multiply, multiply_vector
 
 
 class Placed(NamedTuple):

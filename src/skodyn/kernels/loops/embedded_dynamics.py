@@ -17,26 +17,11 @@ from skodyn.kernels.aba_passes import (
     pass_force_inward,
     passed_force,
 )
-from skodyn.kernels.articulated_inertia import (
-    gathered_inertia,
-    joint_trouble,
-    pass_inertia_inward,
-)
-from skodyn.kernels.entries import (
-    Given,
-    batch,
-    one_state_signature,
-    per_dof,
-    row_of,
-)
+from skodyn.kernels.articulated_inertia import gathered_inertia, joint_trouble, pass_inertia_inward
+from skodyn.kernels.entries import Given, batch, one_state_signature, per_dof, row_of
 from skodyn.kernels.forward_dynamics import add_outer_force, project_loaded_joint
 from skodyn.kernels.joint_motion import joint_column
-from skodyn.kernels.kinematics import (
-    body_inertia,
-    ground_acceleration,
-    move_body,
-    scatter_rates,
-)
+from skodyn.kernels.kinematics import body_inertia, ground_acceleration, move_body, scatter_rates
 from skodyn.kernels.loops.embedded_group import (
     add_particular,
     carry_rigidly,
@@ -46,11 +31,7 @@ from skodyn.kernels.loops.embedded_group import (
 )
 from skodyn.kernels.loops.loop_filling import ACCELERATIONS, GAMMAS
 from skodyn.kernels.loops.loop_groups import factor_groups
-from skodyn.kernels.loops.loop_range import (
-    close_range_group,
-    in_range_space,
-    open_range_group,
-)
+from skodyn.kernels.loops.loop_range import close_range_group, in_range_space, open_range_group
 from skodyn.kernels.loops.loop_table import (
     first_group_on,
     group_at,
@@ -84,18 +65,9 @@ from skodyn.kernels.workspace import (
     unpack,
     velocity_count,
 )
-from skodyn.lanes import (
-    Rows,
-    absolute,
-    all_lanes,
-    load,
-    pointer,
-    store_rows,
-)
+from skodyn.lanes import Rows, absolute, all_lanes, load, pointer, store_rows
 from skodyn.model.layout import N_DOF, PARENT, SUBTREE_END, V_START
-from skodyn.spatial.articulated import (
-    add_applied_articulated,
-)
+from skodyn.spatial.articulated import add_applied_articulated
 from skodyn.spatial.motion import add_spatial, shift_motion
 
 _INFINITY = float("inf")

@@ -67,12 +67,7 @@ from skodyn.model.loops.loop_layout import (
     X_LANE,
 )
 from skodyn.spatial.articulated import apply_articulated, subtract_rank_one
-from skodyn.spatial.linear3 import (
-    dot,
-    multiply_sym_vector,
-    multiply_vector_transposed,
-    z_axis,
-)
+from skodyn.spatial.linear3 import dot, multiply_sym_vector, multiply_vector_transposed, z_axis
 from skodyn.spatial.motion import add_spatial, dot_spatial
 
 SINGULAR_PIVOT = 1e-14

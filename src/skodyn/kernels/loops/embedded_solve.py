@@ -6,46 +6,19 @@ Forward dynamics (embedded_dynamics.py) with nothing moving, no gravity and no p
 from __future__ import annotations
 
 from skodyn.jit import helper, routine, shared_routine
-from skodyn.kernels.entries import (
-    batch,
-    per_dof,
-)
+from skodyn.kernels.entries import batch, per_dof
 from skodyn.kernels.joint_motion import zero3
-from skodyn.kernels.kinematics import (
-    scatter_poses,
-)
+from skodyn.kernels.kinematics import scatter_poses
 from skodyn.kernels.loops.embedded_dynamics import gather_embedded, scatter_embedded
 from skodyn.kernels.loops.embedded_group import add_particular
 from skodyn.kernels.loops.loop_filling import COLUMNS
 from skodyn.kernels.loops.loop_groups import factor_groups
-from skodyn.kernels.loops.loop_table import (
-    group_at,
-    group_count,
-    loop_lane,
-    stage_at,
-)
+from skodyn.kernels.loops.loop_table import group_at, group_count, loop_lane, stage_at
 from skodyn.kernels.solve_entries import solve_kernel
-from skodyn.kernels.status import (
-    OK,
-)
-from skodyn.kernels.workspace import (
-    CORIOLIS,
-    OMEGA,
-    body_count,
-    body_slot,
-    store3,
-    store6,
-)
-from skodyn.lanes import (
-    Rows,
-    store,
-)
-from skodyn.model.loops.loop_layout import (
-    DOFS,
-    SIDE_LANE,
-    STAGE_ROWS,
-    VALUE_LANE,
-)
+from skodyn.kernels.status import OK
+from skodyn.kernels.workspace import CORIOLIS, OMEGA, body_count, body_slot, store3, store6
+from skodyn.lanes import Rows, store
+from skodyn.model.loops.loop_layout import DOFS, SIDE_LANE, STAGE_ROWS, VALUE_LANE
 
 
 @routine

@@ -26,13 +26,7 @@ from skodyn.kernels.loops.loop_filling import COLUMNS
 from skodyn.kernels.loops.loop_groups import RATED, factor_group, particular_solution
 from skodyn.kernels.loops.loop_projection import close_positions, close_velocities
 from skodyn.kernels.loops.loop_range import in_range_space
-from skodyn.kernels.loops.loop_table import (
-    group_at,
-    group_count,
-    header_lane,
-    loop_lane,
-    stage_at,
-)
+from skodyn.kernels.loops.loop_table import group_at, group_count, header_lane, loop_lane, stage_at
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import (

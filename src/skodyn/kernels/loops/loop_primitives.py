@@ -27,15 +27,7 @@ from skodyn.kernels.workspace import (
 from skodyn.lanes import load_rows, sincos, sqrt
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.model.loops.loop_layout import PATH_BODY, PATH_CELLS
-from skodyn.spatial.linear3 import (
-    add,
-    add_scaled,
-    cross,
-    dot,
-    multiply_vector,
-    negate,
-    subtract,
-)
+from skodyn.spatial.linear3 import add, add_scaled, cross, dot, multiply_vector, negate, subtract
 from skodyn.spatial.motion import shift_motion
 
 __all__ = [

@@ -40,15 +40,7 @@ from skodyn.kernels.loops.loop_table import (
     scaled_rate,
     touched_variable,
 )
-from skodyn.kernels.workspace import (
-    ARM,
-    ROTATION,
-    body_slot,
-    entry,
-    load3,
-    load_matrix,
-    parameter3,
-)
+from skodyn.kernels.workspace import ARM, ROTATION, body_slot, entry, load3, load_matrix, parameter3
 from skodyn.lanes import fma, load, parameter, splat, store
 from skodyn.model.layout import N_DOF
 from skodyn.model.loops.closing import ALONG, DOT, IN_PLANE, LENGTH, POINT, POLYNOMIAL
@@ -84,15 +76,7 @@ from skodyn.model.loops.loop_layout import (
     STAGE_LIST_AT,
     TOUCHED,
 )
-from skodyn.spatial.linear3 import (
-    add,
-    dot,
-    multiply_vector,
-    scale,
-    subtract,
-    x_axis,
-    y_axis,
-)
+from skodyn.spatial.linear3 import add, dot, multiply_vector, scale, subtract, x_axis, y_axis
 from skodyn.spatial.motion import dot_spatial, shift_force, shift_motion
 
 # ---- into the matrix of a stage ----------------------------------------------------------------

@@ -15,15 +15,7 @@ from skodyn.faults import Fault, Subject, shown
 from skodyn.model.builder_entries import CollisionDescription, VisualDescription
 from skodyn.model.columns import LARGEST, as_floats, read_column, read_rotations
 from skodyn.model.name_checks import duplicate_faults, name_problem
-from skodyn.model.shapes import (
-    SHAPES,
-    Collision,
-    HalfSpace,
-    HeightField,
-    Mesh,
-    Points,
-    shape_word,
-)
+from skodyn.model.shapes import SHAPES, Collision, HalfSpace, HeightField, Mesh, Points, shape_word
 from skodyn.typing import Floats
 from skodyn.wording import Spelling
 

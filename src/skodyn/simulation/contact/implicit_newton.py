@@ -15,18 +15,8 @@ from skodyn.kernels.contact.implicit_sweep import (
     scatter_changes,
 )
 from skodyn.kernels.status import NOT_CONVERGED, OK
-from skodyn.kernels.workspace import (
-    body_count,
-    load6,
-)
-from skodyn.lanes import (
-    absolute,
-    all_lanes,
-    any_lane,
-    fma,
-    select,
-    splat,
-)
+from skodyn.kernels.workspace import body_count, load6
+from skodyn.lanes import absolute, all_lanes, any_lane, fma, select, splat
 from skodyn.model.contact.implicit_layout import OWN_SWEEP
 from skodyn.simulation.contact.implicit_joints import (
     advance_joints,

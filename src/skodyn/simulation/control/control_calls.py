@@ -46,14 +46,7 @@ from skodyn.simulation.forces import (
 )
 from skodyn.simulation.lie import move_coordinates
 from skodyn.simulation.steppers.tables import clear, copy
-from skodyn.simulation.structures import (
-    DYNAMICS_AT,
-    SYSTEM_ARRAYS,
-    State,
-    opened,
-    start_of,
-    table,
-)
+from skodyn.simulation.structures import DYNAMICS_AT, SYSTEM_ARRAYS, State, opened, start_of, table
 from skodyn.simulation.systems.looped_system import ONE_STATE
 from skodyn.simulation.systems.system import CONTROL, MORE, take_samples
 

@@ -15,16 +15,7 @@ from skodyn.kernels.mimics import full_model
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import entry
 from skodyn.lanes import PartAtWidths, load_rows, parts_of
-from skodyn.model.keys import (
-    ANY,
-    JOINT,
-    NOT_NEGATIVE,
-    NUMBERS,
-    POSITIVE_LIMIT,
-    TIMES,
-    key,
-    one_of,
-)
+from skodyn.model.keys import ANY, JOINT, NOT_NEGATIVE, NUMBERS, POSITIVE_LIMIT, TIMES, key, one_of
 from skodyn.model.keywords import fields_checked
 from skodyn.model.layout import Q_START, V_START
 from skodyn.registry import register

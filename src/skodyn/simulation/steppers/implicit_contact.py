@@ -47,16 +47,7 @@ from skodyn.kernels.workspace import (
     store_row3,
     velocity_count,
 )
-from skodyn.lanes import (
-    Rows,
-    fma,
-    load,
-    load_rows,
-    shift_pointer,
-    splat,
-    store,
-    store_rows,
-)
+from skodyn.lanes import Rows, fma, load, load_rows, shift_pointer, splat, store, store_rows
 from skodyn.model.contact.contact_layout import BRISTLES, POINTS, PackedContacts
 from skodyn.model.contact.implicit_layout import (
     BRISTLE_INTEGRAL,
@@ -74,10 +65,7 @@ from skodyn.model.contact.implicit_layout import (
 from skodyn.model.keys import SMALL, STEPS
 from skodyn.model.layout import N_DOF, Q_START, V_START
 from skodyn.registry import register
-from skodyn.simulation.contact.implicit_joints import (
-    keep_pushes,
-    prepare_servos,
-)
+from skodyn.simulation.contact.implicit_joints import keep_pushes, prepare_servos
 from skodyn.simulation.contact.implicit_newton import (
     ACT,
     BEGIN,
@@ -87,11 +75,7 @@ from skodyn.simulation.contact.implicit_newton import (
     iterate,
     with_model,
 )
-from skodyn.simulation.contact.implicit_points import (
-    end_points,
-    keep_responses,
-    prepare_points,
-)
+from skodyn.simulation.contact.implicit_points import end_points, keep_responses, prepare_points
 from skodyn.simulation.control.control_records import CONTROL_RECORD
 from skodyn.simulation.element_forces import place_bodies
 from skodyn.simulation.fixed_step import fixed_steps

@@ -14,12 +14,7 @@ from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import load_rows, store_rows
 from skodyn.simulation.contact.implicit_newton import ACT, END, EXPAND, SWEEP
-from skodyn.simulation.steppers.implicit_contact import (
-    FULL_END,
-    RATES,
-    implicit_codes,
-    places_of,
-)
+from skodyn.simulation.steppers.implicit_contact import FULL_END, RATES, implicit_codes, places_of
 from skodyn.simulation.steppers.tables import clear
 from skodyn.simulation.structures import size_of, start_of, table
 from skodyn.simulation.systems.coupled_system import copy_integrals, expand_state, take_integrals

@@ -7,12 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from skodyn.errors import StateError
-from skodyn.simulation.steppers.explicit import (
-    explicit_run,
-    explicit_sweep,
-    stage_memory,
-    tableau,
-)
+from skodyn.simulation.steppers.explicit import explicit_run, explicit_sweep, stage_memory, tableau
 from skodyn.simulation.steppers.method import Method
 
 __all__ = ["explicit_method"]

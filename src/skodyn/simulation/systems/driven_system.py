@@ -18,14 +18,7 @@ from skodyn.model.layout import NQ
 from skodyn.simulation.fixed_step import extended_size
 from skodyn.simulation.forces import MOTIONS
 from skodyn.simulation.steppers.tables import clear, copy
-from skodyn.simulation.structures import (
-    SYSTEM_ARRAYS,
-    State,
-    opened,
-    size_of,
-    start_of,
-    table,
-)
+from skodyn.simulation.structures import SYSTEM_ARRAYS, State, opened, size_of, start_of, table
 from skodyn.simulation.systems.driven_motions import (
     accelerations_of,
     driven_dofs,

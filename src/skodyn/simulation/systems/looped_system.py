@@ -24,22 +24,9 @@ from skodyn.kernels.status import OK
 from skodyn.lanes import WIDTH_1, Rows, pointer
 from skodyn.model.layout import NQ
 from skodyn.simulation.fixed_step import extended_size
-from skodyn.simulation.structures import (
-    SYSTEM_ARRAYS,
-    State,
-    opened,
-    start_of,
-    table,
-)
+from skodyn.simulation.structures import SYSTEM_ARRAYS, State, opened, start_of, table
 from skodyn.simulation.systems.settling import SETTLE
-from skodyn.simulation.systems.system import (
-    LOOPS_READY,
-    NEWTON,
-    TAU,
-    act,
-    close,
-    forces_on_bodies,
-)
+from skodyn.simulation.systems.system import LOOPS_READY, NEWTON, TAU, act, close, forces_on_bodies
 
 
 @helper

@@ -22,15 +22,7 @@ from skodyn.kernels.mimics import full_model, has_mimics
 from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import PackedModel, velocity_count
 from skodyn.lanes import fma, load_rows, parameter, shift_pointer, store_rows
-from skodyn.model.layout import (
-    ARMATURE,
-    BODY_RECORD,
-    DOF_RECORD,
-    FULL,
-    HEADER,
-    N_BODIES,
-    NV,
-)
+from skodyn.model.layout import ARMATURE, BODY_RECORD, DOF_RECORD, FULL, HEADER, N_BODIES, NV
 from skodyn.simulation.forces import DAMPING, PASSIVE_RECORD, STIFFNESS
 from skodyn.simulation.steppers.implicit_midpoint import HALF_STEP, SPRUNG_MODEL
 from skodyn.simulation.structures import table

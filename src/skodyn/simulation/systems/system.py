@@ -16,14 +16,7 @@ from skodyn.kernels.kinematics import scatter_rates_inlined
 from skodyn.kernels.loops.loop_table import has_loops
 from skodyn.kernels.mimics import has_mimics
 from skodyn.kernels.status import OK, first_trouble
-from skodyn.kernels.workspace import (
-    MOTION,
-    body_count,
-    body_slot,
-    load6,
-    row6,
-    velocity_count,
-)
+from skodyn.kernels.workspace import MOTION, body_count, body_slot, load6, row6, velocity_count
 from skodyn.lanes import Rows, fma, load_rows, splat, store_rows
 from skodyn.simulation.forces import (
     CONTACTS_ALONE,
