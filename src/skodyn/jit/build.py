@@ -1,7 +1,8 @@
 """Compile all kernels into one shared object, on all cores.
 
-One process lowers kernels to LLVM's instructions and puts them on a pile; the others, and in the
-end this one too, make object code of the pile, large kernels first; the C compiler then links it.
+One process lowers kernels to LLVM's instructions and puts them on a pile; the others lower the few
+that share nothing with these, then they, and in the end the first one too, make object code of the
+pile, large kernels first; the C compiler then links it.
 A shared routine lies on the pile once, apart from the kernels that call it. A helper is lowered
 once for each width and process, and what does not depend on types is shared by widths, so two
 processes lower only where there are four cores or more: one kernels of one state, the other those
@@ -90,19 +91,29 @@ def _is_wide(name: str) -> bool:
 
 
 def _share(names: Iterable[str], worker: int, workers: int) -> list[str]:
-    """What a worker lowers: the first all, or of many the first two half each, others nothing."""
-    ordered = in_order(names)
-    if workers < 4:
-        return ordered if worker == 0 else []
-    return [name for name in ordered if worker == int(_is_wide(name))]
+    """What a worker lowers: those in lanes, or half of them, or the others; or nothing."""
+    return [name for name in in_order(names) if _lowered_by(name, workers) == worker]
+
+
+def _lowered_by(name: str, workers: int) -> int:
+    if workers < 2:
+        return 0
+    if not name.startswith(IN_LANES):
+        return 1 if workers < 4 else 2
+    return int(_is_wide(name)) if workers >= 4 else 0
+
+
+IN_LANES = ("kernels.", "simulation.")
+"""Where kernels stand that share helpers; the others share few with them, and hardly any weight."""
 
 
 def _emit_all(
     names: Iterable[str], level: int, work: Path, workers: int, progress: Progress
 ) -> dict[str, dict[str, Any]]:
     made: dict[str, dict[str, Any]] = {}
-    before = {name: os.environ.get(name) for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")}
-    os.environ |= _processor_of(level)
+    settings = _processor_of(level) | LARGE_PAGES
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ |= settings
     try:
         context = multiprocessing.get_context("spawn")
         names = list(names)
@@ -122,19 +133,21 @@ def _emit_all(
 
 def _watch(tasks: list[Any], names: list[str], work: Path, progress: Progress) -> None:
     """Tell how far it is, until all workers are done: a kernel is lowered, then emitted."""
+    seen: set[str] = set()
     told = 0
     finished = False
     while not finished:
-        finished = not wait(tasks, timeout=0.2).not_done
-        written = [
-            path
-            for path in work.iterdir()
-            if path.suffix in (LOWERED, ".o") and not path.name.startswith(ROUTINE)
-        ]
+        finished = not wait(tasks, timeout=0.5).not_done
+        written = {name for name in os.listdir(work) if _tells(name)}
         if len(written) // 2 > told:
             told = len(written) // 2
-            last = max(written, key=lambda path: path.stat().st_mtime)
-            progress(told, len(names), last.stem)
+            progress(told, len(names), Path(max(written - seen)).stem)
+        seen = written
+
+
+def _tells(name: str) -> bool:
+    """Is this file a step of a kernel? Routines, and what is being written, are not told."""
+    return name.endswith((LOWERED, ".o")) and not name.startswith((ROUTINE, "."))
 
 
 LOWERED = ".bc"
@@ -159,6 +172,7 @@ def _lower_share(share: list[str], work: Path) -> dict[str, dict[str, Any]]:
     try:
         return {name: _lower_one(name, work) for name in share}
     finally:
+        gc.freeze()  # nor is it looked through when the process ends
         gc.enable()
 
 
@@ -208,17 +222,26 @@ def _emit_pile(workers: int, level: int, work: Path) -> None:
 
     machine = machine_for(*MACHINES[level])
     while True:
-        complete = len(list(work.glob("*" + DONE))) == workers  # before looking at the pile
-        pile = [path for path in work.iterdir() if path.suffix == LOWERED and path.name[0] != "."]
-        waiting = [path for path in pile if not path.with_suffix(CLAIMED).exists()]
-        if waiting:
-            path = max(waiting, key=lambda path: path.stat().st_size)
+        complete = sum(name.endswith(DONE) for name in os.listdir(work)) == workers
+        names = os.listdir(work)  # after that: when all are done, the pile is whole
+        claimed = {name.removesuffix(CLAIMED) for name in names if name.endswith(CLAIMED)}
+        lowered = {name.removesuffix(LOWERED) for name in names if _is_on_pile(name)}
+        if waiting := [work / (name + LOWERED) for name in lowered - claimed]:
+            path = max(waiting, key=_size)
             if _claim(path.with_suffix(CLAIMED)):
                 _emit_one(path, machine)
         elif complete:
             return
         else:
             time.sleep(0.1)
+
+
+def _is_on_pile(name: str) -> bool:
+    return name.endswith(LOWERED) and not name.startswith(".")  # else it is being written
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size
 
 
 def _emit_one(path: Path, machine: Any) -> None:
@@ -245,6 +268,10 @@ MACHINES = {
 Level 3 in general is timed like a Sandy Bridge; in the order that suits a Zen 3, batches of the
 mass matrix are 2 to 6 % faster, inverse dynamics and its derivatives 1 to 4 %.
 """
+
+
+LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+"""For workers, whose memory grows to a gigabyte: a twentieth of their time is finding pages."""
 
 
 def _processor_of(level: int) -> dict[str, str]:

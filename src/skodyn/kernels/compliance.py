@@ -12,7 +12,7 @@ base-to-tips scatter. Any other block is, by the four cases of Algorithm 4.3,
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, routine
 from skodyn.kernels.aba_passes import project_force
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.jacobian import body_of, node_count, point_arm
@@ -126,7 +126,7 @@ def unit_force(work, i):
     return ((x, y, z), zero3(work)) if i < 3 else (zero3(work), (x, y, z))
 
 
-@helper
+@routine
 def carry_forces_inward(work, model, nodes, node, stop, at):
     """ψ(stop, k)·φ(k, point) on the six unit forces, into scratch at `at`."""
     for i in range(6):

@@ -13,8 +13,9 @@ from skodyn.kernels.coupled_accelerations import (
     coupling_logdet,
     factor_couplings,
 )
-from skodyn.kernels.entries import Given, batch, one_state, per_dof, per_dof_of_x, square
-from skodyn.kernels.forward_dynamics import sweep as forward_dynamics_of_tree
+from skodyn.kernels.entries import batch, one_state, per_dof, per_dof_of_x, square
+from skodyn.kernels.forward_dynamics import accelerate_placed
+from skodyn.kernels.kinematics import scatter_rates
 from skodyn.kernels.mass_matrix_logdet import shape as one_number
 from skodyn.kernels.mass_matrix_solve import prepare, solve
 from skodyn.kernels.mimics import (
@@ -78,13 +79,12 @@ def sweep(work, model, given, vdot):
     expand_coordinates(work, model, given.q, table.q)
     expand_rates(work, model, given.v, table.v)
     spread_forces(work, model, given.x, table.tau)
-    free = forward_dynamics_of_tree(
-        work, full, Given(table.q, table.v, table.tau, given.f_ext), table.rates
-    )
-    second = factor_couplings(work, model)
-    third = couple_accelerations(work, model, table.rates)
+    first = scatter_rates(work, full, table.q, table.v)
+    second = accelerate_placed(work, full, table.tau, given.f_ext, False, table.rates)
+    third = factor_couplings(work, model)
+    fourth = couple_accelerations(work, model, table.rates)
     pick_rates(work, model, table.rates, vdot)
-    return first_trouble(free, second, third)
+    return first_trouble(first, second, third if third != OK else fourth)
 
 
 @helper

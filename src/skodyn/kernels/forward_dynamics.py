@@ -6,7 +6,7 @@ Gravity enters as an acceleration of the ground, external forces are taken from 
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, shared_routine
 from skodyn.kernels.aba_passes import (
     add_scaled_spatial,
     backsubstitute_dof,
@@ -184,6 +184,14 @@ def scatter_accelerations(work, model, vdot):
         if status == OK and not finite:
             status = failure(NOT_FINITE, k)
     return status
+
+
+@shared_routine
+def accelerate_placed(work, model, tau, f_ext, keep, vdot):
+    """v̇ of bodies whose rates are known: both passes, for kernels with more to do than these."""
+    first = gather_residuals(work, model, tau, f_ext, keep)
+    second = scatter_accelerations(work, model, vdot)
+    return first if first != OK else second
 
 
 @helper

@@ -14,7 +14,7 @@ from typing import Any
 from skodyn.jit import helper, plain
 from skodyn.kernels.derivative_terms import matrix_slot, scatter_screws, screw_lanes
 from skodyn.kernels.entries import Given, batch, is_given, one_state
-from skodyn.kernels.forward_dynamics import gather_residuals, scatter_accelerations
+from skodyn.kernels.forward_dynamics import accelerate_placed
 from skodyn.kernels.inverse_dynamics_derivatives import Derivatives, gather_pairs, matrix_of
 from skodyn.kernels.inverse_times_derivatives import AT_ONCE, multiply_related, recursion_is_cheaper
 from skodyn.kernels.kinematics import scatter_rates
@@ -31,7 +31,7 @@ from skodyn.kernels.mass_matrix_inverse import (
     matrix_behind,
 )
 from skodyn.kernels.matrices import Matrix, columns_of, deliver_matrix, matrix_lanes
-from skodyn.kernels.status import OK, first_trouble
+from skodyn.kernels.status import first_trouble
 from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import Rows, shift_pointer, states
 
@@ -98,17 +98,15 @@ def sweep(work, model, given, out):
     vdot = Rows(shift_pointer(work.lanes, states(work) * at), 0, nv)  # in rows, one per state
     inverse = matrix_behind(at + nv)
     first = scatter_rates(work, model, given.q, given.v)
-    second = gather_residuals(work, model, given.x, given.f_ext, False)
-    third = scatter_accelerations(work, model, vdot)
+    second = accelerate_placed(work, model, given.x, given.f_ext, False, vdot)
     invert(work, model, inverse, inverse + nv * columns_of(nv))
     scatter_screws(work, model, Given(given.q, given.v, vdot, given.f_ext))
     pushed = is_given(given.f_ext)
     if recursion_is_cheaper(model):
-        fourth = recur(work, model, pushed, inverse, out)
+        third = recur(work, model, pushed, inverse, out)
     else:
-        fourth = multiply(work, model, pushed, inverse, out)
-    known = first_trouble(first, second, third)
-    return known if known != OK else fourth
+        third = multiply(work, model, pushed, inverse, out)
+    return first_trouble(first, second, third)
 
 
 @helper

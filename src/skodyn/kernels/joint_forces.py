@@ -14,9 +14,9 @@ from skodyn.jit import helper
 from skodyn.kernels.aba_passes import add_scaled_spatial, kept_force
 from skodyn.kernels.articulated_inertia import kept_inertia
 from skodyn.kernels.entries import batch, one_state
-from skodyn.kernels.forward_dynamics import add_outer_force, gather_residuals, scatter_accelerations
+from skodyn.kernels.forward_dynamics import accelerate_placed, add_outer_force
 from skodyn.kernels.kinematics import body_inertia, scatter_rates
-from skodyn.kernels.status import first_trouble
+from skodyn.kernels.status import OK
 from skodyn.kernels.workspace import (
     ARM,
     CORIOLIS,
@@ -70,8 +70,7 @@ def both_sides(work, model, k, f_ext):
 def sweep(work, model, given, out):
     """v̇, then both forms of f of every body; x holds tau."""
     first = scatter_rates(work, model, given.q, given.v)
-    second = gather_residuals(work, model, given.x, given.f_ext, True)
-    third = scatter_accelerations(work, model, out)
+    second = accelerate_placed(work, model, given.x, given.f_ext, True, out)
     for k in range(body_count(model)):
         outboard, inboard = both_sides(work, model, k, given.f_ext)
         at = velocity_count(model) + ROW * k
@@ -79,7 +78,7 @@ def sweep(work, model, given, out):
         store_row3(work, out, at + 3, outboard[1])
         store_row3(work, out, at + 6, inboard[0])
         store_row3(work, out, at + 9, inboard[1])
-    return first_trouble(first, second, third)
+    return first if first != OK else second
 
 
 @helper

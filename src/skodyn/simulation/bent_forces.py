@@ -11,7 +11,7 @@ import numpy as np
 
 from skodyn.errors import ModelError
 from skodyn.jit import COUNT as WHOLE
-from skodyn.jit import NUMBER, helper
+from skodyn.jit import NUMBER, helper, routine
 from skodyn.kernels.flexible.flexible_bending import (
     carried_column,
     carry_modes,
@@ -57,7 +57,7 @@ def whole_number(work, numbers, i):
     return int(lane_at(parameter(work, numbers, i), 0))
 
 
-@helper
+@routine
 def push_node(work, model, k, node, force, moment, effects):
     """A force and a moment at a node of body k, world axes."""
     record, r = flexible_record(model, k), load_matrix(work, body_slot(k) + ROTATION)
@@ -70,7 +70,7 @@ def push_node(work, model, k, node, force, moment, effects):
         add_torque(work, effects.tau, start + i, share)
 
 
-@helper
+@routine
 def node_motion(work, model, k, node):
     """(position, velocity) of a node of body k, world axes."""
     record, r = flexible_record(model, k), load_matrix(work, body_slot(k) + ROTATION)

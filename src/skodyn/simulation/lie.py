@@ -11,7 +11,7 @@ order five can see. Joints without quaternions commute: u̇ = v.
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, shared_routine
 from skodyn.kernels.joint_kinds import has_quaternion, is_free
 from skodyn.kernels.workspace import body_count, entry, row3, row4, store_row3
 from skodyn.lanes import load_rows, shift_pointer, states, store_rows
@@ -55,8 +55,8 @@ def commutes(model):
 
 
 @helper
-def move_coordinates(work, model, q, u, scale, out):
-    """out = q ⊞ scale·u, joint by joint; tables of w rows."""
+def move_coordinates_inlined(work, model, q, u, scale, out):
+    """out = q ⊞ scale·u, joint by joint; tables of w rows. For steps of trees."""
     if commutes(model):
         for i in range(model.tree[NQ]):
             step = scale * load_rows(work, u, i)
@@ -78,6 +78,12 @@ def move_coordinates(work, model, q, u, scale, out):
             for d in range(entry(model, k, N_DOF)):
                 step = scale * load_rows(work, u, j + d)
                 store_rows(work, out, i + d, load_rows(work, q, i + d) + step)
+
+
+@shared_routine
+def move_coordinates(work, model, q, u, scale, out):
+    """The same, for steps with more to do."""
+    move_coordinates_inlined(work, model, q, u, scale, out)
 
 
 @helper

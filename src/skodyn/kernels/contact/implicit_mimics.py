@@ -7,7 +7,7 @@ inertia; with the factors that it leaves, mimic joints are made to follow their 
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, routine
 from skodyn.kernels.aba_passes import backsubstitute_dof
 from skodyn.kernels.contact.implicit_pairs import (
     enter_tree_body,
@@ -49,7 +49,7 @@ def sweep_coupled(work, model, places):
     return first_trouble(first, second, first_trouble(third, fourth, fifth))
 
 
-@helper
+@routine
 def backsubstitute_coupled(work, model, places, keep):
     """What the LOAD of all pairs moves (implicit_pairs.py)."""
     gather_pair_loads(work, model, places)

@@ -12,7 +12,7 @@ sweep. L of friction is √Gt·(1 − ŵŵᵀ), its own square. For some points 
 
 from __future__ import annotations
 
-from skodyn.jit import helper, shared_routine
+from skodyn.jit import helper, routine, shared_routine
 from skodyn.kernels.aba_passes import add_scaled_spatial, pass_force_inward, passed_force
 from skodyn.kernels.contact.contact_law import across, twisted
 from skodyn.kernels.contact.implicit_law import (
@@ -199,7 +199,7 @@ def scatter_pair_changes(enter, answers, work, model, places, keep):
             backsubstitute_point(work, places, places.touched[n + 1 + i], change, keep)
 
 
-@helper
+@routine
 def backsubstitute_in_tree(work, model, places, keep):
     """What the LOAD of all pairs moves, in a model without loops."""
     gather_pair_loads(work, model, places)

@@ -12,6 +12,7 @@ from skodyn.jit import helper, shared_routine
 from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.entries import is_given
 from skodyn.kernels.flexible.flexible_bending import (
+    Turn,
     bend,
     bend_moving,
     carried_column,
@@ -24,7 +25,7 @@ from skodyn.kernels.flexible.flexible_body import load_body, weigh
 from skodyn.kernels.flexible.flexible_strain import strain_body
 from skodyn.kernels.flexible.flexible_table import field, flexible_record, node_record
 from skodyn.kernels.joint_motion import coriolis_acceleration, joint_pose, relative_velocity, zero3
-from skodyn.kernels.kinematics import begin_scatter, move_body, place_body
+from skodyn.kernels.kinematics import begin_scatter, move_body
 from skodyn.kernels.status import NOT_UNIT, OK, failure
 from skodyn.kernels.workspace import (
     ARM,
@@ -40,7 +41,7 @@ from skodyn.kernels.workspace import (
     store6,
     store_matrix,
 )
-from skodyn.lanes import Rows, load_rows
+from skodyn.lanes import Rows, load_rows, splat
 from skodyn.model.flexible.flexible_layout import MODE_V, MODES
 from skodyn.model.layout import PARENT
 from skodyn.spatial.linear3 import add, add_cross, add_scaled, cross, multiply, multiply_vector
@@ -57,18 +58,13 @@ class Placed(NamedTuple):
 
 
 @helper
-def place_on_node(work, model, k, node, q):
-    """(placed, l, sound) of body k; R, l and Π of its parent's modes are stored."""
-    parent = entry(model, k, PARENT)
-    record, outer = flexible_record(model, parent), load_matrix(work, body_slot(parent) + ROTATION)
-    place_in_body, turn = node_pose(work, model, record, node)
-    r, d, sound = joint_pose(work, model, k, multiply(outer, turn_matrix(turn)), q)
-    arm = multiply_vector(outer, place_in_body)
-    l, slot = add(arm, d), body_slot(k)
-    store_matrix(work, slot + ROTATION, r)
-    store3(work, slot + ARM, l)
-    carry_modes(work, model, record, node, turn, outer, d)
-    return Placed(r, d, arm, turn), l, sound
+def find_node(work, model, parent, node):
+    """(axes, from the parent's origin, turn in the parent) of a node; 0: of the parent itself."""
+    outer, zero = load_matrix(work, body_slot(parent) + ROTATION), splat(work, 0.0)
+    if node == 0:
+        return outer, zero3(work), Turn(zero3(work), zero, zero, zero, zero, zero)
+    in_body, turn = node_pose(work, model, flexible_record(model, parent), node)
+    return multiply(outer, turn_matrix(turn)), multiply_vector(outer, in_body), turn
 
 
 @helper
@@ -91,17 +87,27 @@ def move_on_node(work, model, k, node, placed, v):
 
 @helper
 def place(work, model, k, q, v):
-    """(R, l, a(k), sound) of body k; ω(k) is stored. Without v, a(k) is zero and nothing turns."""
-    node, a = node_record(model, k), (zero3(work), zero3(work))
+    """(R, l, a(k), sound) of body k; R, l, ω and Π of its parent's modes are stored.
+
+    Without v, a(k) is zero and nothing turns.
+    """
+    node, parent, slot = node_record(model, k), entry(model, k, PARENT), body_slot(k)
+    axes, arm, turn = find_node(work, model, parent, node)
+    r, d, sound = joint_pose(work, model, k, axes, q)
+    store_matrix(work, slot + ROTATION, r)
+    a = zero3(work), zero3(work)
     if node == 0:
-        r, l, sound = place_body(work, model, k, q)
+        store3(work, slot + ARM, d)
         if is_given(v):
-            _, a = move_body(work, model, k, r, l, v)
-        return r, l, a, sound
-    placed, l, sound = place_on_node(work, model, k, node, q)
+            _, a = move_body(work, model, k, r, d, v)
+        return r, d, a, sound
+    l = add(arm, d)
+    store3(work, slot + ARM, l)
+    outer = load_matrix(work, body_slot(parent) + ROTATION)
+    carry_modes(work, model, flexible_record(model, parent), node, turn, outer, d)
     if is_given(v):
-        a = move_on_node(work, model, k, node, placed, v)
-    return placed.rotation, l, a, sound
+        a = move_on_node(work, model, k, node, Placed(r, d, arm, turn), v)
+    return r, l, a, sound
 
 
 @shared_routine

@@ -59,7 +59,7 @@ def is_thorough(work, model, group):
     return not all_lanes(load(work, loop_lane(model, group + QUICK_LANE)) > 0.5)
 
 
-@routine
+@shared_routine
 def _fill_plan(work, model, group, q, v, what):
     for s in range(model.tree[group + STAGES]):
         fill_stage(work, model, Filling(group, stage_at(model, group, s), q, v, what, False))

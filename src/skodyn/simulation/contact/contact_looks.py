@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from skodyn.dynamics.contact_functions import forces_of
-from skodyn.jit import COUNT, helper
+from skodyn.jit import COUNT, helper, shared_routine
 from skodyn.kernels.contact.contact_law import across
 from skodyn.kernels.contact.contact_points import meet
 from skodyn.kernels.forward_kinematics import scatter_positions, scatter_velocities
@@ -47,7 +47,7 @@ def slip_of(work, contacts, at, met):
     return select(met.closed, slip, none)
 
 
-@helper
+@shared_routine
 def look_at_contacts(work, system, at, state, out):
     """LOOKS of every point; `at`: where the integers of contacts begin. The state is that of every
     joint."""

@@ -5,7 +5,7 @@ The cost along a step is a scalar function of contacts and joints, so a line sea
 
 from __future__ import annotations
 
-from skodyn.jit import call_part, helper
+from skodyn.jit import call_part, helper, routine
 from skodyn.kernels.contact.implicit_pairs import backsubstitute_in_tree, correct_for_pairs
 from skodyn.kernels.contact.implicit_sweep import (
     change_of_dof,
@@ -75,7 +75,7 @@ def touched_weight(work, model, places):
     return weight
 
 
-@helper
+@routine
 def respond_all(work, system, implicit, places, h):
     """Impulses and slopes where the iteration is."""
     keep_responses(work, places, h)

@@ -6,7 +6,7 @@ and bristles, show it again but for the lag of F and for how normals turn within
 
 from __future__ import annotations
 
-from skodyn.jit import helper
+from skodyn.jit import helper, routine
 from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.contact.contact_geometry import number
 from skodyn.kernels.contact.contact_law import across, damping_of, twisted
@@ -85,7 +85,7 @@ def prepare_points(work, model, places, bristles, h):
         )
 
 
-@helper
+@routine
 def keep_responses(work, places, h):
     for p in range(point_count(places)):
         keep_response(work, places.contacts, point_record(p), point_slot(places, p), h)

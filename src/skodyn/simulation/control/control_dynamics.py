@@ -54,18 +54,16 @@ def of_every_joint(work, model, more, given):
 def find_torques(work, model, more, given, out):
     """𝒯; of x = v̇, or the bias force without."""
     full, every = full_model(model), of_every_joint(work, model, more, given)
-    nv = velocity_count(full)
-    if not has_mimics(model):
-        return inverse_dynamics.sweep(work, model, every, out)
-    vdot, found = (
-        more_rows(model, more, 1, nv if is_given(given.x) else 0),
-        more_rows(model, more, 2, nv),
-    )
-    if is_given(given.x):
-        expand_rates(work, model, given.x, vdot)
+    nv, vdot, found = velocity_count(full), given.x, out
+    if has_mimics(model):
+        vdot = more_rows(model, more, 1, nv if is_given(given.x) else 0)
+        found = more_rows(model, more, 2, nv)
+        if is_given(given.x):
+            expand_rates(work, model, given.x, vdot)
     status = inverse_dynamics.sweep(work, full, Given(every.q, every.v, vdot, given.f_ext), found)
-    fold_forces(work, model, found)
-    pick_rates(work, model, found, out)
+    if has_mimics(model):
+        fold_forces(work, model, found)
+        pick_rates(work, model, found, out)
     return status
 
 
@@ -84,10 +82,10 @@ def find_mass_matrix(work, model, more, given, out):
     """𝓜, nv × nv."""
     full, every = full_model(model), of_every_joint(work, model, more, given)
     nv, nv_full = velocity_count(model), velocity_count(full)
-    if not has_mimics(model):
-        return mass_matrix.sweep(work, model, every, out)
     whole, column = more_rows(model, more, 3, nv_full * nv_full), more_rows(model, more, 2, nv_full)
-    status = mass_matrix.sweep(work, full, every, whole)
+    status = mass_matrix.sweep(work, full, every, whole if has_mimics(model) else out)
+    if not has_mimics(model):
+        return status
     for i in range(nv_full):
         fold_forces(work, model, Rows(whole.data, whole.first + i * nv_full, nv_full))
     for j in range(nv):
@@ -104,11 +102,10 @@ def find_mass_matrix(work, model, more, given, out):
 def find_jacobian(work, model, more, given, out):
     """J of the point in x, 6 × nv."""
     full, every = full_model(model), of_every_joint(work, model, more, given)
-    if not has_mimics(model):
-        return jacobian.sweep(work, model, every, out)
     whole = more_rows(model, more, 3, 6 * velocity_count(full))
-    status = jacobian.sweep(work, full, every, whole)
-    fold_rows(work, model, more, 6, out)
+    status = jacobian.sweep(work, full, every, whole if has_mimics(model) else out)
+    if has_mimics(model):
+        fold_rows(work, model, more, 6, out)
     return status
 
 

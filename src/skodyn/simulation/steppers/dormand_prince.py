@@ -17,7 +17,7 @@ from skodyn.model.keys import POSITIVE, POSITIVE_LIMIT, SMALL
 from skodyn.model.layout import NV
 from skodyn.registry import register
 from skodyn.simulation.adaptive_step import adaptive_steps
-from skodyn.simulation.lie import move_coordinates
+from skodyn.simulation.lie import move_coordinates_inlined
 from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.explicit import (
     STAGE_K,
@@ -121,7 +121,7 @@ def dense_output(work, system, part, dt, state, new, out):
     clear(ny, zero)  # a stage's y is not needed any more
     interpolate(ny, part, dt, zero, way, m, start_of(partly))
     interpolate(ny, part, dt, start_of(state.y), start_of(new.y), k, start_of(out.y))
-    move_coordinates(work, system.model, state.q, partly, 1.0, out.q)
+    move_coordinates_inlined(work, system.model, state.q, partly, 1.0, out.q)
 
 
 METHOD = register(

@@ -23,7 +23,7 @@ from skodyn.kernels.status import OK
 from skodyn.lanes import shift_pointer
 from skodyn.simulation.fixed_step import fixed_steps
 from skodyn.simulation.lane_loop import lane_steps
-from skodyn.simulation.lie import coordinate_rates, copy_velocities, move_coordinates
+from skodyn.simulation.lie import coordinate_rates, copy_velocities, move_coordinates_inlined
 from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.tables import clear, combine
 from skodyn.simulation.structures import State, numbered_table, size_of, start_of, table
@@ -83,7 +83,7 @@ def explicit_stages(work, system, t, dt, state):
             clear(count, start_of(way))
             combine(count, start_of(way), start_of(way), i, weights, dt, m)
             combine(count, start_of(stage.y), start_of(state.y), i, weights, dt, k)
-            move_coordinates(work, system.model, state.q, way, 1.0, stage.q)
+            move_coordinates_inlined(work, system.model, state.q, way, 1.0, stage.q)
             here = stage
             status = close(work, system, t + c[i] * dt, stage)
             if status != OK:
@@ -109,7 +109,7 @@ def finish_explicit(land, work, system, t, dt, state, new):
     clear(count, start_of(way))
     combine(count, start_of(way), start_of(way), stages, b, dt, m)
     combine(count, start_of(new.y), start_of(state.y), stages, b, dt, k)
-    move_coordinates(work, system.model, state.q, way, 1.0, new.q)
+    move_coordinates_inlined(work, system.model, state.q, way, 1.0, new.q)
     return land(work, system, t + dt, new)
 
 

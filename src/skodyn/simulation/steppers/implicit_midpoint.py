@@ -21,7 +21,7 @@ from skodyn.model.keys import BOOLEAN, SMALL
 from skodyn.registry import register
 from skodyn.simulation.fixed_step import fixed_steps
 from skodyn.simulation.lane_loop import lane_steps
-from skodyn.simulation.lie import move_coordinates
+from skodyn.simulation.lie import move_coordinates_inlined
 from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.method import Method, Setting
 from skodyn.simulation.steppers.tables import clear, copy
@@ -111,12 +111,12 @@ def step(work, system, t, dt, state, new):
     for lane in range(states(work)):
         moved[lane] = float("inf")
     for _ in range(MAX_ITERATIONS):
-        move_coordinates(work, system.model, state.q, middle.y, 0.5 * dt, middle.q)
+        move_coordinates_inlined(work, system.model, state.q, middle.y, 0.5 * dt, middle.q)
         status = evaluate_middle(work, system, t + 0.5 * dt, middle, rates)
         if status != OK:
             return status
         if correct_lanes(work, system, dt, state, middle, rates) == 0:
-            move_coordinates(work, system.model, state.q, middle.y, dt, new.q)
+            move_coordinates_inlined(work, system.model, state.q, middle.y, dt, new.q)
             end, half, start = start_of(new.y), start_of(middle.y), start_of(state.y)
             for i in range(count):
                 end[i] = 2.0 * half[i] - start[i]

@@ -10,7 +10,7 @@ from skodyn.kernels.status import OK
 from skodyn.registry import register
 from skodyn.simulation.fixed_step import fixed_steps
 from skodyn.simulation.lane_loop import lane_steps
-from skodyn.simulation.lie import move_coordinates
+from skodyn.simulation.lie import move_coordinates_inlined
 from skodyn.simulation.memory import Sections
 from skodyn.simulation.steppers.method import Method
 from skodyn.simulation.steppers.tables import add_scaled_table
@@ -29,7 +29,7 @@ def step(work, system, t, dt, state, new):
     status = evaluate(work, system, t, state, rates)
     count = size_of(work, rates)
     add_scaled_table(count, start_of(new.y), start_of(state.y), dt, start_of(rates))
-    move_coordinates(work, system.model, state.q, new.y, dt, new.q)
+    move_coordinates_inlined(work, system.model, state.q, new.y, dt, new.q)
     closed = settle(work, system, t + dt, new)
     return status if status != OK else closed
 

@@ -28,7 +28,7 @@ from skodyn.simulation.systems.system import (
     FULL_Y,
     GRAVITY,
     TAU,
-    accelerate,
+    accelerate_apart,
     apply_forces,
     control,
     forces_on_bodies,
@@ -99,7 +99,7 @@ def accelerate_coupled(work, system, model, rates):
         table(system, FULL_RATES),
     )
     full, f_ext = full_model(model), forces_on_bodies(system)
-    first = accelerate(work, full, every, table(system, FULL_TAU), f_ext, full_rates)
+    first = accelerate_apart(work, full, every, table(system, FULL_TAU), f_ext, full_rates)
     second = factor_couplings(work, model)
     third = couple_accelerations(work, model, full_rates)
     pick_rates(work, model, full_rates, rates)

@@ -32,7 +32,7 @@ from skodyn.simulation.systems.system import (
     FULL_RATES,
     FULL_TAU,
     TAU,
-    accelerate,
+    accelerate_apart,
     act,
     forces_on_bodies,
 )
@@ -70,7 +70,7 @@ def evaluate_sprung(work, system, t, state, rates):
     placed = act(work, system, t, state, rates)
     tau = table(system, TAU)
     hold_springs(work, system, sprung, rates, tau)
-    status = accelerate(work, sprung, state, tau, forces_on_bodies(system), rates)
+    status = accelerate_apart(work, sprung, state, tau, forces_on_bodies(system), rates)
     return placed if placed != OK else status
 
 

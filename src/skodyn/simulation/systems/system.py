@@ -11,8 +11,12 @@ loops, which have right-hand sides of their own, servos and other elements, the 
 from __future__ import annotations
 
 from skodyn.jit import call_part, helper
-from skodyn.kernels.forward_dynamics import gather_residuals, scatter_accelerations
-from skodyn.kernels.kinematics import scatter_rates_inlined
+from skodyn.kernels.forward_dynamics import (
+    accelerate_placed,
+    gather_residuals,
+    scatter_accelerations,
+)
+from skodyn.kernels.kinematics import scatter_rates, scatter_rates_inlined
 from skodyn.kernels.loops.loop_table import has_loops
 from skodyn.kernels.mimics import has_mimics
 from skodyn.kernels.status import OK, first_trouble
@@ -120,11 +124,22 @@ def power(work, model, y, tau, f_ext):
 
 @helper
 def accelerate(work, model, state, tau, f_ext, rates):
-    """v̇ of a tree: Algorithm 6.1. Where elements push bodies, these have been placed before."""
+    """v̇ of a tree: Algorithm 6.1. Where elements push bodies, these have been placed before.
+
+    Inlined, for steps of plain trees.
+    """
     first = OK if f_ext.stride > 0 else scatter_rates_inlined(work, model, state.q, state.y)
     second = gather_residuals(work, model, tau, f_ext, False)
     third = scatter_accelerations(work, model, rates)
     return first_trouble(first, second, third)
+
+
+@helper
+def accelerate_apart(work, model, state, tau, f_ext, rates):
+    """The same by passes that kernels share, for parts with more to do."""
+    first = OK if f_ext.stride > 0 else scatter_rates(work, model, state.q, state.y)
+    second = accelerate_placed(work, model, tau, f_ext, False, rates)
+    return first if first != OK else second
 
 
 @helper
