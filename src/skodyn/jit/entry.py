@@ -22,7 +22,7 @@ from skodyn.jit.compiling import SLOT as _SLOT
 from skodyn.jit.compiling import is_empty, learn_meanings, numba_type
 from skodyn.jit.folding import FoldingBuilder
 from skodyn.jit.functions import ROUTINE, Kernel
-from skodyn.jit.helpers import compile_helper, module_of, reached
+from skodyn.jit.helpers import aligned, compile_helper, module_of, reached
 from skodyn.jit.lean import optimise
 
 __all__ = [
@@ -148,7 +148,7 @@ def _entry(made: Any, symbol: str) -> Any:
     if made.result != types.none:
         _put_down(context, builder, made.result, result, results)
     builder.ret_void()
-    return llvm.parse_assembly(cgutils.normalize_ir_text(str(module)))
+    return llvm.parse_assembly(aligned(cgutils.normalize_ir_text(str(module))))
 
 
 class SlotReader:

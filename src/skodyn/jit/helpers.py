@@ -24,7 +24,16 @@ from skodyn.jit.inference import typed
 from skodyn.jit.lowering import HelperLower
 from skodyn.jit.routines import routine_symbol
 
-__all__ = ["SHARED", "Compiled", "HelperLibrary", "compile_helper", "module_of", "reached"]
+__all__ = ["SHARED", "Compiled", "HelperLibrary", "aligned", "compile_helper", "module_of", "reached"]
+
+
+def aligned(text: str) -> str:
+    """The one function that a module defines, at the start of a line of the processor's cache.
+
+    How its loops lie in such lines then depends on nothing else in the object: where it was chance,
+    a sweep of a chain of 10 took up to 5 % longer after a change elsewhere.
+    """
+    return text.replace(")\n{", ") align 64\n{")
 
 
 class Compiled(NamedTuple):
@@ -44,7 +53,7 @@ class HelperLibrary(CPUCodeLibrary):
 
     def add_ir_module(self, ir_module: Any) -> None:
         text = cgutils.normalize_ir_text(str(ir_module))
-        self._final_module = llvm.parse_assembly(text)
+        self._final_module = llvm.parse_assembly(aligned(text) if self.symbol else text)
         self._final_module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
