@@ -21,7 +21,8 @@ from skodyn.errors import KernelMemoryError
 from skodyn.jit import COUNT, FLOATS, JIT_DISABLED, PLACES, RESULT, Group, guards, kernel
 from skodyn.jit.guarded_arguments import named
 from skodyn.kernels.entries import Tables
-from skodyn.kernels.workspace import PackedModel, unpack
+from skodyn.kernels.packed_model import PackedModel
+from skodyn.kernels.workspace import unpack
 from skodyn.lanes import LANES, load, pointer, store
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.model import Model

@@ -10,9 +10,11 @@ import numba
 import numpy as np
 import pytest
 
-from skodyn.jit import JIT_DISABLED, RESULT, build, helper, kernel, routine, shared_routine
+from skodyn.jit import JIT_DISABLED, RESULT, Record, build, helper, kernel, routine, shared_routine
 from skodyn.jit.entry import lower
-from skodyn.lanes import WIDTH_1, WIDTH_4, Work, columns_at_once, pointer, single, states
+from skodyn.lanes import WIDTH_1, WIDTH_4, Work, pointer, single, states
+from skodyn.lanes.columns import columns_at_once
+from skodyn.model.loops import loop_layout
 
 pytestmark = pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
 
@@ -242,3 +244,40 @@ def test_a_worker_that_fails_does_not_leave_the_others_waiting(tmp_path, monkeyp
     with pytest.raises(KeyError):
         build._work(["absent"], 1, 3, str(tmp_path))
     build._emit_pile(1, 3, tmp_path)
+
+
+# ---- places by name -----------------------------------------------------------------------------
+
+LIST = Record("entry of a list", KEY=(2, "a key"), VALUE=(3, "a value"), NEXT=(1, "the next"))
+
+
+@helper
+def place_of_next(x):
+    return x + LIST.NEXT + 100.0 * LIST.size + 1000.0 * loop_layout.MEMBER_DOF
+
+
+@helper
+def misspelt(x):
+    return x + LIST.KEYS
+
+
+def at_once(body):
+    @kernel(RESULT)
+    def entry(out):
+        data = pointer(out)
+        data[0] = body(0.0)
+
+    return entry
+
+
+def test_places_of_records_and_modules_are_numbers():
+    out = np.zeros(1)
+    at_once(place_of_next)(out)
+    assert out[0] == 5 + 100 * 6 + 1000 * loop_layout.MEMBER_DOF
+    assert loop_layout.MEMBER_DOF == 1
+    assert str(LIST).splitlines()[3].split()[:2] == ["5", "next"]
+
+
+def test_a_misspelt_place_is_named():
+    with pytest.raises(AttributeError, match="the record 'entry of a list' has no field 'KEYS'"):
+        at_once(misspelt)(np.zeros(1))

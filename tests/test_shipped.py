@@ -15,7 +15,7 @@ import skodyn as sk
 from skodyn.jit import JIT_DISABLED, shipped
 from skodyn.kernels import energy, forward_dynamics
 from skodyn.kernels.entries import Tables
-from skodyn.kernels.workspace import PackedModel
+from skodyn.kernels.packed_model import PackedModel
 from skodyn.lanes import LANES
 from skodyn.simulation import parts
 from skodyn.simulation.steppers import explicit

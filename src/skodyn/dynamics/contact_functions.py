@@ -16,7 +16,8 @@ from skodyn.errors import DynamicsError, ModelError, StateError
 from skodyn.faults import Fault, shown
 from skodyn.jit import JIT_DISABLED
 from skodyn.kernels.contact import contact_states as rows
-from skodyn.kernels.workspace import PackedModel, workspace_lanes
+from skodyn.kernels.packed_model import PackedModel
+from skodyn.kernels.workspace import workspace_lanes
 from skodyn.lanes import LANES
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.builder_entries import CollisionDescription
@@ -174,12 +175,12 @@ def contact_gaps(
     states, shape = _rows(q, model.nq, "q")
     v = np.zeros((len(states), model.nv))
     found = evaluate_contacts(placed, tables, states, v, _no_bristles(tables, len(states)))
-    found = found.reshape(*shape, tables.n_points, rows.ROW)
+    found = found.reshape(*shape, tables.n_points, rows.POINT.size)
     return ContactGaps(
         tables.labels,
-        found[..., rows.GAP].copy(),
-        found[..., rows.NORMAL : rows.NORMAL + 3].copy(),
-        found[..., rows.PLACE : rows.PLACE + 3].copy(),
+        found[..., rows.POINT.GAP].copy(),
+        found[..., rows.POINT.NORMAL : rows.POINT.NORMAL + 3].copy(),
+        found[..., rows.POINT.PLACE : rows.POINT.PLACE + 3].copy(),
     )
 
 
@@ -255,7 +256,7 @@ def contact_forces(
                 f"q has shape {shape} of states and bristles {s_shape}", "give as many."
             )
     found = evaluate_contacts(placed, tables, states, rates, strain)
-    return forces_of(tables, found.reshape(*shape, tables.n_points, rows.ROW))
+    return forces_of(tables, found.reshape(*shape, tables.n_points, rows.POINT.size))
 
 
 def forces_of(tables: ContactTables, found: Floats) -> ContactForces:
@@ -266,16 +267,16 @@ def forces_of(tables: ContactTables, found: Floats) -> ContactForces:
 
     return ContactForces(
         tables.labels,
-        found[..., rows.GAP].copy(),
-        vector(rows.NORMAL),
-        vector(rows.PLACE),
-        vector(rows.FORCE),
-        vector(rows.MOMENT),
-        found[..., rows.SPEED].copy(),
-        found[..., rows.SLIP].copy(),
+        found[..., rows.POINT.GAP].copy(),
+        vector(rows.POINT.NORMAL),
+        vector(rows.POINT.PLACE),
+        vector(rows.POINT.FORCE),
+        vector(rows.POINT.MOMENT),
+        found[..., rows.POINT.SPEED].copy(),
+        found[..., rows.POINT.SLIP].copy(),
         ~_slipping(tables, found),
-        found[..., rows.STORED].copy(),
-        found[..., rows.LOSS].copy(),
+        found[..., rows.POINT.STORED].copy(),
+        found[..., rows.POINT.LOSS].copy(),
         _bristle_rates(tables, found),
     )
 
@@ -283,8 +284,8 @@ def forces_of(tables: ContactTables, found: Floats) -> ContactForces:
 def _slipping(tables: ContactTables, found: Floats) -> NDArray[np.bool_]:
     """Where shapes touch and friction is at its limit, or there is none."""
     smooth = np.array([count == 0 for _, count in tables.bristles_of_points], dtype=bool)
-    slips: NDArray[np.bool_] = (found[..., rows.GAP] < 0.0) & (
-        smooth | (found[..., rows.SHARE] < 1.0)
+    slips: NDArray[np.bool_] = (found[..., rows.POINT.GAP] < 0.0) & (
+        smooth | (found[..., rows.POINT.SHARE] < 1.0)
     )
     return slips
 
@@ -293,7 +294,9 @@ def _bristle_rates(tables: ContactTables, found: Floats) -> Floats:
     out = np.zeros((*found.shape[:-2], tables.n_bristles))
     for point, (first, count) in enumerate(tables.bristles_of_points):
         if count:
-            out[..., first : first + count] = found[..., point, rows.RATES : rows.RATES + count]
+            out[..., first : first + count] = found[
+                ..., point, rows.POINT.RATES : rows.POINT.RATES + count
+            ]
     return out
 
 
@@ -312,7 +315,7 @@ def evaluate_contacts(
     q, v = model.coupling.expand_q(q), model.coupling.expand_v(v)
     tree = model.uncoupled.opened
     count = len(q)
-    out = np.empty((count, tables.n_points, rows.ROW))
+    out = np.empty((count, tables.n_points, rows.POINT.size))
     if not out.size:
         return out
     if wide is None:

@@ -25,7 +25,8 @@ from skodyn.forks import on_fork
 from skodyn.jit import JIT_DISABLED
 from skodyn.kernels.compliance import SCRATCH_LANES
 from skodyn.kernels.finite_rows import finite_rows
-from skodyn.kernels.workspace import PackedModel, pack_block, workspace_lanes
+from skodyn.kernels.packed_model import PackedModel
+from skodyn.kernels.workspace import pack_block, workspace_lanes
 from skodyn.lanes import LANES
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model import layout

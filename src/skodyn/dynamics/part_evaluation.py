@@ -25,7 +25,8 @@ from skodyn.dynamics.arguments import read_arguments
 from skodyn.dynamics.driver import executor
 from skodyn.dynamics.status_messages import raise_failure
 from skodyn.kernels import part_dynamics as _kernels
-from skodyn.kernels.workspace import PackedModel, workspace_lanes
+from skodyn.kernels.packed_model import PackedModel
+from skodyn.kernels.workspace import workspace_lanes
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.parting import Part
 from skodyn.typing import Floats

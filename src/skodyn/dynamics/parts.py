@@ -17,7 +17,7 @@ from skodyn.dynamics.arguments import check_finite, check_threads, read_argument
 from skodyn.dynamics.part_evaluation import Evaluation, Piece, Places
 from skodyn.errors import ModelError, StateError
 from skodyn.forks import cached_property
-from skodyn.kernels.workspace import PackedModel
+from skodyn.kernels.packed_model import PackedModel
 from skodyn.model.model import Model
 from skodyn.model.parting import Part, cut_model, joined
 from skodyn.typing import Floats

@@ -35,6 +35,7 @@ from skodyn.jit.kinds import (
     Kind,
 )
 from skodyn.jit.meanings import before_compiling
+from skodyn.jit.records import Record
 
 __all__ = [
     "BEFORE_COMPILING",
@@ -57,6 +58,7 @@ __all__ = [
     "Kernel",
     "Kind",
     "Part",
+    "Record",
     "before_compiling",
     "brief_kernel",
     "cache_folder",

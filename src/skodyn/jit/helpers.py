@@ -24,7 +24,15 @@ from skodyn.jit.inference import typed
 from skodyn.jit.lowering import HelperLower
 from skodyn.jit.routines import routine_symbol
 
-__all__ = ["SHARED", "Compiled", "HelperLibrary", "aligned", "compile_helper", "module_of", "reached"]
+__all__ = [
+    "SHARED",
+    "Compiled",
+    "HelperLibrary",
+    "aligned",
+    "compile_helper",
+    "module_of",
+    "reached",
+]
 
 
 def aligned(text: str) -> str:

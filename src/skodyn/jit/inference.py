@@ -7,6 +7,7 @@ not once for each signature.
 from __future__ import annotations
 
 from contextlib import nullcontext
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from numba import types
@@ -23,6 +24,8 @@ from numba.core.ssa import reconstruct_ssa
 from numba.core.typed_passes import PreLowerStripPhis
 from numba.core.typeinfer import StaticGetItemConstraint, TypeInferer
 from numba.core.typing import signature
+
+from skodyn.jit.records import Record
 
 __all__ = ["Typed", "is_helper", "known_signature", "typed"]
 
@@ -43,6 +46,9 @@ class Typed(NamedTuple):
     calls: Any  # signatures of what it calls
     result: Any
 
+
+_OWNERS = (Record, ModuleType)
+"""What kernels take places from by name."""
 
 _UNTYPED: dict[Any, Untyped] = {}
 
@@ -94,7 +100,23 @@ class Reader(Interpreter):
 
     def post_process(self, peepholes: Any, func_ir: Any) -> Any:
         wanted = (peep_hole_list_to_tuple, peep_hole_call_function_ex_to_call_function_kw)
-        return super().post_process([step for step in peepholes if step in wanted], func_ir)
+        read = super().post_process([step for step in peepholes if step in wanted], func_ir)
+        for block in read.blocks.values():
+            _name_places(block)
+        return read
+
+
+def _name_places(block: Any) -> None:
+    """`BODY.ARM` of a record and `layout.MEMBERS` of a module are the numbers they stand for."""
+    owners: dict[str, Any] = {}
+    for assign in list(block.find_insts(ir.Assign)):
+        value = assign.value
+        if isinstance(value, ir.Global | ir.FreeVar) and isinstance(value.value, _OWNERS):
+            owners[assign.target.name] = value.value
+            block.body.remove(assign)
+        elif isinstance(value, ir.Expr) and value.op == "getattr" and value.value.name in owners:
+            place = getattr(owners[value.value.name], value.attr)
+            assign.value = ir.Global(value.attr, place, value.loc)
 
 
 class WarningsAsTheyCome:

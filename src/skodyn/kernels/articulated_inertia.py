@@ -12,31 +12,13 @@ A rotor's inertia (armature) belongs to one degree of freedom alone and adds to 
 it is, it stays where it is while the others yield.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia
+from skodyn.kernels.packed_model import armature, body_count, entry
 from skodyn.kernels.status import NOT_FINITE, OK, SINGULAR, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    GAIN,
-    INERTIA,
-    PIVOT,
-    ROTATION,
-    armature,
-    body_count,
-    body_slot,
-    carried_slot,
-    dof_slot,
-    entry,
-    load3,
-    load_articulated,
-    load_matrix,
-    store6,
-    store_articulated,
-    sum_slot,
-)
+from skodyn.kernels.tuples import load3, load_articulated, load_matrix, store6, store_articulated
+from skodyn.kernels.workspace import BODY, DOF, SUMS, body_slot, carried_slot, dof_slot, sum_slot
 from skodyn.lanes import absolute, all_lanes, fma, load, store
 from skodyn.model.layout import KIND, N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import (
@@ -75,8 +57,8 @@ def turn_gain(work, model, k, z, p):
     sound = all_lanes(d > SINGULAR_PIVOT * (p[0][0] + p[0][3] + p[0][5]))
     pivot = 1.0 / d
     slot = dof_slot(n, dof)
-    store6(work, slot + GAIN, u)
-    store(work, slot + PIVOT, pivot)
+    store6(work, slot + DOF.GAIN, u)
+    store(work, slot + DOF.PIVOT, pivot)
     return u, pivot, sound
 
 
@@ -96,8 +78,8 @@ def project_joint(work, model, k, r, p):
         d = d + armature(work, model, dof)
         pivot = 1.0 / d
         slot = dof_slot(n, dof)
-        store6(work, slot + GAIN, u)
-        store(work, slot + PIVOT, pivot)
+        store6(work, slot + DOF.GAIN, u)
+        store(work, slot + DOF.PIVOT, pivot)
         p = subtract_rank_one(p, u, pivot)
         sound = sound and all_lanes(d > SINGULAR_PIVOT * size)
     return p, sound
@@ -108,7 +90,7 @@ def joint_trouble(work, model, k):
     """The status for a joint that is not sound: too little inertia, or too much for a double."""
     for d_back in range(entry(model, k, N_DOF)):
         dof = entry(model, k, V_START) + entry(model, k, N_DOF) - 1 - d_back
-        size = absolute(load(work, dof_slot(body_count(model), dof) + PIVOT))
+        size = absolute(load(work, dof_slot(body_count(model), dof) + DOF.PIVOT))
         if not all_lanes(size > 0.0):  # d was infinite or NaN
             return failure(NOT_FINITE, k)
         if not all_lanes(size < _INFINITY):
@@ -120,7 +102,7 @@ def joint_trouble(work, model, k):
 def gathered_inertia(work, model, k, inertia):
     """P(k): the body's own inertia and what its children have passed inward."""
     if entry(model, k, SUBTREE_END) > k + 1:  # it has children, and k + 1 has just come by
-        passed = load_articulated(work, sum_slot(model, -1) + INERTIA)
+        passed = load_articulated(work, sum_slot(model, -1) + SUMS.INERTIA)
         return add_inertia_to_articulated(passed, inertia)
     return articulated_from_inertia(inertia)
 
@@ -129,7 +111,7 @@ def gathered_inertia(work, model, k, inertia):
 def kept_inertia(work, model, k, inertia):
     """P(k) after a gather that was told to keep the sums."""
     if entry(model, k, SUBTREE_END) > k + 1:
-        passed = load_articulated(work, sum_slot(model, k) + INERTIA)
+        passed = load_articulated(work, sum_slot(model, k) + SUMS.INERTIA)
         return add_inertia_to_articulated(passed, inertia)
     return articulated_from_inertia(inertia)
 
@@ -144,11 +126,11 @@ def pass_inertia_inward(work, model, k, p_plus, keep):
     parent = entry(model, k, PARENT)
     if parent < 0:
         return
-    shifted = shift_articulated(p_plus, load3(work, body_slot(k) + ARM))
-    slot = sum_slot(model, parent) + INERTIA
+    shifted = shift_articulated(p_plus, load3(work, body_slot(k) + BODY.ARM))
+    slot = sum_slot(model, parent) + SUMS.INERTIA
     if entry(model, k, SUBTREE_END) != entry(model, parent, SUBTREE_END):
         shifted = add_articulated(shifted, load_articulated(work, slot))
-    store_articulated(work, carried_slot(model, k, parent) + INERTIA, shifted)
+    store_articulated(work, carried_slot(model, k, parent) + SUMS.INERTIA, shifted)
     if keep and parent == k - 1:
         store_articulated(work, slot, shifted)
 
@@ -163,7 +145,7 @@ def gather_articulated_inertias(work, model, keep):
     status = OK
     for back in range(n):
         k = n - 1 - back
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         p = gathered_inertia(work, model, k, body_inertia(work, model, k, r))
         p_plus, sound = project_joint(work, model, k, r, p)
         pass_inertia_inward(work, model, k, p_plus, keep)

@@ -5,8 +5,6 @@ Per body 73 numbers: R as (m, h, J), then P, P⁺ and Υ as three blocks each; b
 columns of H*, six numbers per degree of freedom.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.articulated_inertia import gathered_inertia, pass_inertia_inward, project_joint
 from skodyn.kernels.compliance import scatter_compliances
@@ -14,18 +12,11 @@ from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_poses
 from skodyn.kernels.mass_matrix import gather_composite_inertia
+from skodyn.kernels.packed_model import body_count, entry
+from skodyn.kernels.rows import store_row3
 from skodyn.kernels.status import OK, SINGULAR, failure
-from skodyn.kernels.workspace import (
-    INERTIA,
-    ROTATION,
-    body_count,
-    body_slot,
-    entry,
-    load_articulated,
-    load_matrix,
-    store_row3,
-    sum_slot,
-)
+from skodyn.kernels.tuples import load_articulated, load_matrix
+from skodyn.kernels.workspace import BODY, SUMS, body_slot, sum_slot
 from skodyn.lanes import store_rows
 from skodyn.model.layout import N_DOF, NV, V_START
 
@@ -53,7 +44,7 @@ def write_composites(work, model, out):
     n = body_count(model)
     for back in range(n):
         k = n - 1 - back
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         m, h, j = gather_composite_inertia(work, model, k, r)
         at = ROW * k + COMPOSITE
         store_rows(work, out, at, m)
@@ -68,7 +59,7 @@ def write_articulated_inertias(work, model, out):
     status = OK
     for back in range(n):
         k = n - 1 - back
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         big_p = gathered_inertia(work, model, k, body_inertia(work, model, k, r))
         p_plus, sound = project_joint(work, model, k, r, big_p)
         pass_inertia_inward(work, model, k, p_plus, False)
@@ -92,7 +83,7 @@ def sweep(work, model, given, out):
     answer = write_articulated_inertias(work, model, out)
     scatter_compliances(work, model)
     for k in range(body_count(model)):
-        y = load_articulated(work, sum_slot(model, k) + INERTIA)
+        y = load_articulated(work, sum_slot(model, k) + SUMS.INERTIA)
         write_articulated(work, out, ROW * k + COMPLIANCE, y)
     return status if status != OK else answer
 

@@ -6,27 +6,15 @@ results: arrays of their own for one state; for a batch all rotations of a state
 its positions.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import FLOATS, RESULT, brief_kernel, helper
 from skodyn.kernels.entries import BLOCK, Given, batch, no_row, row_of
 from skodyn.kernels.forward_kinematics import POSITION
 from skodyn.kernels.kinematics import scatter_poses_inlined
+from skodyn.kernels.packed_model import body_count, entry
+from skodyn.kernels.rows import store_row3
 from skodyn.kernels.status import BAD_INPUT, NOT_FINITE, OK, coordinates_fit, failure, finite
-from skodyn.kernels.workspace import (
-    ARM,
-    ROTATION,
-    body_count,
-    body_slot,
-    entry,
-    finite3,
-    load3,
-    load_matrix,
-    store3,
-    store_row3,
-    sum_slot,
-    unpack,
-)
+from skodyn.kernels.tuples import finite3, load3, load_matrix, store3
+from skodyn.kernels.workspace import BODY, body_slot, sum_slot, unpack
 from skodyn.lanes import Rows, fma, splat
 from skodyn.model.layout import PARENT
 from skodyn.spatial.linear3 import add
@@ -53,10 +41,10 @@ def write_poses(work, model, given, rotations, positions):
     store3(work, sum_slot(model, -1) + POSITION, (zero, zero, zero))
     for k in range(body_count(model)):
         inner = load3(work, sum_slot(model, entry(model, k, PARENT)) + POSITION)
-        position = add(inner, load3(work, body_slot(k) + ARM))
+        position = add(inner, load3(work, body_slot(k) + BODY.ARM))
         store3(work, sum_slot(model, k) + POSITION, position)
         store_row3(work, positions, 3 * k, position)
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         for row in range(3):
             i = 3 * row
             turned = turned_row((r[i], r[i + 1], r[i + 2]), given.x.data, AXES * k)

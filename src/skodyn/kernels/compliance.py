@@ -10,41 +10,29 @@ base-to-tips scatter. Any other block is, by the four cases of Algorithm 4.3,
 `x` holds (body, point in the kernel frame) for each node.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine
 from skodyn.kernels.aba_passes import project_force
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.jacobian import body_of, node_count, point_arm
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.mass_matrix_solve import prepare
+from skodyn.kernels.packed_model import body_count, entry
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    GAIN,
-    INERTIA,
-    PIVOT,
-    ROTATION,
-    body_count,
-    body_slot,
-    dof_slot,
-    entry,
-    free_slot,
+from skodyn.kernels.tuples import (
+    all_finite,
     load3,
     load6,
     load_articulated,
     load_matrix,
     store6,
     store_articulated,
-    sum_slot,
 )
-from skodyn.lanes import absolute, all_lanes, load, splat, store_rows
+from skodyn.kernels.workspace import BODY, DOF, SUMS, body_slot, dof_slot, free_slot, sum_slot
+from skodyn.lanes import load, splat, store_rows
 from skodyn.model.layout import N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import apply_articulated, shift_articulated, subtract_rank_one
 from skodyn.spatial.linear3 import negate, transpose
 from skodyn.spatial.motion import dot_spatial, shift_force
-
-_INFINITY = float("inf")
 
 SCRATCH_LANES = 72
 """Twelve 6-vectors behind the degree-of-freedom records."""
@@ -95,17 +83,21 @@ def scatter_compliances(work, model):
     n = body_count(model)
     zero = splat(work, 0.0)
     none = (zero, zero, zero, zero, zero, zero)
-    store_articulated(work, sum_slot(model, -1) + INERTIA, (none, (*none, zero, zero, zero), none))
+    store_articulated(
+        work, sum_slot(model, -1) + SUMS.INERTIA, (none, (*none, zero, zero, zero), none)
+    )
     for k in range(n):
         slot = body_slot(k)
-        r = load_matrix(work, slot + ROTATION)
-        y = load_articulated(work, sum_slot(model, entry(model, k, PARENT)) + INERTIA)
-        y = shift_compliance(y, load3(work, slot + ARM))
+        r = load_matrix(work, slot + BODY.ROTATION)
+        y = load_articulated(work, sum_slot(model, entry(model, k, PARENT)) + SUMS.INERTIA)
+        y = shift_compliance(y, load3(work, slot + BODY.ARM))
         for i in range(entry(model, k, N_DOF)):
             record = dof_slot(n, entry(model, k, V_START) + i)
             h = joint_column(work, model, k, i, r)
-            y = project_compliance(y, h, load6(work, record + GAIN), load(work, record + PIVOT))
-        store_articulated(work, sum_slot(model, k) + INERTIA, y)
+            y = project_compliance(
+                y, h, load6(work, record + DOF.GAIN), load(work, record + DOF.PIVOT)
+            )
+        store_articulated(work, sum_slot(model, k) + SUMS.INERTIA, y)
 
 
 @helper
@@ -133,9 +125,9 @@ def carry_forces_inward(work, model, nodes, node, stop, at):
         k = body_of(nodes, node)
         f = shift_force(point_arm(work, k, nodes, node), unit_force(work, i))
         while k != stop:
-            r = load_matrix(work, body_slot(k) + ROTATION)
+            r = load_matrix(work, body_slot(k) + BODY.ROTATION)
             f = project_force(work, model, k, r, f)
-            f = shift_force(load3(work, body_slot(k) + ARM), f)
+            f = shift_force(load3(work, body_slot(k) + BODY.ARM), f)
             k = entry(model, k, PARENT)
         store6(work, at + 6 * i, f)
 
@@ -154,13 +146,13 @@ def write_block(work, model, nodes, a, b, out):
         for i in range(6):
             value = splat(work, 0.0)
             if c >= 0:
-                y = load_articulated(work, sum_slot(model, c) + INERTIA)
+                y = load_articulated(work, sum_slot(model, c) + SUMS.INERTIA)
                 carried = apply_articulated(y, load6(work, right + 6 * j))
                 value = dot_spatial(load6(work, left + 6 * i), carried)
             row, column = 6 * a + i, 6 * b + j
             store_rows(work, out, row * length + column, value)
             store_rows(work, out, column * length + row, value)
-            sound = sound and all_lanes(absolute(value) < _INFINITY)
+            sound = sound and all_finite(value)
     return sound
 
 

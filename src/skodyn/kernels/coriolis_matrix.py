@@ -14,11 +14,8 @@ from __future__ import annotations
 
 from skodyn.jit import helper
 from skodyn.kernels.derivative_terms import (
-    COMPOSITE,
-    MOMENTUM,
-    RATE,
-    SCREW,
-    TURNING,
+    SCREW_BODY,
+    SCREW_DOF,
     apply_turning,
     apply_turning_transposed,
     matrix_slot,
@@ -36,17 +33,9 @@ from skodyn.kernels.matrices import (
     place_to_write,
     put,
 )
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    body_count,
-    entry,
-    finite_spatial,
-    load3,
-    load6,
-    load_inertia,
-    load_matrix,
-    velocity_count,
-)
+from skodyn.kernels.tuples import finite_spatial, load3, load6, load_inertia, load_matrix
 from skodyn.lanes import Rows
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia
@@ -63,12 +52,12 @@ def coriolis_lanes(n_bodies: int, nv: int) -> int:
 def carried(work, model, k, d):
     """(Mᶜ S, ½ Bᶜ* S, Mᶜ Ṡ + ½ Bᶜ S) of degree of freedom d of body k."""
     at, of = screw_body(model, k), screw_dof(model, d)
-    inertia = load_inertia(work, at + COMPOSITE)
-    b, p2 = load_matrix(work, at + TURNING), load3(work, at + MOMENTUM)
-    s = load6(work, of + SCREW)
+    inertia = load_inertia(work, at + SCREW_BODY.COMPOSITE)
+    b, p2 = load_matrix(work, at + SCREW_BODY.TURNING), load3(work, at + SCREW_BODY.MOMENTUM)
+    s = load6(work, of + SCREW_DOF.SCREW)
     half = apply_turning(b, p2, scale(0.5, s[0]))
     turning = scale(0.5, apply_turning_transposed(b, p2, s))
-    rate = apply_inertia(inertia, load6(work, of + RATE))
+    rate = apply_inertia(inertia, load6(work, of + SCREW_DOF.RATE))
     return apply_inertia(inertia, s), turning, add_spatial(rate, half)
 
 
@@ -77,7 +66,7 @@ def write_pair(work, model, a, d, load_on, matrix):
     """C_da and C_ad of an ancestor a and a degree of freedom d."""
     weight, turning, bracket = load_on
     of = screw_dof(model, a)
-    s, rate = load6(work, of + SCREW), load6(work, of + RATE)
+    s, rate = load6(work, of + SCREW_DOF.SCREW), load6(work, of + SCREW_DOF.RATE)
     x = dot_spatial(weight, rate) + dot(turning, s[0])
     put(work, matrix, d, a, x)
     put(work, matrix, a, d, dot_spatial(s, bracket))

@@ -21,8 +21,6 @@ with k coupled joints, s sources and nv degrees of freedom:
 Factors hold the reciprocals of their diagonals.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine, shared_routine
 from skodyn.kernels.dense import cholesky, solve_lower, solve_upper
 from skodyn.kernels.mass_matrix_solve import solve
@@ -35,22 +33,9 @@ from skodyn.kernels.mimics import (
     source_count,
 )
 from skodyn.kernels.status import NOT_FINITE, OK, SINGULAR, failure
-from skodyn.lanes import (
-    Rows,
-    absolute,
-    all_lanes,
-    fma,
-    load,
-    load_rows,
-    logarithm,
-    splat,
-    states,
-    store,
-    store_rows,
-)
+from skodyn.kernels.tuples import all_finite
+from skodyn.lanes import Rows, fma, load, load_rows, logarithm, splat, states, store, store_rows
 from skodyn.model.layout import COUPLED_BODY, COUPLED_DOF, FOLLOWS, NV
-
-_INFINITY = float("inf")
 
 
 @helper
@@ -152,7 +137,7 @@ def couple_accelerations(work, model, x):
     for a in range(k):  # exactly, whatever rounding has done
         value = multiplier(work, model, a) * load(work, u + coupled(model, a, FOLLOWS))
         store_rows(work, x, coupled(model, a, COUPLED_DOF), value)
-        sound = sound and all_lanes(absolute(value) < _INFINITY)
+        sound = sound and all_finite(value)
     return OK if sound else failure(NOT_FINITE, coupled(model, 0, COUPLED_BODY))
 
 

@@ -30,23 +30,13 @@ from skodyn.kernels.mimics import (
     source_count,
     spread_forces,
 )
+from skodyn.kernels.packed_model import body_count, velocity_count
 from skodyn.kernels.solve_entries import solve_kernel
 from skodyn.kernels.status import NOT_FINITE, OK, failure, first_trouble
-from skodyn.kernels.workspace import PIVOT, body_count, dof_slot, velocity_count
-from skodyn.lanes import (
-    Rows,
-    absolute,
-    all_lanes,
-    load,
-    load_rows,
-    logarithm,
-    splat,
-    states,
-    store_rows,
-)
+from skodyn.kernels.tuples import all_finite
+from skodyn.kernels.workspace import DOF, dof_slot
+from skodyn.lanes import Rows, load, load_rows, logarithm, splat, states, store_rows
 from skodyn.model.layout import NQ, NV
-
-_INFINITY = float("inf")
 
 
 class FullTables(NamedTuple):
@@ -144,9 +134,9 @@ def sweep_logdet(work, model, given, out):
     status = prepare_coupled(work, model, given.q)
     total = coupling_logdet(work, model)
     for dof in range(full.tree[NV]):
-        total = total - logarithm(load(work, dof_slot(body_count(full), dof) + PIVOT))
+        total = total - logarithm(load(work, dof_slot(body_count(full), dof) + DOF.PIVOT))
     store_rows(work, out, 0, total)
-    if status == OK and not all_lanes(absolute(total) < _INFINITY):
+    if status == OK and not all_finite(total):
         status = failure(NOT_FINITE, 0)
     return status
 

@@ -1,7 +1,5 @@
 """Small dense matrices in lanes: Cholesky factors, with the reciprocals of their diagonals."""
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine
 from skodyn.lanes import all_lanes, fma, load, sqrt, store
 

@@ -27,32 +27,22 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from skodyn.jit import helper, plain
-from skodyn.kernels.aba_passes import add_scaled_spatial
+from skodyn.jit import Record, helper, plain
 from skodyn.kernels.entries import is_given
 from skodyn.kernels.joint_kinds import has_quaternion
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import begin_scatter, body_inertia, ground_acceleration, place_body
-from skodyn.kernels.records import Record
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
+from skodyn.kernels.rows import row6
 from skodyn.kernels.status import NOT_UNIT, OK, failure
-from skodyn.kernels.workspace import (
-    body_count,
-    entry,
-    free_slot,
-    load3,
-    load6,
-    row6,
-    store3,
-    store6,
-    store_inertia,
-    store_matrix,
-    velocity_count,
-)
+from skodyn.kernels.tuples import load3, load6, store3, store6, store_inertia, store_matrix
+from skodyn.kernels.workspace import free_slot
 from skodyn.lanes import load, load_rows, store
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia, shift_inertia
 from skodyn.spatial.linear3 import add, add_cross, cross, dot, from_columns, scale
 from skodyn.spatial.motion import (
+    add_scaled_spatial,
     add_spatial,
     cross_force,
     cross_motion,
@@ -74,10 +64,6 @@ SCREW_BODY = Record(
     PUSH=(9, "N"),
     PUSH_FORCE=(3, "f"),
 )
-PLACE, VELOCITY, ACCELERATION, COMPOSITE, TURNING, MOMENTUM, FORCE_SUM, PUSH, PUSH_FORCE = (
-    SCREW_BODY.offsets
-)
-SCREW_BODY_LANES = SCREW_BODY.size
 
 SCREW_DOF = Record(
     "degree of freedom, about the point that its tree shares",
@@ -87,8 +73,6 @@ SCREW_DOF = Record(
     BOTH=(6, "Ψ̇ + Ṡ"),
     RATE=(6, "Ṡ"),
 )
-SCREW, SECOND, FIRST, BOTH, RATE = SCREW_DOF.offsets
-SCREW_DOF_LANES = SCREW_DOF.size
 
 
 class Motion(NamedTuple):
@@ -101,13 +85,13 @@ class Motion(NamedTuple):
 @helper
 def records_end(n, nv):
     """Behind the records of n bodies, the ground and nv degrees of freedom."""
-    return (n + 1) * SCREW_BODY_LANES + nv * SCREW_DOF_LANES
+    return (n + 1) * SCREW_BODY.size + nv * SCREW_DOF.size
 
 
 @helper
 def screw_body(model, k):
     """Record of body k; −1 is the ground."""
-    return free_slot(model) + (k + 1) * SCREW_BODY_LANES
+    return free_slot(model) + (k + 1) * SCREW_BODY.size
 
 
 @helper
@@ -141,7 +125,7 @@ def screw_velocity(work, model, k, r, place, outer, v):
         i = entry(model, k, V_START) + d
         u, t = joint_column(work, model, k, d, r)
         s = (u, add_cross(t, place, u))
-        store6(work, screw_dof(model, i) + SCREW, s)
+        store6(work, screw_dof(model, i) + SCREW_DOF.SCREW, s)
         velocity = add_scaled_spatial(velocity, load_rows(work, v, i), s)
     return velocity
 
@@ -154,15 +138,15 @@ def screw_rates(work, model, k, outer, velocity, given):
     for d in range(entry(model, k, N_DOF)):
         i = entry(model, k, V_START) + d
         at = screw_dof(model, i)
-        s = load6(work, at + SCREW)
+        s = load6(work, at + SCREW_DOF.SCREW)
         psi = cross_motion(before.velocity, s)
         second = cross_motion(before.acceleration, s)
         second = add_spatial(second, cross_motion(before.velocity, psi))
         rate = cross_motion(velocity, s) if with_child else psi
-        store6(work, at + SECOND, second)
-        store3(work, at + FIRST, psi[0])
-        store6(work, at + BOTH, add_spatial(psi, rate))
-        store6(work, at + RATE, rate)
+        store6(work, at + SCREW_DOF.SECOND, second)
+        store3(work, at + SCREW_DOF.FIRST, psi[0])
+        store6(work, at + SCREW_DOF.BOTH, add_spatial(psi, rate))
+        store6(work, at + SCREW_DOF.RATE, rate)
         speed = load_rows(work, given.v, i)
         acceleration = add_scaled_spatial(acceleration, speed, rate)
         acceleration = add_scaled_spatial(acceleration, load_rows(work, given.x, i), s)
@@ -208,27 +192,27 @@ def weigh_body(work, model, k, r, place, motion, f_ext):
     momentum = apply_inertia(inertia, velocity)
     force = apply_inertia(inertia, motion.acceleration)
     force = add_spatial(force, cross_force(velocity, momentum))
-    store_inertia(work, at + COMPOSITE, inertia)
-    store_matrix(work, at + TURNING, turning_matrix(inertia, velocity))
-    store3(work, at + MOMENTUM, scale(2.0, momentum[1]))
+    store_inertia(work, at + SCREW_BODY.COMPOSITE, inertia)
+    store_matrix(work, at + SCREW_BODY.TURNING, turning_matrix(inertia, velocity))
+    store3(work, at + SCREW_BODY.MOMENTUM, scale(2.0, momentum[1]))
     if is_given(f_ext):
         push = row6(work, f_ext, 6 * k)
         force = subtract_spatial(force, shift_force(place, push))
-        store_matrix(work, at + PUSH, push_matrix(push[0], push[1], place))
-        store3(work, at + PUSH_FORCE, push[1])
-    store6(work, at + FORCE_SUM, force)
+        store_matrix(work, at + SCREW_BODY.PUSH, push_matrix(push[0], push[1], place))
+        store3(work, at + SCREW_BODY.PUSH_FORCE, push[1])
+    store6(work, at + SCREW_BODY.FORCE_SUM, force)
 
 
 @helper
 def load_motion(work, at):
     """V and A of the body, or the ground, whose record is at `at`."""
-    return Motion(load6(work, at + VELOCITY), load6(work, at + ACCELERATION))
+    return Motion(load6(work, at + SCREW_BODY.VELOCITY), load6(work, at + SCREW_BODY.ACCELERATION))
 
 
 @helper
 def store_motion(work, at, motion):
-    store6(work, at + VELOCITY, motion.velocity)
-    store6(work, at + ACCELERATION, motion.acceleration)
+    store6(work, at + SCREW_BODY.VELOCITY, motion.velocity)
+    store6(work, at + SCREW_BODY.ACCELERATION, motion.acceleration)
 
 
 @helper
@@ -244,11 +228,11 @@ def scatter_screws(work, model, given):
         r, l, sound = place_body(work, model, k, given.q)
         place = zero
         if parent >= 0:
-            place = add(load3(work, screw_body(model, parent) + PLACE), l)
+            place = add(load3(work, screw_body(model, parent) + SCREW_BODY.PLACE), l)
         outer = load_motion(work, screw_body(model, parent))
         velocity = screw_velocity(work, model, k, r, place, outer.velocity, given.v)
         motion = Motion(velocity, screw_rates(work, model, k, outer, velocity, given))
-        store3(work, at + PLACE, place)
+        store3(work, at + SCREW_BODY.PLACE, place)
         store_motion(work, at, motion)
         weigh_body(work, model, k, r, place, motion, given.f_ext)
         if not sound:
@@ -262,7 +246,7 @@ def pass_sums_inward(work, model, k, pushed):
     parent = entry(model, k, PARENT)
     if parent >= 0:
         outer, inner = screw_body(model, k), screw_body(model, parent)
-        for i in range(COMPOSITE, SCREW_BODY_LANES if pushed else PUSH):
+        for i in range(SCREW_BODY.COMPOSITE, SCREW_BODY.size if pushed else SCREW_BODY.PUSH):
             store(work, inner + i, load(work, inner + i) + load(work, outer + i))
 
 
@@ -270,11 +254,7 @@ def pass_sums_inward(work, model, k, pushed):
 def apply_turning(b, twice_momentum, a):
     """[B₁ a; 2 a × p]; also [N a; a × f]."""
     return (
-        (
-            dot((b[0], b[1], b[2]), a),
-            dot((b[3], b[4], b[5]), a),
-            dot((b[6], b[7], b[8]), a),
-        ),
+        (dot((b[0], b[1], b[2]), a), dot((b[3], b[4], b[5]), a), dot((b[6], b[7], b[8]), a)),
         cross(a, twice_momentum),
     )
 
@@ -283,9 +263,5 @@ def apply_turning(b, twice_momentum, a):
 def apply_turning_transposed(b, twice_momentum, s):
     """B*·s, of which only the angular part is not zero."""
     a = s[0]
-    turned = (
-        dot((b[0], b[3], b[6]), a),
-        dot((b[1], b[4], b[7]), a),
-        dot((b[2], b[5], b[8]), a),
-    )
+    turned = (dot((b[0], b[3], b[6]), a), dot((b[1], b[4], b[7]), a), dot((b[2], b[5], b[8]), a))
     return add_cross(turned, twice_momentum, s[1])

@@ -11,34 +11,18 @@ articulated_inertia.py,
     𝒯 = √d·e + h·z                its inverse, with the same z
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
-from skodyn.kernels.aba_passes import add_scaled_spatial, pass_force_inward, passed_force
+from skodyn.kernels.aba_passes import pass_force_inward, passed_force
 from skodyn.kernels.entries import batch, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.mass_matrix_solve import prepare
+from skodyn.kernels.packed_model import body_count, entry
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    GAIN,
-    MOTION,
-    PIVOT,
-    ROTATION,
-    body_count,
-    body_slot,
-    dof_slot,
-    entry,
-    load3,
-    load6,
-    load_matrix,
-    store6,
-)
-from skodyn.lanes import absolute, all_lanes, load, load_rows, sqrt, store_rows
+from skodyn.kernels.tuples import all_finite, load3, load6, load_matrix, store6
+from skodyn.kernels.workspace import BODY, DOF, body_slot, dof_slot
+from skodyn.lanes import load, load_rows, sqrt, store_rows
 from skodyn.model.layout import N_DOF, PARENT, V_START
-from skodyn.spatial.motion import dot_spatial, shift_motion
-
-_INFINITY = float("inf")
+from skodyn.spatial.motion import add_scaled_spatial, dot_spatial, shift_motion
 
 
 @helper
@@ -46,24 +30,24 @@ def sweep_velocity(work, model, given, out):
     """ν = m*·x, x the velocities."""
     status = prepare(work, model, given.q)
     zero = zero3(work)
-    store6(work, MOTION, (zero, zero))
+    store6(work, BODY.MOTION, (zero, zero))
     for k in range(body_count(model)):
         slot = body_slot(k)
-        r = load_matrix(work, slot + ROTATION)
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        velocity = shift_motion(load3(work, slot + ARM), inner)  # V⁺
+        r = load_matrix(work, slot + BODY.ROTATION)
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+        velocity = shift_motion(load3(work, slot + BODY.ARM), inner)  # V⁺
         for i in range(entry(model, k, N_DOF)):
             dof = entry(model, k, V_START) + i
             record = dof_slot(body_count(model), dof)
-            root = sqrt(load(work, record + PIVOT))  # 1/√d
+            root = sqrt(load(work, record + DOF.PIVOT))  # 1/√d
             rate = load_rows(work, given.x, dof)
-            felt = dot_spatial(load6(work, record + GAIN), velocity)
+            felt = dot_spatial(load6(work, record + DOF.GAIN), velocity)
             nu = rate / root + felt * root
             store_rows(work, out, dof, nu)
-            if status == OK and not all_lanes(absolute(nu) < _INFINITY):
+            if status == OK and not all_finite(nu):
                 status = failure(NOT_FINITE, k)
             velocity = add_scaled_spatial(velocity, rate, joint_column(work, model, k, i, r))
-        store6(work, slot + MOTION, velocity)
+        store6(work, slot + BODY.MOTION, velocity)
     return status
 
 
@@ -74,21 +58,21 @@ def gather_forces(work, model, given, out, inward):
     status = prepare(work, model, given.q)
     for back in range(n):
         k = n - 1 - back
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         z = passed_force(work, model, k)
         for d_back in range(entry(model, k, N_DOF)):
             i = entry(model, k, N_DOF) - 1 - d_back
             dof = entry(model, k, V_START) + i
             record = dof_slot(n, dof)
-            root = sqrt(load(work, record + PIVOT))
+            root = sqrt(load(work, record + DOF.PIVOT))
             x = load_rows(work, given.x, dof)
             felt = dot_spatial(joint_column(work, model, k, i, r), z)
             e = (x - felt) * root if inward else x
             answer = e if inward else x / root + felt
             store_rows(work, out, dof, answer)
-            if status == OK and not all_lanes(absolute(answer) < _INFINITY):
+            if status == OK and not all_finite(answer):
                 status = failure(NOT_FINITE, k)
-            z = add_scaled_spatial(z, e * root, load6(work, record + GAIN))
+            z = add_scaled_spatial(z, e * root, load6(work, record + DOF.GAIN))
         pass_force_inward(work, model, k, z, False)
     return status
 

@@ -15,8 +15,7 @@ x holds v̇. Inserting v̇ = 𝓜⁻¹(𝒯 − 𝒞) makes this the diagonal eq
 
 from __future__ import annotations
 
-from skodyn.jit import helper
-from skodyn.kernels.aba_passes import add_scaled_spatial
+from skodyn.jit import Record, helper
 from skodyn.kernels.articulated_inertia import (
     SINGULAR_PIVOT,
     gathered_inertia,
@@ -28,23 +27,10 @@ from skodyn.kernels.entries import batch, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.joint_kinds import is_series
 from skodyn.kernels.joint_motion import joint_column, relative_velocity, zero3
 from skodyn.kernels.kinematics import body_inertia, scatter_rates
-from skodyn.kernels.records import Record
+from skodyn.kernels.packed_model import armature, body_count, entry
 from skodyn.kernels.status import NOT_FINITE, OK, failure, first_trouble
-from skodyn.kernels.workspace import (
-    ARM,
-    COLUMN,
-    CORIOLIS,
-    GAIN,
-    MOTION,
-    OMEGA,
-    PIVOT,
-    ROTATION,
-    armature,
-    body_count,
-    body_slot,
-    dof_slot,
-    entry,
-    free_slot,
+from skodyn.kernels.tuples import (
+    all_finite,
     load3,
     load6,
     load_articulated,
@@ -52,7 +38,8 @@ from skodyn.kernels.workspace import (
     store6,
     store_articulated,
 )
-from skodyn.lanes import absolute, all_lanes, load, load_rows, sqrt, store, store_rows
+from skodyn.kernels.workspace import BODY, DOF, body_slot, dof_slot, free_slot
+from skodyn.lanes import all_lanes, load, load_rows, sqrt, store, store_rows
 from skodyn.model.layout import N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import (
     add_articulated,
@@ -62,24 +49,16 @@ from skodyn.spatial.articulated import (
     subtract_rank_one,
 )
 from skodyn.spatial.linear3 import add, add_cross, add_scaled, cross, scale, subtract_outer
-from skodyn.spatial.motion import add_spatial, dot_spatial, shift_motion
+from skodyn.spatial.motion import add_scaled_spatial, add_spatial, dot_spatial, shift_motion
 
-_INFINITY = float("inf")
-
-RATES = Record(
-    "degree of freedom, rates",
-    GAIN_RATE=(6, "u̇"),
-    PIVOT_RATE=(1, "ḋ"),
-)
-GAIN_RATE, PIVOT_RATE = RATES.offsets
-RATE_LANES = RATES.size
+RATES = Record("degree of freedom, rates", GAIN=(6, "u̇"), PIVOT=(1, "ḋ"))
 SUM_RATE = 21  # Ṗ of what children have passed inward, for each body
-VELOCITY = CORIOLIS  # a(k) is not needed: A has it in its parts
+VELOCITY = BODY.CORIOLIS  # a(k) is not needed: A has it in its parts
 
 
 def rate_lanes(n_bodies: int, nv: int) -> int:
     """Lanes behind the ordinary records."""
-    return SUM_RATE * n_bodies + RATE_LANES * nv
+    return SUM_RATE * n_bodies + RATES.size * nv
 
 
 @helper
@@ -89,7 +68,7 @@ def sum_rate_slot(model, k):
 
 @helper
 def rate_slot(model, dof):
-    return free_slot(model) + SUM_RATE * body_count(model) + RATE_LANES * dof
+    return free_slot(model) + SUM_RATE * body_count(model) + RATES.size * dof
 
 
 # ---- rates of what a body is made of -------------------------------------------------------------
@@ -114,22 +93,22 @@ def turned_inertia(omega, inertia):
 @helper
 def arm_rate(work, model, k, r, v):
     """l̇: the parent carries the arm around, and the joint lengthens it."""
-    outer = load3(work, body_slot(entry(model, k, PARENT)) + OMEGA)
+    outer = load3(work, body_slot(entry(model, k, PARENT)) + BODY.OMEGA)
     _, slide, _, _ = relative_velocity(work, model, k, r, v)
-    return add_cross(slide, outer, load3(work, body_slot(k) + ARM))
+    return add_cross(slide, outer, load3(work, body_slot(k) + BODY.ARM))
 
 
 @helper
 def column_rate(work, model, k, i, h, v):
     """ḣ of column i: it turns with the body, or in a series with the frame it is fixed in."""
-    omega = load3(work, body_slot(k) + OMEGA)
+    omega = load3(work, body_slot(k) + BODY.OMEGA)
     if is_series(model, k):
-        omega = load3(work, body_slot(entry(model, k, PARENT)) + OMEGA)
+        omega = load3(work, body_slot(entry(model, k, PARENT)) + BODY.OMEGA)
         for j in range(i):
             dof = entry(model, k, V_START) + j
             rate, axis = (
                 load_rows(work, v, dof),
-                load6(work, dof_slot(body_count(model), dof) + COLUMN)[0],
+                load6(work, dof_slot(body_count(model), dof) + DOF.COLUMN)[0],
             )
             omega = add_scaled(omega, rate, axis)
     return cross(omega, h[0]), cross(omega, h[1])
@@ -208,10 +187,10 @@ def project_with_rate(work, model, k, r, v, p, rate):
         udot = add_spatial(moved, apply_articulated(p, hdot))
         ddot = 2.0 * dot_spatial(hdot, u) + dot_spatial(h, moved)
         record = dof_slot(body_count(model), dof)
-        store6(work, record + GAIN, u)
-        store(work, record + PIVOT, pivot)
-        store6(work, rate_slot(model, dof) + GAIN_RATE, udot)
-        store(work, rate_slot(model, dof) + PIVOT_RATE, ddot)
+        store6(work, record + DOF.GAIN, u)
+        store(work, record + DOF.PIVOT, pivot)
+        store6(work, rate_slot(model, dof) + RATES.GAIN, udot)
+        store(work, rate_slot(model, dof) + RATES.PIVOT, ddot)
         w = scale(pivot, udot[0]), scale(pivot, udot[1])
         w = add_scaled_spatial(w, -0.5 * ddot * pivot * pivot, u)
         rate = subtract_pair(rate, w, u)
@@ -228,9 +207,9 @@ def gather_rates(work, model, v):
     for back in range(n):
         k = n - 1 - back
         parent = entry(model, k, PARENT)
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         inertia = body_inertia(work, model, k, r)
-        turned = turned_inertia(load3(work, body_slot(k) + OMEGA), inertia)
+        turned = turned_inertia(load3(work, body_slot(k) + BODY.OMEGA), inertia)
         p, rate = gathered_inertia(work, model, k, inertia), gathered_rate(work, model, k, turned)
         p, rate, sound = project_with_rate(work, model, k, r, v, p, rate)
         if status == OK and not sound:
@@ -238,7 +217,7 @@ def gather_rates(work, model, v):
         pass_inertia_inward(work, model, k, p, False)
         if parent >= 0:
             ldot = arm_rate(work, model, k, r, v)
-            shifted = shift_rate(p, rate, load3(work, body_slot(k) + ARM), ldot)
+            shifted = shift_rate(p, rate, load3(work, body_slot(k) + BODY.ARM), ldot)
             if entry(model, k, SUBTREE_END) != entry(model, parent, SUBTREE_END):
                 shifted = add_articulated(
                     shifted, load_articulated(work, sum_rate_slot(model, parent))
@@ -251,8 +230,8 @@ def gather_rates(work, model, v):
 def diagonal_rate_of(work, model, dof, velocity, acceleration, rates):
     """ν̇ of a degree of freedom; rates: its v and v̇."""
     record, changing = dof_slot(body_count(model), dof), rate_slot(model, dof)
-    u, pivot = load6(work, record + GAIN), load(work, record + PIVOT)
-    udot, ddot = load6(work, changing + GAIN_RATE), load(work, changing + PIVOT_RATE)
+    u, pivot = load6(work, record + DOF.GAIN), load(work, record + DOF.PIVOT)
+    udot, ddot = load6(work, changing + RATES.GAIN), load(work, changing + RATES.PIVOT)
     root = sqrt(pivot)
     felt = dot_spatial(udot, velocity) + dot_spatial(u, acceleration)
     slower = rates[0] - pivot * dot_spatial(u, velocity)
@@ -264,22 +243,22 @@ def scatter_rates_of_nu(work, model, v, vdot, out):
     """Base to tips: V, A and ν̇."""
     status = OK
     zero = zero3(work)
-    store6(work, MOTION, (zero, zero))
+    store6(work, BODY.MOTION, (zero, zero))
     store6(work, VELOCITY, (zero, zero))
     for k in range(body_count(model)):
         slot, inner = body_slot(k), body_slot(entry(model, k, PARENT))
-        r, l = load_matrix(work, slot + ROTATION), load3(work, slot + ARM)
+        r, l = load_matrix(work, slot + BODY.ROTATION), load3(work, slot + BODY.ARM)
         ldot = arm_rate(work, model, k, r, v)
         velocity = shift_motion(l, load6(work, inner + VELOCITY))
-        acceleration = shift_motion(l, load6(work, inner + MOTION))
-        turned = cross(load3(work, inner + OMEGA), ldot)
+        acceleration = shift_motion(l, load6(work, inner + BODY.MOTION))
+        turned = cross(load3(work, inner + BODY.OMEGA), ldot)
         acceleration = acceleration[0], add(acceleration[1], turned)
         for i in range(entry(model, k, N_DOF)):
             dof = entry(model, k, V_START) + i
             rates = load_rows(work, v, dof), load_rows(work, vdot, dof)
             nudot = diagonal_rate_of(work, model, dof, velocity, acceleration, rates)
             store_rows(work, out, dof, nudot)
-            if status == OK and not all_lanes(absolute(nudot) < _INFINITY):
+            if status == OK and not all_finite(nudot):
                 status = failure(NOT_FINITE, k)
             h = joint_column(work, model, k, i, r)
             hdot = column_rate(work, model, k, i, h, v)
@@ -287,7 +266,7 @@ def scatter_rates_of_nu(work, model, v, vdot, out):
             acceleration = add_scaled_spatial(acceleration, rates[1], h)
             acceleration = add_scaled_spatial(acceleration, rates[0], hdot)
         store6(work, slot + VELOCITY, velocity)
-        store6(work, slot + MOTION, acceleration)
+        store6(work, slot + BODY.MOTION, acceleration)
     return status
 
 

@@ -20,36 +20,29 @@ and for joints with quaternions, with ad = ad*(dt·v̄) and terms up to the fift
     e = (1 + ad²/12 − ad⁴/720)p̄ + (ad/4 − ad³/192)·dt/2·s̄,   o = ad/2·p̄ + dt/2·s̄.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine
-from skodyn.kernels.aba_passes import add_scaled_spatial, pass_force_inward, passed_force
+from skodyn.kernels.aba_passes import pass_force_inward, passed_force
 from skodyn.kernels.entries import is_given
 from skodyn.kernels.forward_kinematics import scatter_velocities
 from skodyn.kernels.joint_kinds import has_quaternion, is_free, is_series
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_rates
-from skodyn.kernels.workspace import (
-    ARM,
-    MOTION,
-    ROTATION,
-    armature,
-    body_count,
-    body_slot,
-    entry,
-    load3,
-    load6,
-    load_matrix,
-    parameter3,
-    row3,
-    row6,
-    store_row3,
-)
+from skodyn.kernels.packed_model import armature, body_count, entry, parameter3
+from skodyn.kernels.rows import row3, row6, store_row3
+from skodyn.kernels.tuples import load3, load6, load_matrix
+from skodyn.kernels.workspace import BODY, body_slot
 from skodyn.lanes import load_rows, store_rows
 from skodyn.model.layout import GRAVITY, N_DOF, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia
 from skodyn.spatial.linear3 import cross, scale
-from skodyn.spatial.motion import add_spatial, cross_force, cross_motion, dot_spatial, shift_motion
+from skodyn.spatial.motion import (
+    add_scaled_spatial,
+    add_spatial,
+    cross_force,
+    cross_motion,
+    dot_spatial,
+    shift_motion,
+)
 
 
 @routine
@@ -59,12 +52,12 @@ def gather_momenta(work, model, v, p, s):
     for back in range(n):
         k = n - 1 - back
         slot, first = body_slot(k), entry(model, k, V_START)
-        r = load_matrix(work, slot + ROTATION)
+        r = load_matrix(work, slot + BODY.ROTATION)
         inertia = body_inertia(work, model, k, r)
-        momentum = apply_inertia(inertia, load6(work, slot + MOTION))
+        momentum = apply_inertia(inertia, load6(work, slot + BODY.MOTION))
         momentum = add_spatial(momentum, passed_force(work, model, k))
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        before = shift_motion(load3(work, slot + ARM), inner)
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+        before = shift_motion(load3(work, slot + BODY.ARM), inner)
         for i in range(entry(model, k, N_DOF)):
             h, rate = joint_column(work, model, k, i, r), load_rows(work, v, first + i)
             rotor = armature(work, model, first + i) * rate
@@ -82,7 +75,7 @@ def add_loads(work, model, tau, f_ext, s):
     for back in range(n):
         k = n - 1 - back
         first = entry(model, k, V_START)
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         inertia = body_inertia(work, model, k, r)
         load = (cross(inertia[1], g), scale(inertia[0], g))
         load = add_spatial(load, passed_force(work, model, k))

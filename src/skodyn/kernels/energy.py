@@ -16,28 +16,17 @@ from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.forward_kinematics import POSITION, scatter_positions, scatter_velocities
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.kinematics import body_inertia, scatter_rates
+from skodyn.kernels.packed_model import armature, body_count, parameter3, velocity_count
+from skodyn.kernels.rows import store_row3
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    MOTION,
-    ROTATION,
-    armature,
-    body_count,
-    body_slot,
-    load3,
-    load6,
-    load_matrix,
-    parameter3,
-    store_row3,
-    sum_slot,
-    velocity_count,
-)
-from skodyn.lanes import absolute, all_lanes, fma, load_rows, splat, store_rows
+from skodyn.kernels.tuples import all_finite, load3, load6, load_matrix
+from skodyn.kernels.workspace import BODY, body_slot, sum_slot
+from skodyn.lanes import fma, load_rows, splat, store_rows
 from skodyn.model.layout import GRAVITY
 from skodyn.spatial.inertia import apply_inertia
 from skodyn.spatial.linear3 import add, add_cross, add_scaled, dot, scale, subtract
 from skodyn.spatial.motion import dot_spatial
 
-_INFINITY = float("inf")
 ROW = 12
 
 
@@ -95,7 +84,7 @@ def write_sums(work, sums, energies, reference, out):
     store_row3(work, out, 5, sums.linear)
     store_row3(work, out, 8, add(reference, scale(1.0 / sums.mass, sums.moment)))
     store_rows(work, out, 11, sums.mass)
-    return all_lanes(absolute(kinetic + potential) < _INFINITY)
+    return all_finite(kinetic + potential)
 
 
 @shared_routine
@@ -107,8 +96,8 @@ def sweep(work, model, given, out):
     reference, sums = load3(work, sum_slot(model, 0) + POSITION), no_sums(work)
     for k in range(body_count(model)):
         slot = body_slot(k)
-        inertia = body_inertia(work, model, k, load_matrix(work, slot + ROTATION))
-        velocity = load6(work, slot + MOTION)
+        inertia = body_inertia(work, model, k, load_matrix(work, slot + BODY.ROTATION))
+        velocity = load6(work, slot + BODY.MOTION)
         momentum = apply_inertia(inertia, velocity)
         kinetic = fma(0.5, dot_spatial(velocity, momentum), sums.kinetic)
         arm = subtract(load3(work, sum_slot(model, k) + POSITION), reference)

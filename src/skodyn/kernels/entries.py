@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skodyn.jit import COUNT, FLOATS, INTS, RESULT, Group, Kind, brief_kernel, helper, kernel
+from skodyn.kernels.packed_model import PackedModel
 from skodyn.kernels.status import BAD_INPUT, OK, coordinates_fit, finite, forces_fit, velocities_fit
-from skodyn.kernels.workspace import PackedModel, unpack
+from skodyn.kernels.workspace import unpack
 from skodyn.lanes import LANES, WIDTH_N, Rows, Work, pointer
 from skodyn.model.layout import NQ, NV
 

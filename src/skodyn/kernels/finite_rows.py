@@ -1,7 +1,5 @@
 """Are the arguments of a batch finite? A look at some of its rows, by whoever works on them."""
 
-from __future__ import annotations
-
 from skodyn.jit import COUNT, FLOATS, JIT_DISABLED, helper, kernel
 from skodyn.lanes import WIDTH_4, Work, all_lanes, fma, load, pointer, shift_pointer, splat
 

@@ -31,8 +31,8 @@ from skodyn.kernels.mass_matrix_inverse import (
     matrix_behind,
 )
 from skodyn.kernels.matrices import Matrix, columns_of, deliver_matrix, matrix_lanes
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.kernels.status import first_trouble
-from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import Rows, shift_pointer, states
 
 

@@ -4,40 +4,22 @@ Written per body as 30 numbers: R (kernel frame, nine), position (three), V (six
 b(k) (six). What is not asked for (no v) is zero.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.entries import batch, is_given, one_state
 from skodyn.kernels.joint_motion import relative_velocity
 from skodyn.kernels.kinematics import body_inertia, scatter_poses, scatter_rates
+from skodyn.kernels.packed_model import body_count, entry
+from skodyn.kernels.rows import store_row3
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    CORIOLIS,
-    FORCE,
-    MOTION,
-    OMEGA,
-    ROTATION,
-    body_count,
-    body_slot,
-    entry,
-    finite3,
-    finite_spatial,
-    load3,
-    load6,
-    load_matrix,
-    store3,
-    store6,
-    store_row3,
-    sum_slot,
-)
+from skodyn.kernels.tuples import finite3, finite_spatial, load3, load6, load_matrix, store3, store6
+from skodyn.kernels.workspace import BODY, SUMS, body_slot, sum_slot
 from skodyn.lanes import splat, store_rows
 from skodyn.model.layout import PARENT
 from skodyn.spatial.inertia import gyroscopic_force
 from skodyn.spatial.linear3 import add
 from skodyn.spatial.motion import shift_motion
 
-POSITION = FORCE  # this algorithm gathers no force
+POSITION = SUMS.FORCE  # this algorithm gathers no force
 ROW = 30
 """Numbers per body in the output."""
 
@@ -49,28 +31,30 @@ def scatter_positions(work, model):
     store3(work, sum_slot(model, -1) + POSITION, (zero, zero, zero))
     for k in range(body_count(model)):
         inner = load3(work, sum_slot(model, entry(model, k, PARENT)) + POSITION)
-        store3(work, sum_slot(model, k) + POSITION, add(inner, load3(work, body_slot(k) + ARM)))
+        store3(
+            work, sum_slot(model, k) + POSITION, add(inner, load3(work, body_slot(k) + BODY.ARM))
+        )
 
 
 @helper
 def scatter_velocities(work, model, v):
     """V(k) = φ*(℘(k), k)·V(℘(k)) + H*(k)·v(k), into MOTION; rates must be in the workspace."""
     zero = splat(work, 0.0)
-    store6(work, MOTION, ((zero, zero, zero), (zero, zero, zero)))
+    store6(work, BODY.MOTION, ((zero, zero, zero), (zero, zero, zero)))
     for k in range(body_count(model)):
         slot = body_slot(k)
-        r = load_matrix(work, slot + ROTATION)
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        carried = shift_motion(load3(work, slot + ARM), inner)
+        r = load_matrix(work, slot + BODY.ROTATION)
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+        carried = shift_motion(load3(work, slot + BODY.ARM), inner)
         spin, slide, _, _ = relative_velocity(work, model, k, r, v)
-        store6(work, slot + MOTION, (add(carried[0], spin), add(carried[1], slide)))
+        store6(work, slot + BODY.MOTION, (add(carried[0], spin), add(carried[1], slide)))
 
 
 @helper
 def write_body(work, model, k, moving, out):
     """The row of body k; are its numbers finite?"""
     slot = body_slot(k)
-    r = load_matrix(work, slot + ROTATION)
+    r = load_matrix(work, slot + BODY.ROTATION)
     at = k * ROW
     store_row3(work, out, at, (r[0], r[1], r[2]))
     store_row3(work, out, at + 3, (r[3], r[4], r[5]))
@@ -79,8 +63,8 @@ def write_body(work, model, k, moving, out):
     store_row3(work, out, at + 9, position)
     sound = finite3(position)
     if moving:
-        velocity, a = load6(work, slot + MOTION), load6(work, slot + CORIOLIS)
-        b = gyroscopic_force(body_inertia(work, model, k, r), load3(work, slot + OMEGA))
+        velocity, a = load6(work, slot + BODY.MOTION), load6(work, slot + BODY.CORIOLIS)
+        b = gyroscopic_force(body_inertia(work, model, k, r), load3(work, slot + BODY.OMEGA))
         store_row3(work, out, at + 12, velocity[0])
         store_row3(work, out, at + 15, velocity[1])
         store_row3(work, out, at + 18, a[0])

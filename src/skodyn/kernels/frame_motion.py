@@ -6,24 +6,15 @@ frame's origin: V = Σ (ω; v + ω × r). `x` holds how many frames there are, a
 in the kernel frame of the body.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, shared_routine
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.joint_motion import relative_velocity, zero3
 from skodyn.kernels.kinematics import begin_scatter, place_body
+from skodyn.kernels.packed_model import entry
+from skodyn.kernels.rows import store_row3
 from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    ROTATION,
-    body_slot,
-    entry,
-    finite3,
-    finite_spatial,
-    load3,
-    load_matrix,
-    store_row3,
-)
+from skodyn.kernels.tuples import finite3, finite_spatial, load3, load_matrix
+from skodyn.kernels.workspace import BODY, body_slot
 from skodyn.lanes import store_rows
 from skodyn.model.layout import PARENT
 from skodyn.spatial.linear3 import add, add_cross, multiply, multiply_vector
@@ -55,7 +46,7 @@ def frame_axes(frames, i):
 def frame_arm(work, k, frames, i):
     """From the origin of body k to that of frame i, world axes."""
     x, at = frames.data, FRAME * i + 11
-    r = load_matrix(work, body_slot(k) + ROTATION)
+    r = load_matrix(work, body_slot(k) + BODY.ROTATION)
     return multiply_vector(r, (x[at], x[at + 1], x[at + 2]))
 
 
@@ -80,11 +71,11 @@ def sweep_poses(work, model, given, out):
     status = place_bodies(work, model, given.q, given.x)
     for i in range(frame_count(given.x)):
         body = frame_body(given.x, i)
-        r = multiply(load_matrix(work, body_slot(body) + ROTATION), frame_axes(given.x, i))
+        r = multiply(load_matrix(work, body_slot(body) + BODY.ROTATION), frame_axes(given.x, i))
         position = frame_arm(work, body, given.x, i)
         k = body
         while k >= 0:
-            position = add(position, load3(work, body_slot(k) + ARM))
+            position = add(position, load3(work, body_slot(k) + BODY.ARM))
             k = entry(model, k, PARENT)
         at = 16 * i
         for row in range(3):
@@ -106,11 +97,11 @@ def sweep_velocities(work, model, given, out):
         arm = frame_arm(work, k, given.x, i)
         omega, linear = zero3(work), zero3(work)
         while k >= 0:
-            r = load_matrix(work, body_slot(k) + ROTATION)
+            r = load_matrix(work, body_slot(k) + BODY.ROTATION)
             spin, slide, _, _ = relative_velocity(work, model, k, r, given.v)
             omega = add(omega, spin)
             linear = add(linear, add_cross(slide, spin, arm))
-            arm = add(arm, load3(work, body_slot(k) + ARM))
+            arm = add(arm, load3(work, body_slot(k) + BODY.ARM))
             k = entry(model, k, PARENT)
         store_row3(work, out, 6 * i, omega)
         store_row3(work, out, 6 * i + 3, linear)

@@ -10,34 +10,23 @@ which is solved by the Schur complement of the linear block, LDLᵀ of two block
 the operations of six yields.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.articulated_inertia import SINGULAR_PIVOT
 from skodyn.kernels.entries import is_given
 from skodyn.kernels.joint_kinds import is_free
 from skodyn.kernels.joint_motion import is_unit
 from skodyn.kernels.kinematics import ground_acceleration
-from skodyn.kernels.workspace import (
-    CORIOLIS,
-    DOF_LANES,
-    MOTION,
-    PIVOT,
+from skodyn.kernels.packed_model import (
     armature,
     body_count,
     body_parameters,
-    body_slot,
-    dof_slot,
     entry,
-    finite_spatial,
-    load6,
     parameter3,
     parameter_matrix,
-    row3,
-    row4,
-    store6,
-    store_row3,
 )
+from skodyn.kernels.rows import row3, row4, store_row3
+from skodyn.kernels.tuples import finite_spatial, load6, store6
+from skodyn.kernels.workspace import BODY, DOF, body_slot, dof_slot
 from skodyn.lanes import all_lanes, fma, select, splat, store
 from skodyn.model.layout import (
     PARENT,
@@ -177,7 +166,7 @@ def solved(work, model, k, blocks, b):
 def backsubstitute_free_root(work, model, k, r, p, f, tau, rates):
     """(sound, finite): v̇ of the joint of a free root body into `rates`, α(k) into the workspace."""
     slot, first = body_slot(k), entry(model, k, V_START)
-    carried = add_spatial(load6(work, slot + CORIOLIS), ground_acceleration(work, model))
+    carried = add_spatial(load6(work, slot + BODY.CORIOLIS), ground_acceleration(work, model))
     pull = add_applied_articulated(f, p, carried)
     pushed = negate(pull[0]), negate(pull[1])
     if is_given(tau):
@@ -185,18 +174,14 @@ def backsubstitute_free_root(work, model, k, r, p, f, tau, rates):
             add_multiplied_vector(pushed[0], r, row3(work, tau, first)),
             add_multiplied_vector(pushed[1], r, row3(work, tau, first + 3)),
         )
-    blocks = (
-        with_rotor(work, model, first, p[0]),
-        p[1],
-        with_rotor(work, model, first + 3, p[2]),
-    )
+    blocks = (with_rotor(work, model, first, p[0]), p[1], with_rotor(work, model, first + 3, p[2]))
     x, angular, linear, sound = solved(work, model, k, blocks, pushed)
-    store6(work, slot + MOTION, add_spatial(x, carried))
+    store6(work, slot + BODY.MOTION, add_spatial(x, carried))
     store_row3(work, rates, first, multiply_vector_transposed(r, x[0]))
     store_row3(work, rates, first + 3, multiply_vector_transposed(r, x[1]))
     if not sound:
         for i in range(3):
-            at = dof_slot(body_count(model), first + i) + PIVOT
+            at = dof_slot(body_count(model), first + i) + DOF.PIVOT
             store(work, at, component(angular, i))
-            store(work, at + DOF_LANES * 3, component(linear, i))
+            store(work, at + DOF.size * 3, component(linear, i))
     return sound, finite_spatial(x)

@@ -10,20 +10,14 @@ are those of the joints that are left free. x holds v̇ where it is prescribed a
 result is v̇ and then 𝒯 of all.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import brief_kernel, helper, shared_routine
-from skodyn.kernels.aba_passes import (
-    add_scaled_spatial,
-    backsubstitute_dof,
-    pass_force_inward,
-    passed_force,
-)
+from skodyn.kernels.aba_passes import backsubstitute_dof, pass_force_inward, passed_force
 from skodyn.kernels.articulated_inertia import gathered_inertia, joint_trouble, pass_inertia_inward
 from skodyn.kernels.entries import Given, batch, one_state, one_state_signature, row_of
 from skodyn.kernels.forward_dynamics import add_outer_force, project_loaded_joint, turn_freely
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia, ground_acceleration, scatter_rates
+from skodyn.kernels.packed_model import armature, body_count, entry, velocity_count
 from skodyn.kernels.status import (
     BAD_INPUT,
     NOT_FINITE,
@@ -34,25 +28,8 @@ from skodyn.kernels.status import (
     forces_fit,
     velocities_fit,
 )
-from skodyn.kernels.workspace import (
-    ARM,
-    CORIOLIS,
-    GAIN,
-    MOTION,
-    RESIDUE,
-    ROTATION,
-    armature,
-    body_count,
-    body_slot,
-    dof_slot,
-    entry,
-    load3,
-    load6,
-    load_matrix,
-    store6,
-    unpack,
-    velocity_count,
-)
+from skodyn.kernels.tuples import load3, load6, load_matrix, store6
+from skodyn.kernels.workspace import BODY, DOF, body_slot, dof_slot, unpack
 from skodyn.lanes import Rows, absolute, all_lanes, load, load_rows, pointer, store, store_rows
 from skodyn.model.layout import KIND, N_DOF, PARENT, V_START
 from skodyn.model.prescribed_layout import PRESCRIBED
@@ -63,7 +40,7 @@ from skodyn.spatial.linear3 import (
     multiply_vector_transposed,
     z_axis,
 )
-from skodyn.spatial.motion import add_spatial, dot_spatial, shift_motion
+from skodyn.spatial.motion import add_scaled_spatial, add_spatial, dot_spatial, shift_motion
 
 _INFINITY = float("inf")
 
@@ -93,12 +70,12 @@ def follow_joint(work, model, k, r, big_p, z, x):
     n, start = body_count(model), entry(model, k, V_START)
     for i in range(entry(model, k, N_DOF)):
         _, u = moved_inertia(work, model, k, i, r, big_p)
-        store6(work, dof_slot(n, start + i) + GAIN, u)
+        store6(work, dof_slot(n, start + i) + DOF.GAIN, u)
         z = add_scaled_spatial(z, load_rows(work, x, start + i), u)
     for i in range(entry(model, k, N_DOF)):
         h = joint_column(work, model, k, i, r)
         rotor = armature(work, model, start + i) * load_rows(work, x, start + i)
-        store(work, dof_slot(n, start + i) + RESIDUE, dot_spatial(h, z) + rotor)
+        store(work, dof_slot(n, start + i) + DOF.RESIDUE, dot_spatial(h, z) + rotor)
     return z
 
 
@@ -109,12 +86,12 @@ def gather_hybrid_residuals(work, model, x, f_ext):
     status = OK
     for back in range(n):
         k = n - 1 - back
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         inertia = body_inertia(work, model, k, r)
         big_p = gathered_inertia(work, model, k, inertia)
         f = passed_force(work, model, k)
         f = add_outer_force(work, k, f, inertia, f_ext)
-        z = add_applied_articulated(f, big_p, load6(work, body_slot(k) + CORIOLIS))
+        z = add_applied_articulated(f, big_p, load6(work, body_slot(k) + BODY.CORIOLIS))
         if is_prescribed(model, k):
             z = follow_joint(work, model, k, r, big_p, z, x)
             pass_inertia_inward(work, model, k, big_p, False)
@@ -132,11 +109,11 @@ def gather_hybrid_residuals(work, model, x, f_ext):
 def turn_as_given(work, model, k, axis, inner, rate):
     """𝒯 of a joint that turns about `axis` as prescribed; stores α(k) from the parent's α."""
     record = dof_slot(body_count(model), entry(model, k, V_START))
-    alpha = shift_motion(load3(work, body_slot(k) + ARM), inner)  # α⁺
-    torque = load(work, record + RESIDUE) + dot_spatial(load6(work, record + GAIN), alpha)
+    alpha = shift_motion(load3(work, body_slot(k) + BODY.ARM), inner)  # α⁺
+    torque = load(work, record + DOF.RESIDUE) + dot_spatial(load6(work, record + DOF.GAIN), alpha)
     alpha = add_scaled(alpha[0], rate, axis), alpha[1]
-    alpha = add_spatial(alpha, load6(work, body_slot(k) + CORIOLIS))
-    store6(work, body_slot(k) + MOTION, alpha)
+    alpha = add_spatial(alpha, load6(work, body_slot(k) + BODY.CORIOLIS))
+    store6(work, body_slot(k) + BODY.MOTION, alpha)
     return torque
 
 
@@ -144,7 +121,7 @@ def turn_as_given(work, model, k, axis, inner, rate):
 def turn_joint(work, model, k, r, x, out):
     """Both answers of a revolute joint; are they finite?"""
     dof = entry(model, k, V_START)
-    inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
+    inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
     rate = torque = load_rows(work, x, dof)
     if is_prescribed(model, k):
         torque = turn_as_given(work, model, k, z_axis(r), inner, rate)
@@ -159,22 +136,24 @@ def turn_joint(work, model, k, r, x, out):
 def move_joint(work, model, k, r, x, out):
     """The same for a joint of any kind."""
     n, nv, slot = body_count(model), velocity_count(model), body_slot(k)
-    inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-    before = shift_motion(load3(work, slot + ARM), inner)  # α⁺
+    inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+    before = shift_motion(load3(work, slot + BODY.ARM), inner)  # α⁺
     alpha, sound = before, True
     for i in range(entry(model, k, N_DOF)):
         dof = entry(model, k, V_START) + i
         rate = torque = load_rows(work, x, dof)
         if is_prescribed(model, k):
             record = dof_slot(n, dof)
-            torque = load(work, record + RESIDUE) + dot_spatial(load6(work, record + GAIN), before)
+            torque = load(work, record + DOF.RESIDUE) + dot_spatial(
+                load6(work, record + DOF.GAIN), before
+            )
         else:
             rate = backsubstitute_dof(work, model, k, i, alpha)
         store_rows(work, out, dof, rate)
         store_rows(work, out, nv + dof, torque)
         sound = sound and all_lanes(absolute(rate) + absolute(torque) < _INFINITY)
         alpha = add_scaled_spatial(alpha, rate, joint_column(work, model, k, i, r))
-    store6(work, slot + MOTION, add_spatial(alpha, load6(work, slot + CORIOLIS)))
+    store6(work, slot + BODY.MOTION, add_spatial(alpha, load6(work, slot + BODY.CORIOLIS)))
     return sound
 
 
@@ -182,9 +161,9 @@ def move_joint(work, model, k, r, x, out):
 def scatter_unknowns(work, model, x, out):
     """Base to tips: α, v̇ of joints that are free and 𝒯 of those that are not."""
     status = OK
-    store6(work, MOTION, ground_acceleration(work, model))
+    store6(work, BODY.MOTION, ground_acceleration(work, model))
     for k in range(body_count(model)):
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         if entry(model, k, KIND) == REVOLUTE:
             sound = turn_joint(work, model, k, r, x, out)
         else:

@@ -4,10 +4,8 @@ A scatter for V and α, a gather for f and 𝒯. An empty `v` or `vdot` stands f
 (no v̇) and gravity force (neither) are the same sweep.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
-from skodyn.kernels.aba_passes import add_scaled_spatial, pass_force_inward, passed_force
+from skodyn.kernels.aba_passes import pass_force_inward, passed_force
 from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import (
@@ -17,39 +15,34 @@ from skodyn.kernels.kinematics import (
     move_body,
     place_body,
 )
+from skodyn.kernels.packed_model import armature, body_count, entry
+from skodyn.kernels.rows import row6
 from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, OK, failure
-from skodyn.kernels.workspace import (
-    CORIOLIS,
-    MOTION,
-    ROTATION,
-    armature,
-    body_count,
-    body_slot,
-    entry,
-    load6,
-    load_matrix,
-    row6,
-    store6,
-)
-from skodyn.lanes import absolute, all_lanes, fma, load_rows, store_rows
+from skodyn.kernels.tuples import all_finite, load6, load_matrix, store6
+from skodyn.kernels.workspace import BODY, body_slot
+from skodyn.lanes import fma, load_rows, store_rows
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia, gyroscopic_force
-from skodyn.spatial.motion import add_spatial, dot_spatial, shift_motion, subtract_spatial
+from skodyn.spatial.motion import (
+    add_scaled_spatial,
+    add_spatial,
+    dot_spatial,
+    shift_motion,
+    subtract_spatial,
+)
 
-_INFINITY = float("inf")
-
-OWN_FORCE = CORIOLIS  # this algorithm uses a(k) at once
+OWN_FORCE = BODY.CORIOLIS  # this algorithm uses a(k) at once
 
 
 @helper
 def scatter_forces(work, model, q, v, vdot):
     """Base to tips: V, α, and M(k)·α(k) + b(k) of every body."""
     begin_scatter(work, model, q)
-    store6(work, MOTION, ground_acceleration(work, model))
+    store6(work, BODY.MOTION, ground_acceleration(work, model))
     status = OK
     for k in range(body_count(model)):
         r, l, sound = place_body(work, model, k, q)
-        alpha = shift_motion(l, load6(work, body_slot(entry(model, k, PARENT)) + MOTION))
+        alpha = shift_motion(l, load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION))
         inertia = body_inertia(work, model, k, r)
         if is_given(vdot):
             for i in range(entry(model, k, N_DOF)):
@@ -61,7 +54,7 @@ def scatter_forces(work, model, q, v, vdot):
             f = add_spatial(apply_inertia(inertia, alpha), gyroscopic_force(inertia, omega))
         else:
             f = apply_inertia(inertia, alpha)
-        store6(work, body_slot(k) + MOTION, alpha)
+        store6(work, body_slot(k) + BODY.MOTION, alpha)
         store6(work, body_slot(k) + OWN_FORCE, f)
         if not sound:
             status = failure(NOT_UNIT, k)
@@ -80,7 +73,7 @@ def gather_torques(work, model, vdot, f_ext, tau):
         if is_given(f_ext):
             f = subtract_spatial(f, row6(work, f_ext, 6 * k))
         f = add_spatial(f, passed_force(work, model, k))
-        r = load_matrix(work, slot + ROTATION)
+        r = load_matrix(work, slot + BODY.ROTATION)
         for i in range(entry(model, k, N_DOF)):
             dof = entry(model, k, V_START) + i
             torque = dot_spatial(joint_column(work, model, k, i, r), f)
@@ -88,7 +81,7 @@ def gather_torques(work, model, vdot, f_ext, tau):
                 rate = load_rows(work, vdot, dof)
                 torque = fma(armature(work, model, dof), rate, torque)
             store_rows(work, tau, dof, torque)
-            if status == OK and not all_lanes(absolute(torque) < _INFINITY):
+            if status == OK and not all_finite(torque):
                 status = failure(NOT_FINITE, k)
         pass_force_inward(work, model, k, f, False)
     return status

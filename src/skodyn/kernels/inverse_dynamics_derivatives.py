@@ -20,16 +20,8 @@ from typing import Any, NamedTuple
 
 from skodyn.jit import helper
 from skodyn.kernels.derivative_terms import (
-    BOTH,
-    COMPOSITE,
-    FIRST,
-    FORCE_SUM,
-    MOMENTUM,
-    PUSH,
-    PUSH_FORCE,
-    SCREW,
-    SECOND,
-    TURNING,
+    SCREW_BODY,
+    SCREW_DOF,
     apply_turning,
     apply_turning_transposed,
     matrix_slot,
@@ -51,17 +43,9 @@ from skodyn.kernels.matrices import (
     place_to_write,
     put,
 )
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    body_count,
-    entry,
-    finite_spatial,
-    load3,
-    load6,
-    load_inertia,
-    load_matrix,
-    velocity_count,
-)
+from skodyn.kernels.tuples import finite_spatial, load3, load6, load_inertia, load_matrix
 from skodyn.lanes import Rows
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia
@@ -95,21 +79,21 @@ class Carried(NamedTuple):
 def carried(work, model, k, i, pushed):
     """What degree of freedom i of body k carries: to ancestors, and within its own joint."""
     at, of = screw_body(model, k), screw_dof(model, i)
-    inertia = load_inertia(work, at + COMPOSITE)
-    b, p2 = load_matrix(work, at + TURNING), load3(work, at + MOMENTUM)
-    s, second = load6(work, of + SCREW), load6(work, of + SECOND)
+    inertia = load_inertia(work, at + SCREW_BODY.COMPOSITE)
+    b, p2 = load_matrix(work, at + SCREW_BODY.TURNING), load3(work, at + SCREW_BODY.MOMENTUM)
+    s, second = load6(work, of + SCREW_DOF.SCREW), load6(work, of + SCREW_DOF.SECOND)
     weight = apply_inertia(inertia, s)
     turning = apply_turning_transposed(b, p2, s)
-    bracket = apply_turning(b, p2, load3(work, of + FIRST))
+    bracket = apply_turning(b, p2, load3(work, of + SCREW_DOF.FIRST))
     bracket = add_spatial(bracket, apply_inertia(inertia, second))
     push = zero3(work)
     if pushed:
-        n, f = load_matrix(work, at + PUSH), load3(work, at + PUSH_FORCE)
+        n, f = load_matrix(work, at + SCREW_BODY.PUSH), load3(work, at + SCREW_BODY.PUSH_FORCE)
         push = apply_turning_transposed(n, f, s)
         bracket = add_spatial(bracket, apply_turning(n, f, s[0]))
-    turned = add_spatial(bracket, cross_force(s, load6(work, at + FORCE_SUM)))
+    turned = add_spatial(bracket, cross_force(s, load6(work, at + SCREW_BODY.FORCE_SUM)))
     by_speed = apply_turning(b, p2, s[0])
-    by_speed = add_spatial(by_speed, apply_inertia(inertia, load6(work, of + BOTH)))
+    by_speed = add_spatial(by_speed, apply_inertia(inertia, load6(work, of + SCREW_DOF.BOTH)))
     own = bracket if turns_with_child(model, k) else turned
     return (
         Carried(weight, turning, push, turned, by_speed),
@@ -121,9 +105,11 @@ def carried(work, model, k, i, pushed):
 def write_pair(work, model, a, d, load_on, derivatives):
     """All four derivatives of an ancestor a and a degree of freedom d."""
     of = screw_dof(model, a)
-    s, second = load6(work, of + SCREW), load6(work, of + SECOND)
-    both = load6(work, of + BOTH)
-    inward = dot_spatial(load_on.weight, second) + dot(load_on.turning, load3(work, of + FIRST))
+    s, second = load6(work, of + SCREW_DOF.SCREW), load6(work, of + SCREW_DOF.SECOND)
+    both = load6(work, of + SCREW_DOF.BOTH)
+    inward = dot_spatial(load_on.weight, second) + dot(
+        load_on.turning, load3(work, of + SCREW_DOF.FIRST)
+    )
     put(work, derivatives.by_q, d, a, inward + dot(load_on.push, s[0]))
     put(work, derivatives.by_q, a, d, dot_spatial(s, load_on.bracket))
     rate = dot_spatial(load_on.weight, both) + dot(load_on.turning, s[0])

@@ -13,18 +13,9 @@ from typing import Any, NamedTuple
 from skodyn.jit import helper
 from skodyn.kernels.many_right_sides import dofs_end
 from skodyn.kernels.matrices import columns_of
-from skodyn.kernels.workspace import body_count, entry, velocity_count
-from skodyn.lanes import (
-    columns_at_once,
-    fma,
-    integers,
-    load,
-    load_columns,
-    shift_pointer,
-    splat_columns,
-    states,
-    store_columns,
-)
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
+from skodyn.lanes import fma, integers, load, shift_pointer, states
+from skodyn.lanes.columns import columns_at_once, load_columns, splat_columns, store_columns
 from skodyn.model.layout import N_DOF, PARENT, SUBTREE_END, V_START
 
 AT_ONCE = 5

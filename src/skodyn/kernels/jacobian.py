@@ -5,31 +5,15 @@ at the point, with r from the ancestor's origin to the point: arms added up on t
 `x` holds (body, point in the kernel frame).
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import scatter_poses, scatter_rates
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
+from skodyn.kernels.rows import store_row3
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    CORIOLIS,
-    MOTION,
-    OMEGA,
-    ROTATION,
-    body_count,
-    body_slot,
-    entry,
-    finite3,
-    finite_spatial,
-    load3,
-    load6,
-    load_matrix,
-    store6,
-    store_row3,
-    velocity_count,
-)
+from skodyn.kernels.tuples import finite3, finite_spatial, load3, load6, load_matrix, store6
+from skodyn.kernels.workspace import BODY, body_slot
 from skodyn.lanes import store_rows
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.linear3 import add, add_cross, cross, multiply_vector
@@ -51,7 +35,7 @@ def body_of(nodes, i):
 def point_arm(work, k, nodes, i):
     """From the origin of body k to point i, world axes."""
     x = nodes.data
-    r = load_matrix(work, body_slot(k) + ROTATION)
+    r = load_matrix(work, body_slot(k) + BODY.ROTATION)
     return multiply_vector(r, (x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]))
 
 
@@ -66,7 +50,7 @@ def write_column(work, out, nv, dof, h):
 @helper
 def write_joint_columns(work, model, k, arm, nv, out):
     """Columns of the joint of body k, of a point at `arm` from its origin."""
-    r = load_matrix(work, body_slot(k) + ROTATION)
+    r = load_matrix(work, body_slot(k) + BODY.ROTATION)
     for i in range(entry(model, k, N_DOF)):
         u, t = joint_column(work, model, k, i, r)
         write_column(work, out, nv, entry(model, k, V_START) + i, (u, add_cross(t, u, arm)))
@@ -85,7 +69,7 @@ def sweep(work, model, given, out):
         if status == OK and not finite3(arm):
             status = failure(NOT_FINITE, k)
         write_joint_columns(work, model, k, arm, nv, out)
-        arm = add(arm, load3(work, body_slot(k) + ARM))
+        arm = add(arm, load3(work, body_slot(k) + BODY.ARM))
         k = entry(model, k, PARENT)
     return status
 
@@ -95,16 +79,16 @@ def sweep_bias(work, model, given, out):
     """J̇·v: the acceleration of the point when v̇ = 0."""
     status = scatter_rates(work, model, given.q, given.v)
     zero = zero3(work)
-    store6(work, MOTION, (zero, zero))
+    store6(work, BODY.MOTION, (zero, zero))
     for k in range(body_count(model)):
         slot = body_slot(k)
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        carried = shift_motion(load3(work, slot + ARM), inner)
-        store6(work, slot + MOTION, add_spatial(carried, load6(work, slot + CORIOLIS)))
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+        carried = shift_motion(load3(work, slot + BODY.ARM), inner)
+        store6(work, slot + BODY.MOTION, add_spatial(carried, load6(work, slot + BODY.CORIOLIS)))
     k = body_of(given.x, 0)
     arm = point_arm(work, k, given.x, 0)
-    omega = load3(work, body_slot(k) + OMEGA)
-    alpha = shift_motion(arm, load6(work, body_slot(k) + MOTION))
+    omega = load3(work, body_slot(k) + BODY.OMEGA)
+    alpha = shift_motion(arm, load6(work, body_slot(k) + BODY.MOTION))
     linear = add_cross(alpha[1], omega, cross(omega, arm))
     store_row3(work, out, 0, alpha[0])
     store_row3(work, out, 3, linear)

@@ -1,20 +1,13 @@
 """Every column of H* in world axes about its body's origin: six numbers per degree of freedom."""
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import scatter_poses
-from skodyn.kernels.workspace import (
-    ROTATION,
-    body_count,
-    body_slot,
-    entry,
-    load_matrix,
-    store_row3,
-    velocity_count,
-)
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
+from skodyn.kernels.rows import store_row3
+from skodyn.kernels.tuples import load_matrix
+from skodyn.kernels.workspace import BODY, body_slot
 from skodyn.model.layout import N_DOF, V_START
 
 
@@ -23,7 +16,7 @@ def sweep(work, model, given, out):
     """Six numbers for each degree of freedom."""
     status = scatter_poses(work, model, given.q)
     for k in range(body_count(model)):
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         for i in range(entry(model, k, N_DOF)):
             at = 6 * (entry(model, k, V_START) + i)
             u, t = joint_column(work, model, k, i, r)

@@ -8,37 +8,21 @@ After forward dynamics, by either form of the articulated model (Jain, SOA slide
 Both are written, six numbers each per body; they agree to rounding.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
-from skodyn.kernels.aba_passes import add_scaled_spatial, kept_force
+from skodyn.kernels.aba_passes import kept_force
 from skodyn.kernels.articulated_inertia import kept_inertia
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.forward_dynamics import accelerate_placed, add_outer_force
 from skodyn.kernels.kinematics import body_inertia, scatter_rates
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
+from skodyn.kernels.rows import store_row3
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import (
-    ARM,
-    CORIOLIS,
-    GAIN,
-    MOTION,
-    PIVOT,
-    RESIDUE,
-    ROTATION,
-    body_count,
-    body_slot,
-    dof_slot,
-    entry,
-    load3,
-    load6,
-    load_matrix,
-    store_row3,
-    velocity_count,
-)
+from skodyn.kernels.tuples import load3, load6, load_matrix
+from skodyn.kernels.workspace import BODY, DOF, body_slot, dof_slot
 from skodyn.lanes import load
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.articulated import add_applied_articulated, apply_articulated, subtract_rank_one
-from skodyn.spatial.motion import add_spatial, shift_motion, subtract_spatial
+from skodyn.spatial.motion import add_scaled_spatial, add_spatial, shift_motion, subtract_spatial
 
 ROW = 12
 
@@ -47,22 +31,22 @@ ROW = 12
 def both_sides(work, model, k, f_ext):
     """f(k) from P and z, and from P⁺ and z⁺."""
     slot = body_slot(k)
-    inertia = body_inertia(work, model, k, load_matrix(work, slot + ROTATION))
+    inertia = body_inertia(work, model, k, load_matrix(work, slot + BODY.ROTATION))
     big_p = kept_inertia(work, model, k, inertia)
-    a = load6(work, slot + CORIOLIS)
+    a = load6(work, slot + BODY.CORIOLIS)
     f = kept_force(work, model, k)
     f = add_outer_force(work, k, f, inertia, f_ext)
     z = add_applied_articulated(f, big_p, a)
-    motion = subtract_spatial(load6(work, slot + MOTION), a)
+    motion = subtract_spatial(load6(work, slot + BODY.MOTION), a)
     outboard = add_spatial(apply_articulated(big_p, motion), z)
     for d_back in range(entry(model, k, N_DOF)):
         i = entry(model, k, N_DOF) - 1 - d_back
         record = dof_slot(body_count(model), entry(model, k, V_START) + i)
-        u, pivot = load6(work, record + GAIN), load(work, record + PIVOT)
+        u, pivot = load6(work, record + DOF.GAIN), load(work, record + DOF.PIVOT)
         big_p = subtract_rank_one(big_p, u, pivot)
-        z = add_scaled_spatial(z, load(work, record + RESIDUE) * pivot, u)
-    inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-    alpha_plus = shift_motion(load3(work, slot + ARM), inner)
+        z = add_scaled_spatial(z, load(work, record + DOF.RESIDUE) * pivot, u)
+    inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+    alpha_plus = shift_motion(load3(work, slot + BODY.ARM), inner)
     return outboard, add_spatial(apply_articulated(big_p, alpha_plus), z)
 
 

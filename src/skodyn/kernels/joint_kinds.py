@@ -1,10 +1,8 @@
 """What kernels ask of a joint besides its motion: the one table of kinds beside joint_motion.py."""
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.joint_motion import FREE, SERIES, SPHERICAL
-from skodyn.kernels.workspace import entry
+from skodyn.kernels.packed_model import entry
 from skodyn.model.layout import KIND
 
 __all__ = ["has_quaternion", "is_free", "is_series"]

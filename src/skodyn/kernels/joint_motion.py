@@ -9,26 +9,20 @@ where ωₚ is the parent's and c = [c_ω; c_v] is the joint's own velocity prod
 later axes by earlier ones in a series joint, Δω × Δv in a free joint, zero otherwise.
 """
 
-from __future__ import annotations
-
 from skodyn.conventions import QUATERNION_TOLERANCE, JointKind
 from skodyn.jit import helper
 from skodyn.kernels.joint_trigonometry import sincos_of
-from skodyn.kernels.workspace import (
-    COLUMN,
-    DOF_LANES,
+from skodyn.kernels.packed_model import (
     body_count,
     body_parameters,
     dof_parameters,
-    dof_slot,
     entry,
-    load6,
     parameter3,
     parameter_matrix,
-    row3,
-    row4,
-    store6,
 )
+from skodyn.kernels.rows import row3, row4
+from skodyn.kernels.tuples import load6, store6
+from skodyn.kernels.workspace import DOF, dof_slot
 from skodyn.lanes import absolute, all_lanes, load_rows, parameter, splat
 from skodyn.model.layout import (
     KIND,
@@ -117,7 +111,7 @@ def _series_pose(work, model, k, r, l, q):
         constants = dof_parameters(n, dof) + TWIST
         u, t = parameter3(work, model, constants), parameter3(work, model, constants + 3)
         shift = multiply_vector(r, t)
-        store6(work, dof_slot(n, dof) + COLUMN, (multiply_vector(r, u), shift))
+        store6(work, dof_slot(n, dof) + DOF.COLUMN, (multiply_vector(r, u), shift))
         i = entry(model, k, Q_START) + d
         amount = load_rows(work, q, i)
         l = add_scaled(l, amount, shift)
@@ -131,15 +125,15 @@ def _series_pose(work, model, k, r, l, q):
 @helper
 def _store_axes(work, model, k, r, slides):
     """The columns of a joint that turns about the axes of its body, and slides along them."""
-    at, zero = dof_slot(body_count(model), entry(model, k, V_START)) + COLUMN, zero3(work)
+    at, zero = dof_slot(body_count(model), entry(model, k, V_START)) + DOF.COLUMN, zero3(work)
     x, y, z = x_axis(r), y_axis(r), z_axis(r)
     store6(work, at, (x, zero))
-    store6(work, at + DOF_LANES, (y, zero))
-    store6(work, at + 2 * DOF_LANES, (z, zero))
+    store6(work, at + DOF.size, (y, zero))
+    store6(work, at + 2 * DOF.size, (z, zero))
     if slides:
-        store6(work, at + 3 * DOF_LANES, (zero, x))
-        store6(work, at + 4 * DOF_LANES, (zero, y))
-        store6(work, at + 5 * DOF_LANES, (zero, z))
+        store6(work, at + 3 * DOF.size, (zero, x))
+        store6(work, at + 4 * DOF.size, (zero, y))
+        store6(work, at + 5 * DOF.size, (zero, z))
 
 
 @helper
@@ -155,7 +149,7 @@ def joint_column(work, model, k, d, r):
         return z, scale(
             splat(work, 1.0) * parameter(work, model.parameters, body_parameters(k) + PITCH), z
         )
-    return load6(work, dof_slot(body_count(model), entry(model, k, V_START) + d) + COLUMN)
+    return load6(work, dof_slot(body_count(model), entry(model, k, V_START) + d) + DOF.COLUMN)
 
 
 @helper
@@ -177,7 +171,7 @@ def relative_velocity(work, model, k, r, v):
             slide_product = cross(spin, slide)
     elif kind == SERIES:
         for d in range(entry(model, k, N_DOF)):
-            u, t = load6(work, dof_slot(body_count(model), i + d) + COLUMN)
+            u, t = load6(work, dof_slot(body_count(model), i + d) + DOF.COLUMN)
             rate = load_rows(work, v, i + d)
             turn_product = add_cross(turn_product, spin, scale(rate, u))
             spin = add_scaled(spin, rate, u)

@@ -6,8 +6,6 @@ kept in the workspace. Coordinates that are no angles are taken along, which is 
 than to ask. Both ways have the same bits.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.workspace import sine_slot
 from skodyn.lanes import load, load_rows, shift_pointer, sincos, sincos_table, single

@@ -4,29 +4,19 @@ Only angular velocities are needed for dynamics: with each body's own origin as 
 world axes, linear velocities enter neither a(k) nor b(k).
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, shared_routine
 from skodyn.kernels.joint_motion import coriolis_acceleration, joint_pose, relative_velocity, zero3
 from skodyn.kernels.joint_trigonometry import prepare_sincos
-from skodyn.kernels.status import NOT_UNIT, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    CORIOLIS,
-    OMEGA,
-    ROTATION,
+from skodyn.kernels.packed_model import (
     body_count,
     body_parameters,
-    body_slot,
     entry,
-    load3,
-    load_matrix,
     parameter3,
     parameter_sym,
-    store3,
-    store6,
-    store_matrix,
 )
+from skodyn.kernels.status import NOT_UNIT, OK, failure
+from skodyn.kernels.tuples import load3, load_matrix, store3, store6, store_matrix
+from skodyn.kernels.workspace import BODY, body_slot
 from skodyn.lanes import parameter, splat
 from skodyn.model.layout import FIRST_MOMENT, GRAVITY, MASS, PARENT, SECOND_MOMENT
 from skodyn.spatial.inertia import rotate_inertia
@@ -38,8 +28,8 @@ def begin_scatter(work, model, q):
     """What placing a first body needs: turns of joints, and in record 0 the ground's motion."""
     prepare_sincos(work, model, q)
     one, zero = splat(work, 1.0), splat(work, 0.0)
-    store_matrix(work, ROTATION, (one, zero, zero, zero, one, zero, zero, zero, one))
-    store3(work, OMEGA, (zero, zero, zero))
+    store_matrix(work, BODY.ROTATION, (one, zero, zero, zero, one, zero, zero, zero, one))
+    store3(work, BODY.OMEGA, (zero, zero, zero))
 
 
 @helper
@@ -65,11 +55,11 @@ def body_inertia(work, model, k, r):
 @helper
 def place_body(work, model, k, q):
     """Store and return (R, l) of body k; the parent must have been placed."""
-    outer = load_matrix(work, body_slot(entry(model, k, PARENT)) + ROTATION)
+    outer = load_matrix(work, body_slot(entry(model, k, PARENT)) + BODY.ROTATION)
     r, l, sound = joint_pose(work, model, k, outer, q)
     slot = body_slot(k)
-    store_matrix(work, slot + ROTATION, r)
-    store3(work, slot + ARM, l)
+    store_matrix(work, slot + BODY.ROTATION, r)
+    store3(work, slot + BODY.ARM, l)
     return r, l, sound
 
 
@@ -94,10 +84,10 @@ def scatter_poses(work, model, q):
 @helper
 def move_body(work, model, k, r, l, v):
     """Store ω(k); return (ω, a(k))."""
-    parent_omega = load3(work, body_slot(entry(model, k, PARENT)) + OMEGA)
+    parent_omega = load3(work, body_slot(entry(model, k, PARENT)) + BODY.OMEGA)
     motion = relative_velocity(work, model, k, r, v)
     omega = add(parent_omega, motion[0])
-    store3(work, body_slot(k) + OMEGA, omega)
+    store3(work, body_slot(k) + BODY.OMEGA, omega)
     return omega, coriolis_acceleration(parent_omega, l, motion)
 
 
@@ -109,7 +99,7 @@ def scatter_rates_inlined(work, model, q, v):
     for k in range(body_count(model)):
         r, l, sound = place_body(work, model, k, q)
         _, a = move_body(work, model, k, r, l, v)
-        store6(work, body_slot(k) + CORIOLIS, a)
+        store6(work, body_slot(k) + BODY.CORIOLIS, a)
         if not sound:
             status = failure(NOT_UNIT, k)
     return status

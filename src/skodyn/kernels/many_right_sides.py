@@ -13,24 +13,20 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skodyn.jit import helper
-from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.joint_motion import joint_column, zero3
-from skodyn.kernels.workspace import (
-    ARM,
-    GAIN,
-    PIVOT,
-    ROTATION,
-    body_count,
-    body_slot,
-    dof_slot,
-    entry,
-    load3,
-    load6,
-    load_matrix,
-)
-from skodyn.lanes import columns_at_once, load, load_columns, splat, store, store_columns
+from skodyn.kernels.packed_model import body_count, entry
+from skodyn.kernels.tuples import load3, load6, load_matrix
+from skodyn.kernels.workspace import BODY, DOF, body_slot, dof_slot
+from skodyn.lanes import load, splat, store
+from skodyn.lanes.columns import columns_at_once, load_columns, store_columns
 from skodyn.model.layout import N_DOF, NV, PARENT, SUBTREE_END, V_START
-from skodyn.spatial.motion import add_spatial, dot_spatial, shift_force, shift_motion
+from skodyn.spatial.motion import (
+    add_scaled_spatial,
+    add_spatial,
+    dot_spatial,
+    shift_force,
+    shift_motion,
+)
 
 
 @helper
@@ -105,8 +101,8 @@ class DegreeOfFreedom(NamedTuple):
 def degree_of_freedom(work, model, k, i, r):
     """Degree of freedom i of body k, whose rotation is r; its joint has yielded before."""
     record = dof_slot(body_count(model), entry(model, k, V_START) + i)
-    h, u = joint_column(work, model, k, i, r), load6(work, record + GAIN)
-    return DegreeOfFreedom(h, u, load(work, record + PIVOT))
+    h, u = joint_column(work, model, k, i, r), load6(work, record + DOF.GAIN)
+    return DegreeOfFreedom(h, u, load(work, record + DOF.PIVOT))
 
 
 @helper
@@ -188,7 +184,10 @@ def gather_columns(work, model, matrix, half, halves, sums):
         z, end = sums + level * 6 * pitch, dofs_end(model, k)
         if entry(model, k, SUBTREE_END) == k + 1:
             clear_lanes(work, z, 6 * pitch)
-        r, arm = load_matrix(work, body_slot(k) + ROTATION), load3(work, body_slot(k) + ARM)
+        r, arm = (
+            load_matrix(work, body_slot(k) + BODY.ROTATION),
+            load3(work, body_slot(k) + BODY.ARM),
+        )
         for first in range(0, pitch, half):
             span = Span(first, first + end, pitch)
             if entry(model, k, N_DOF) == 0:
@@ -244,7 +243,10 @@ def scatter_columns(work, model, matrix, pitch, triangle, sums):
         level += branches_off(model, k)
         alpha, start = sums + level * 6 * pitch, entry(model, k, V_START)
         end = dofs_end(model, k) if triangle else pitch
-        r, arm = load_matrix(work, body_slot(k) + ROTATION), load3(work, body_slot(k) + ARM)
+        r, arm = (
+            load_matrix(work, body_slot(k) + BODY.ROTATION),
+            load3(work, body_slot(k) + BODY.ARM),
+        )
         begin = start // step * step if triangle else 0
         if entry(model, k, N_DOF) == 0:
             carry_columns(work, Span(begin, pitch, pitch), arm, inner, alpha)

@@ -4,31 +4,15 @@ A tips-to-base gather of composite inertias R(k). When body k has been gathered,
 R(k)·h are carried inward along its ancestors, so that only related pairs are visited.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.entries import batch, one_state, square
 from skodyn.kernels.joint_motion import REVOLUTE, joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_poses
 from skodyn.kernels.matrices import clear_unrelated_pairs, deliver_lanes, get, place_to_write, put
+from skodyn.kernels.packed_model import armature, body_count, entry, velocity_count
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    INERTIA,
-    ROTATION,
-    armature,
-    body_count,
-    body_slot,
-    entry,
-    finite_spatial,
-    free_slot,
-    load3,
-    load_inertia,
-    load_matrix,
-    store_inertia,
-    sum_slot,
-    velocity_count,
-)
+from skodyn.kernels.tuples import finite_spatial, load3, load_inertia, load_matrix, store_inertia
+from skodyn.kernels.workspace import BODY, SUMS, body_slot, free_slot, sum_slot
 from skodyn.lanes import load
 from skodyn.model.layout import KIND, N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.inertia import add_inertia, apply_inertia, shift_inertia
@@ -42,15 +26,17 @@ def gather_composite_inertia(work, model, k, r):
     slot = body_slot(k)
     composite = body_inertia(work, model, k, r)
     if entry(model, k, SUBTREE_END) > k + 1:
-        composite = add_inertia(composite, load_inertia(work, sum_slot(model, -1) + INERTIA))
+        composite = add_inertia(composite, load_inertia(work, sum_slot(model, -1) + SUMS.INERTIA))
     parent = entry(model, k, PARENT)
     if parent >= 0:
-        shifted = shift_inertia(composite, load3(work, slot + ARM))
-        inner = sum_slot(model, parent) + INERTIA
+        shifted = shift_inertia(composite, load3(work, slot + BODY.ARM))
+        inner = sum_slot(model, parent) + SUMS.INERTIA
         if entry(model, k, SUBTREE_END) != entry(model, parent, SUBTREE_END):
             shifted = add_inertia(shifted, load_inertia(work, inner))
         # the first child comes right before its parent: its sum is carried, see articulated_inertia
-        store_inertia(work, sum_slot(model, -1) + INERTIA if parent == k - 1 else inner, shifted)
+        store_inertia(
+            work, sum_slot(model, -1) + SUMS.INERTIA if parent == k - 1 else inner, shifted
+        )
     return composite
 
 
@@ -67,13 +53,13 @@ def project(work, model, j, f, dof, mass):
     slot = body_slot(j)
     if entry(model, j, KIND) == REVOLUTE:
         z = (
-            load(work, slot + ROTATION + 2),
-            load(work, slot + ROTATION + 5),
-            load(work, slot + ROTATION + 8),
+            load(work, slot + BODY.ROTATION + 2),
+            load(work, slot + BODY.ROTATION + 5),
+            load(work, slot + BODY.ROTATION + 8),
         )
         put_pair(work, mass, dof, entry(model, j, V_START), dot(z, f[0]))
         return
-    r = load_matrix(work, slot + ROTATION)
+    r = load_matrix(work, slot + BODY.ROTATION)
     for i in range(entry(model, j, N_DOF)):
         x = dot_spatial(joint_column(work, model, j, i, r), f)
         put_pair(work, mass, dof, entry(model, j, V_START) + i, x)
@@ -97,7 +83,7 @@ def sweep(work, model, given, out):
     clear_unrelated_pairs(work, model, mass)
     for back in range(n):
         k = n - 1 - back
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         composite = gather_composite_inertia(work, model, k, r)
         for i in range(entry(model, k, N_DOF)):
             dof = entry(model, k, V_START) + i
@@ -109,7 +95,7 @@ def sweep(work, model, given, out):
             put(work, mass, dof, dof, get(work, mass, dof, dof) + rotor)
             inner = k
             while entry(model, inner, PARENT) >= 0:
-                f = shift_force(load3(work, body_slot(inner) + ARM), f)
+                f = shift_force(load3(work, body_slot(inner) + BODY.ARM), f)
                 inner = entry(model, inner, PARENT)
                 project(work, model, inner, f, dof, mass)
     deliver_lanes(work, nv, at, out)

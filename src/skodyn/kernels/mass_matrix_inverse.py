@@ -11,10 +11,7 @@ Registers with four columns reach up to three to the left of where they should b
 that are not in use yet, or into the end of the row above, which is written later.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, plain, shared_routine
-from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.entries import batch, one_state, square
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.many_right_sides import (
@@ -29,37 +26,15 @@ from skodyn.kernels.many_right_sides import (
 )
 from skodyn.kernels.mass_matrix_solve import prepare
 from skodyn.kernels.matrices import columns_of, deliver_matrix, matrix_lanes
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    PIVOT,
-    ROTATION,
-    body_count,
-    body_slot,
-    dof_slot,
-    entry,
-    free_slot,
-    load3,
-    load_matrix,
-    velocity_count,
-)
-from skodyn.lanes import (
-    absolute,
-    all_lanes,
-    columns_at_once,
-    fma,
-    load,
-    load_columns,
-    splat,
-    store,
-    store_columns,
-    turn_square,
-)
+from skodyn.kernels.tuples import all_finite, load3, load_matrix
+from skodyn.kernels.workspace import BODY, DOF, body_slot, dof_slot, free_slot
+from skodyn.lanes import fma, load, splat, store
+from skodyn.lanes.columns import columns_at_once, load_columns, store_columns, turn_square
 from skodyn.model.layout import N_DOF, SUBTREE_END, V_START
 from skodyn.spatial.linear3 import scale
-from skodyn.spatial.motion import dot_spatial, shift_force
-
-_INFINITY = float("inf")
+from skodyn.spatial.motion import add_scaled_spatial, dot_spatial, shift_force
 
 LANES_BEFORE_ROWS = 4
 """Lanes to the left of rows that registers may reach into."""
@@ -152,8 +127,8 @@ def gather_rows(work, model, matrix, columns, z):
     for back in range(n):
         k = n - 1 - back
         start, end = entry(model, k, V_START), dofs_end(model, k)
-        r = load_matrix(work, body_slot(k) + ROTATION)
-        arm = load3(work, body_slot(k) + ARM)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
+        arm = load3(work, body_slot(k) + BODY.ARM)
         if entry(model, k, N_DOF) == 0:
             shift_unit_forces(work, Span(start, end, pitch), arm, z)
         for d_back in range(entry(model, k, N_DOF)):
@@ -178,7 +153,7 @@ def add_updates(work, model, rows, matrix, columns):
         end = dofs_end(model, k)
         for d in range(entry(model, k, N_DOF)):
             dof = entry(model, k, V_START) + d
-            pivot = load(work, dof_slot(body_count(model), dof) + PIVOT)
+            pivot = load(work, dof_slot(body_count(model), dof) + DOF.PIVOT)
             row = rows + dof * columns
             for i in range(dof, end):
                 x, sums = pivot * load(work, row + i), matrix + i * columns
@@ -228,7 +203,7 @@ def sweep(work, model, given, out):
     invert(work, model, matrix, matrix + nv * columns)
     deliver_matrix(work, nv, matrix, columns, 1, out)
     for i in range(nv):
-        if not all_lanes(absolute(load(work, matrix + i * columns + i)) < _INFINITY):
+        if not all_finite(load(work, matrix + i * columns + i)):
             return failure(NOT_FINITE, 0)
     return OK
 

@@ -1,15 +1,13 @@
 """log det 𝓜 = Σ log det D(k): Jain 2011-II Corollary 6.1."""
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.mass_matrix_solve import prepare
+from skodyn.kernels.packed_model import body_count, velocity_count
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import PIVOT, body_count, dof_slot, velocity_count
-from skodyn.lanes import absolute, all_lanes, load, logarithm, splat, store_rows
-
-_INFINITY = float("inf")
+from skodyn.kernels.tuples import all_finite
+from skodyn.kernels.workspace import DOF, dof_slot
+from skodyn.lanes import load, logarithm, splat, store_rows
 
 
 @helper
@@ -18,9 +16,9 @@ def sweep(work, model, given, out):
     status = prepare(work, model, given.q)
     total = splat(work, 0.0)
     for dof in range(velocity_count(model)):
-        total = total - logarithm(load(work, dof_slot(body_count(model), dof) + PIVOT))
+        total = total - logarithm(load(work, dof_slot(body_count(model), dof) + DOF.PIVOT))
     store_rows(work, out, 0, total)
-    if status == OK and not all_lanes(absolute(total) < _INFINITY):
+    if status == OK and not all_finite(total):
         status = failure(NOT_FINITE, 0)
     return status
 

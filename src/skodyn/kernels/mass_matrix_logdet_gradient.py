@@ -13,8 +13,6 @@ eq. 48 as printed, 2 tr(P Υ H̃*). In a joint with several degrees of freedom P
 the later ones have yielded; in a spherical or free joint after all of them.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, shared_routine
 from skodyn.kernels.articulated_inertia import gather_articulated_inertias, kept_inertia
 from skodyn.kernels.compliance import project_compliance, shift_compliance
@@ -22,31 +20,21 @@ from skodyn.kernels.derivative_terms import turns_with_child
 from skodyn.kernels.entries import batch, one_state, per_dof
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import body_inertia, scatter_poses
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    GAIN,
-    INERTIA,
-    PIVOT,
-    ROTATION,
-    body_count,
-    body_slot,
-    dof_slot,
-    entry,
+from skodyn.kernels.tuples import (
+    all_finite,
     load3,
     load6,
     load_articulated,
     load_matrix,
     store_articulated,
-    sum_slot,
-    velocity_count,
 )
-from skodyn.lanes import absolute, all_lanes, fma, load, load_rows, splat, store_rows
+from skodyn.kernels.workspace import BODY, DOF, SUMS, body_slot, dof_slot, sum_slot
+from skodyn.lanes import fma, load, load_rows, splat, store_rows
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.articulated import subtract_rank_one
 from skodyn.spatial.linear3 import add, add_matrix, dot, multiply, transpose
-
-_INFINITY = float("inf")
 
 
 @helper
@@ -78,7 +66,7 @@ def yielded(work, model, k, i, p):
     for back in range(entry(model, k, N_DOF) - i):
         d = entry(model, k, N_DOF) - 1 - back
         record = dof_slot(body_count(model), entry(model, k, V_START) + d)
-        p = subtract_rank_one(p, load6(work, record + GAIN), load(work, record + PIVOT))
+        p = subtract_rank_one(p, load6(work, record + DOF.GAIN), load(work, record + DOF.PIVOT))
     return p
 
 
@@ -86,7 +74,7 @@ def yielded(work, model, k, i, p):
 def joint_gradient(work, model, k, y, factor, out):
     """Υ(k); adds factor times the derivative to `out` for every degree of freedom of joint k."""
     n, status = body_count(model), OK
-    r = load_matrix(work, body_slot(k) + ROTATION)
+    r = load_matrix(work, body_slot(k) + BODY.ROTATION)
     big_p = kept_inertia(work, model, k, body_inertia(work, model, k, r))
     with_child = turns_with_child(model, k)
     before = y
@@ -98,9 +86,9 @@ def joint_gradient(work, model, k, y, factor, out):
         x = -2.0 * (dot(a, h[0]) + dot(b, h[1]))
         x = fma(factor, x, load_rows(work, out, dof))
         store_rows(work, out, dof, x)
-        if status == OK and not all_lanes(absolute(x) < _INFINITY):
+        if status == OK and not all_finite(x):
             status = failure(NOT_FINITE, k)
-        y = project_compliance(y, h, load6(work, record + GAIN), load(work, record + PIVOT))
+        y = project_compliance(y, h, load6(work, record + DOF.GAIN), load(work, record + DOF.PIVOT))
         if not with_child:
             before = y
     return y, status
@@ -114,13 +102,15 @@ def add_gradient(work, model, q, factor, out):
     status = status if status != OK else answer
     zero = splat(work, 0.0)
     none = (zero, zero, zero, zero, zero, zero)
-    store_articulated(work, sum_slot(model, -1) + INERTIA, (none, (*none, zero, zero, zero), none))
+    store_articulated(
+        work, sum_slot(model, -1) + SUMS.INERTIA, (none, (*none, zero, zero, zero), none)
+    )
     for k in range(body_count(model)):
-        y = load_articulated(work, sum_slot(model, entry(model, k, PARENT)) + INERTIA)
-        y = shift_compliance(y, load3(work, body_slot(k) + ARM))
+        y = load_articulated(work, sum_slot(model, entry(model, k, PARENT)) + SUMS.INERTIA)
+        y = shift_compliance(y, load3(work, body_slot(k) + BODY.ARM))
         y, answer = joint_gradient(work, model, k, y, factor, out)
         status = status if status != OK else answer
-        store_articulated(work, sum_slot(model, k) + INERTIA, y)  # P(k) has done its work
+        store_articulated(work, sum_slot(model, k) + SUMS.INERTIA, y)  # P(k) has done its work
     return status
 
 

@@ -5,11 +5,8 @@ residuals and a scatter of accelerations, as in forward dynamics but with nothin
 nothing falling.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, shared_routine
 from skodyn.kernels.aba_passes import (
-    add_scaled_spatial,
     backsubstitute_dof,
     eliminate_joint,
     pass_force_inward,
@@ -19,25 +16,14 @@ from skodyn.kernels.articulated_inertia import gather_articulated_inertias
 from skodyn.kernels.entries import batch, per_dof
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import scatter_poses
+from skodyn.kernels.packed_model import body_count, entry
 from skodyn.kernels.solve_entries import solve_kernel
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    MOTION,
-    ROTATION,
-    body_count,
-    body_slot,
-    entry,
-    load3,
-    load6,
-    load_matrix,
-    store6,
-)
-from skodyn.lanes import absolute, all_lanes, store_rows
+from skodyn.kernels.tuples import all_finite, load3, load6, load_matrix, store6
+from skodyn.kernels.workspace import BODY, body_slot
+from skodyn.lanes import store_rows
 from skodyn.model.layout import N_DOF, PARENT, V_START
-from skodyn.spatial.motion import shift_motion
-
-_INFINITY = float("inf")
+from skodyn.spatial.motion import add_scaled_spatial, shift_motion
 
 
 @shared_routine
@@ -53,19 +39,19 @@ def scatter_solution(work, model, out):
     """Base to tips: x from the residuals ε."""
     status = OK
     zero = zero3(work)
-    store6(work, MOTION, (zero, zero))
+    store6(work, BODY.MOTION, (zero, zero))
     for k in range(body_count(model)):
         slot = body_slot(k)
-        r = load_matrix(work, slot + ROTATION)
-        alpha = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        alpha = shift_motion(load3(work, slot + ARM), alpha)
+        r = load_matrix(work, slot + BODY.ROTATION)
+        alpha = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+        alpha = shift_motion(load3(work, slot + BODY.ARM), alpha)
         for i in range(entry(model, k, N_DOF)):
             x = backsubstitute_dof(work, model, k, i, alpha)
             store_rows(work, out, entry(model, k, V_START) + i, x)
-            if status == OK and not all_lanes(absolute(x) < _INFINITY):
+            if status == OK and not all_finite(x):
                 status = failure(NOT_FINITE, k)
             alpha = add_scaled_spatial(alpha, x, joint_column(work, model, k, i, r))
-        store6(work, slot + MOTION, alpha)
+        store6(work, slot + BODY.MOTION, alpha)
     return status
 
 
@@ -75,7 +61,7 @@ def solve(work, model, rhs, out):
     n = body_count(model)
     for back in range(n):
         k = n - 1 - back
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         z = passed_force(work, model, k)
         z = eliminate_joint(work, model, k, r, z, rhs)
         pass_force_inward(work, model, k, z, False)

@@ -11,21 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from skodyn.jit import helper, plain
-from skodyn.kernels.workspace import body_count, entry, velocity_count
-from skodyn.lanes import (
-    Rows,
-    Work,
-    columns_at_once,
-    load,
-    load_columns,
-    load_rows,
-    single,
-    splat,
-    store,
-    store_columns,
-    store_four,
-    store_rows,
-)
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
+from skodyn.lanes import Rows, Work, load, load_rows, single, splat, store, store_rows
+from skodyn.lanes.columns import columns_at_once, load_columns, store_columns, store_four
 from skodyn.model.layout import SUBTREE_END
 
 

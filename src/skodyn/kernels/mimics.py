@@ -10,13 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from skodyn.jit import helper, plain, routine
-from skodyn.kernels.workspace import (
-    PackedModel,
-    body_count,
-    dof_parameters,
-    free_slot,
-    workspace_lanes,
-)
+from skodyn.kernels.packed_model import PackedModel, body_count, dof_parameters
+from skodyn.kernels.workspace import free_slot, workspace_lanes
 from skodyn.lanes import load_rows, parameter, shift_pointer, splat, store_rows
 from skodyn.model.layout import (
     COUPLED_DOF,

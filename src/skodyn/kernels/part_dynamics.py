@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skodyn.jit import FLOATS, INTS, RESULT, Group, helper, kernel
-from skodyn.kernels.aba_passes import add_scaled_spatial, kept_force
+from skodyn.kernels.aba_passes import kept_force
 from skodyn.kernels.articulated_inertia import kept_inertia
 from skodyn.kernels.compliance import carry_forces_inward, scatter_compliances, write_block
 from skodyn.kernels.entries import row_of
@@ -26,47 +26,22 @@ from skodyn.kernels.jacobian import body_of, node_count
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.joint_trigonometry import prepare_sincos
 from skodyn.kernels.kinematics import body_inertia, move_body, place_body
+from skodyn.kernels.packed_model import PackedModel, body_count, entry, velocity_count
+from skodyn.kernels.rows import store_row3
 from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    CORIOLIS,
-    GAIN,
-    MOTION,
-    OMEGA,
-    PIVOT,
-    RESIDUE,
-    ROTATION,
-    PackedModel,
-    body_count,
-    body_slot,
-    dof_slot,
-    entry,
-    free_slot,
-    load3,
-    load6,
-    load_matrix,
-    store3,
-    store6,
-    store_row3,
-    velocity_count,
-)
-from skodyn.lanes import (
-    WIDTH_1,
-    Rows,
-    Work,
-    absolute,
-    all_lanes,
-    load,
-    pointer,
-    shift_pointer,
-    store,
-    store_rows,
-)
+from skodyn.kernels.tuples import all_finite, load3, load6, load_matrix, store3, store6
+from skodyn.kernels.workspace import BODY, DOF, body_slot, dof_slot, free_slot
+from skodyn.lanes import WIDTH_1, Rows, Work, load, pointer, shift_pointer, store, store_rows
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.articulated import add_applied_articulated, shift_articulated, subtract_rank_one
-from skodyn.spatial.motion import add_spatial, dot_spatial, shift_force, shift_motion
+from skodyn.spatial.motion import (
+    add_scaled_spatial,
+    add_spatial,
+    dot_spatial,
+    shift_force,
+    shift_motion,
+)
 
-_INFINITY = float("inf")
 CARRIED = 72
 """Lanes behind the records: compliance.py's twelve 6-vectors, then ε of every degree of freedom,
 then a 6-vector for each body."""
@@ -116,22 +91,22 @@ def place(arrays, base, state, ends, out, lanes):
     q, v, given = row_of(state.q), row_of(state.v), pointer(base)
     prepare_sincos(work, model, q)
     for i in range(9):
-        store(work, ROTATION + i, given[i])
+        store(work, BODY.ROTATION + i, given[i])
     for i in range(3):
-        store(work, OMEGA + i, given[9 + i])
+        store(work, BODY.OMEGA + i, given[9 + i])
     status = OK
     for k in range(body_count(model)):
         r, l, sound = place_body(work, model, k, q)
         _, a = move_body(work, model, k, r, l, v)
-        store6(work, body_slot(k) + CORIOLIS, a)
+        store6(work, body_slot(k) + BODY.CORIOLIS, a)
         if not sound:
             status = failure(NOT_UNIT, k)
     nodes, result = Rows(pointer(ends), 0, ends.size), row_of(out)
     for c in range(node_count(nodes)):
         slot = body_slot(body_of(nodes, c))
         for i in range(9):
-            store_rows(work, result, 12 * c + i, load(work, slot + ROTATION + i))
-        store_row3(work, result, 12 * c + 9, load3(work, slot + OMEGA))
+            store_rows(work, result, 12 * c + i, load(work, slot + BODY.ROTATION + i))
+        store_row3(work, result, 12 * c + 9, load3(work, slot + BODY.OMEGA))
     return status
 
 
@@ -139,17 +114,17 @@ def place(arrays, base, state, ends, out, lanes):
 def passed_to_base(work, model, f_ext):
     """(P, z) that the first body passes inward, seen from the origin of the base."""
     slot = body_slot(0)
-    inertia = body_inertia(work, model, 0, load_matrix(work, slot + ROTATION))
+    inertia = body_inertia(work, model, 0, load_matrix(work, slot + BODY.ROTATION))
     big_p = kept_inertia(work, model, 0, inertia)
     f = add_outer_force(work, 0, kept_force(work, model, 0), inertia, f_ext)
-    z = add_applied_articulated(f, big_p, load6(work, slot + CORIOLIS))
+    z = add_applied_articulated(f, big_p, load6(work, slot + BODY.CORIOLIS))
     for d_back in range(entry(model, 0, N_DOF)):
         i = entry(model, 0, N_DOF) - 1 - d_back
         record = dof_slot(body_count(model), entry(model, 0, V_START) + i)
-        u, pivot = load6(work, record + GAIN), load(work, record + PIVOT)
+        u, pivot = load6(work, record + DOF.GAIN), load(work, record + DOF.PIVOT)
         big_p = subtract_rank_one(big_p, u, pivot)
-        z = add_scaled_spatial(z, load(work, record + RESIDUE) * pivot, u)
-    arm = load3(work, slot + ARM)
+        z = add_scaled_spatial(z, load(work, record + DOF.RESIDUE) * pivot, u)
+    arm = load3(work, slot + BODY.ARM)
     return shift_articulated(big_p, arm), shift_force(arm, z)
 
 
@@ -194,7 +169,7 @@ def find_ends(arrays, state, ends, out, vdot, lanes):
     for a in range(m):
         for b in range(a, m):
             write_block(work, model, nodes, a, b, square)
-        motion = load6(work, body_slot(body_of(nodes, a)) + MOTION)
+        motion = load6(work, body_slot(body_of(nodes, a)) + BODY.MOTION)
         store_row3(work, result, 42 + 36 * m * m + 6 * a, motion[0])
         store_row3(work, result, 42 + 36 * m * m + 6 * a + 3, motion[1])
         carry_forces_inward(work, model, nodes, a, -1, free_slot(model))
@@ -209,7 +184,7 @@ def push_ends(work, model, nodes, forces):
     """ε under the forces at the ends: those that the bodies outboard of each joint let through."""
     n = body_count(model)
     for dof in range(velocity_count(model)):
-        store(work, residue_slot(model, dof), load(work, dof_slot(n, dof) + RESIDUE))
+        store(work, residue_slot(model, dof), load(work, dof_slot(n, dof) + DOF.RESIDUE))
     if node_count(nodes) == 0:
         return
     for i in range(6 * n):
@@ -220,7 +195,7 @@ def push_ends(work, model, nodes, forces):
             store(work, at + i, load(work, at + i) + forces[6 * c + i])
     for back in range(n):
         k = n - 1 - back
-        r, f = load_matrix(work, body_slot(k) + ROTATION), load6(work, push_slot(model, k))
+        r, f = load_matrix(work, body_slot(k) + BODY.ROTATION), load6(work, push_slot(model, k))
         for d_back in range(entry(model, k, N_DOF)):
             i = entry(model, k, N_DOF) - 1 - d_back
             dof = entry(model, k, V_START) + i
@@ -229,11 +204,11 @@ def push_ends(work, model, nodes, forces):
             at = residue_slot(model, dof)
             store(work, at, load(work, at) + felt)
             f = add_scaled_spatial(
-                f, -felt * load(work, record + PIVOT), load6(work, record + GAIN)
+                f, -felt * load(work, record + DOF.PIVOT), load6(work, record + DOF.GAIN)
             )
         parent = entry(model, k, PARENT)
         if parent >= 0:
-            shifted = shift_force(load3(work, body_slot(k) + ARM), f)
+            shifted = shift_force(load3(work, body_slot(k) + BODY.ARM), f)
             at = push_slot(model, parent)
             store6(work, at, add_spatial(load6(work, at), shifted))
 
@@ -244,22 +219,22 @@ def move(arrays, base, forces, ends, vdot, lanes):
     work, model = opened(arrays, lanes)
     n, given, result = body_count(model), pointer(base), row_of(vdot)
     push_ends(work, model, Rows(pointer(ends), 0, ends.size), pointer(forces))
-    store3(work, MOTION, (given[0], given[1], given[2]))
-    store3(work, MOTION + 3, (given[3], given[4], given[5]))
+    store3(work, BODY.MOTION, (given[0], given[1], given[2]))
+    store3(work, BODY.MOTION + 3, (given[3], given[4], given[5]))
     status = OK
     for k in range(n):
         slot = body_slot(k)
-        r = load_matrix(work, slot + ROTATION)
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        alpha = shift_motion(load3(work, slot + ARM), inner)  # α⁺
+        r = load_matrix(work, slot + BODY.ROTATION)
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+        alpha = shift_motion(load3(work, slot + BODY.ARM), inner)  # α⁺
         for i in range(entry(model, k, N_DOF)):
             dof = entry(model, k, V_START) + i
             record = dof_slot(n, dof)
-            felt = dot_spatial(load6(work, record + GAIN), alpha)
-            rate = (load(work, residue_slot(model, dof)) - felt) * load(work, record + PIVOT)
+            felt = dot_spatial(load6(work, record + DOF.GAIN), alpha)
+            rate = (load(work, residue_slot(model, dof)) - felt) * load(work, record + DOF.PIVOT)
             store_rows(work, result, dof, rate)
-            if status == OK and not all_lanes(absolute(rate) < _INFINITY):
+            if status == OK and not all_finite(rate):
                 status = failure(NOT_FINITE, k)
             alpha = add_scaled_spatial(alpha, rate, joint_column(work, model, k, i, r))
-        store6(work, slot + MOTION, add_spatial(alpha, load6(work, slot + CORIOLIS)))
+        store6(work, slot + BODY.MOTION, add_spatial(alpha, load6(work, slot + BODY.CORIOLIS)))
     return status

@@ -6,8 +6,9 @@ from typing import Any
 
 from skodyn.jit import brief_kernel
 from skodyn.kernels.entries import named_like, one_state_signature, row_of
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.kernels.status import BAD_INPUT, OK, coordinates_fit, finite
-from skodyn.kernels.workspace import unpack, velocity_count
+from skodyn.kernels.workspace import unpack
 from skodyn.lanes import Rows, pointer
 
 __all__ = ["solve_kernel"]

@@ -5,13 +5,12 @@ square root: a base-to-tips scatter in which degree of freedom i adds noise of v
 what the motion of the bodies before it makes most likely.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.entries import batch, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.mass_matrix_solve import prepare, scatter_solution
+from skodyn.kernels.packed_model import body_count, velocity_count
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import PIVOT, RESIDUE, body_count, dof_slot, velocity_count
+from skodyn.kernels.workspace import DOF, dof_slot
 from skodyn.lanes import load, load_rows, sqrt, store
 
 
@@ -23,8 +22,8 @@ def sweep(work, model, given, out):
         return status
     for i in range(velocity_count(model)):
         record = dof_slot(body_count(model), i)
-        noise = load_rows(work, given.x, i) / sqrt(load(work, record + PIVOT))
-        store(work, record + RESIDUE, noise)  # √d·x, which the scatter divides by d
+        noise = load_rows(work, given.x, i) / sqrt(load(work, record + DOF.PIVOT))
+        store(work, record + DOF.RESIDUE, noise)  # √d·x, which the scatter divides by d
     return scatter_solution(work, model, out)
 
 

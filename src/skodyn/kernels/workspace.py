@@ -8,45 +8,15 @@ Record 0 belongs to the ground, so that the parent of a base body (−1) needs n
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from skodyn.jit import guards, helper, plain
-from skodyn.kernels.records import Record
-from skodyn.lanes import (
-    WIDTH_1,
-    Work,
-    absolute,
-    all_lanes,
-    integers,
-    load,
-    load_rows,
-    parameter,
-    pointer,
-    shift_pointer,
-    store,
-    store_rows,
-)
+from skodyn.jit import Record, guards, helper, plain
+from skodyn.kernels.packed_model import PackedModel, body_count
+from skodyn.lanes import WIDTH_1, Work, integers, pointer, shift_pointer
 from skodyn.lanes.cache_lines import line_zeros, whole_lines
-from skodyn.model.layout import (
-    ARMATURE,
-    BODY_RECORD,
-    DOF_RECORD,
-    HEADER,
-    INDEX_COLUMNS,
-    N_BODIES,
-    NQ,
-    NV,
-)
-
-
-class PackedModel(NamedTuple):
-    """A model as kernels see it: two pointers, laid out by model/layout.py."""
-
-    tree: Any  # integers: sizes, then parent, joint kind, … of every body
-    parameters: Any  # doubles: gravity, placements, inertias, …
-
+from skodyn.model.layout import NQ, NV
 
 BODY = Record(
     "body",
@@ -56,16 +26,12 @@ BODY = Record(
     CORIOLIS=(6, "a(k)"),
     MOTION=(6, "α(k), or V(k)"),
 )
-ROTATION, ARM, OMEGA, CORIOLIS, MOTION = BODY.offsets
-BODY_LANES = BODY.size
 
 SUMS = Record(
     "sums: what children have passed inward",
     FORCE=(6, "f(k), z(k)"),
     INERTIA=(21, "R(k) as (m, h, J), or P(k) as (A, B, C)"),
 )
-FORCE, INERTIA = SUMS.offsets
-SUM_LANES = SUMS.size
 
 DOF = Record(
     "degree of freedom",
@@ -74,29 +40,8 @@ DOF = Record(
     PIVOT=(1, "1/d with d = H·u"),
     RESIDUE=(1, "ε"),
 )
-COLUMN, GAIN, PIVOT, RESIDUE = DOF.offsets
-DOF_LANES = DOF.size
 
 BLOCK_HEADER = 2  # where parameters and workspace begin
-
-_INFINITY = float("inf")
-
-
-@helper
-def entry(model, k, column):
-    """One integer of body k: its parent, joint kind, …"""
-    return model.tree[(k + 1) * INDEX_COLUMNS + column]
-
-
-@helper
-def body_count(model):
-    return model.tree[N_BODIES]
-
-
-@helper
-def velocity_count(model):
-    return model.tree[NV]
-
 
 # ---- where a record begins: the lanes of the workspace, in this order --------------------------
 
@@ -104,25 +49,25 @@ def velocity_count(model):
 @helper
 def sums_at(n):
     """Behind the records of n bodies and the ground."""
-    return (n + 1) * BODY_LANES
+    return (n + 1) * BODY.size
 
 
 @helper
 def dofs_at(n):
     """Behind their records of sums."""
-    return (n + 1) * (BODY_LANES + SUM_LANES)
+    return (n + 1) * (BODY.size + SUMS.size)
 
 
 @helper
 def sines_at(n, nv):
     """Behind the records of degrees of freedom."""
-    return (n + 1) * (BODY_LANES + SUM_LANES) + nv * DOF_LANES
+    return (n + 1) * (BODY.size + SUMS.size) + nv * DOF.size
 
 
 @helper
 def body_slot(k):
     """Record of body k; −1 is the ground."""
-    return (k + 1) * BODY_LANES
+    return (k + 1) * BODY.size
 
 
 @helper
@@ -131,7 +76,7 @@ def sum_slot(model, k):
     that is on its way from a first child to its parent, so that in a serial chain no other record
     is touched and the sums stay in the fastest cache.
     """
-    return sums_at(body_count(model)) + (k + 1) * SUM_LANES
+    return sums_at(body_count(model)) + (k + 1) * SUMS.size
 
 
 @helper
@@ -143,7 +88,7 @@ def carried_slot(model, k, parent):
 @helper
 def dof_slot(n, i):
     """Record of degree of freedom i in a model of n bodies."""
-    return dofs_at(n) + i * DOF_LANES
+    return dofs_at(n) + i * DOF.size
 
 
 @helper
@@ -182,24 +127,6 @@ def map_of(n_bodies: int, nq: int, nv: int) -> str:
 
 
 @helper
-def body_parameters(k):
-    """Where the constants of body k begin."""
-    return HEADER + k * BODY_RECORD
-
-
-@helper
-def dof_parameters(n, i):
-    """Where the constants of degree of freedom i begin."""
-    return HEADER + n * BODY_RECORD + i * DOF_RECORD
-
-
-@helper
-def armature(work, model, i):
-    """Rotor inertia of degree of freedom i."""
-    return parameter(work, model.parameters, dof_parameters(body_count(model), i) + ARMATURE)
-
-
-@helper
 def unpack(block):
     """(work, model) of the block that single calls take; see `pack_block`."""
     data = pointer(block)
@@ -220,143 +147,3 @@ def pack_block(tree: Any, parameters: Any, lanes: int) -> Any:
     if guards.CHECKING:
         guards.seal(block, behind)
     return block
-
-
-# ---- tuples in and out of the workspace -------------------------------------------------------
-
-
-@helper
-def load3(work, i):
-    return (load(work, i), load(work, i + 1), load(work, i + 2))
-
-
-@helper
-def store3(work, i, a):
-    store(work, i, a[0])
-    store(work, i + 1, a[1])
-    store(work, i + 2, a[2])
-
-
-@helper
-def finite3(a):
-    """Are all three numbers finite, in every lane?"""
-    return all_lanes(absolute(a[0]) + absolute(a[1]) + absolute(a[2]) < _INFINITY)
-
-
-@helper
-def finite_spatial(a):
-    """Are all six numbers finite, in every lane?"""
-    return finite3(a[0]) and finite3(a[1])
-
-
-@helper
-def load6(work, i):
-    """A 6-vector."""
-    return load3(work, i), load3(work, i + 3)
-
-
-@helper
-def store6(work, i, a):
-    store3(work, i, a[0])
-    store3(work, i + 3, a[1])
-
-
-@helper
-def load_matrix(work, i):
-    a, b, c = load3(work, i), load3(work, i + 3), load3(work, i + 6)
-    return (a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2])
-
-
-@helper
-def store_matrix(work, i, m):
-    store3(work, i, (m[0], m[1], m[2]))
-    store3(work, i + 3, (m[3], m[4], m[5]))
-    store3(work, i + 6, (m[6], m[7], m[8]))
-
-
-@helper
-def load_sym(work, i):
-    a, b = load3(work, i), load3(work, i + 3)
-    return (a[0], a[1], a[2], b[0], b[1], b[2])
-
-
-@helper
-def store_sym(work, i, s):
-    store3(work, i, (s[0], s[1], s[2]))
-    store3(work, i + 3, (s[3], s[4], s[5]))
-
-
-@helper
-def load_articulated(work, i):
-    return load_sym(work, i), load_matrix(work, i + 6), load_sym(work, i + 15)
-
-
-@helper
-def store_articulated(work, i, p):
-    store_sym(work, i, p[0])
-    store_matrix(work, i + 6, p[1])
-    store_sym(work, i + 15, p[2])
-
-
-@helper
-def load_inertia(work, i):
-    return load(work, i), load3(work, i + 1), load_sym(work, i + 4)
-
-
-@helper
-def store_inertia(work, i, inertia):
-    store(work, i, inertia[0])
-    store3(work, i + 1, inertia[1])
-    store_sym(work, i + 4, inertia[2])
-
-
-# ---- constants and rows -----------------------------------------------------------------------
-
-
-@helper
-def parameter3(work, model, i):
-    p = model.parameters
-    return (parameter(work, p, i), parameter(work, p, i + 1), parameter(work, p, i + 2))
-
-
-@helper
-def parameter_sym(work, model, i):
-    a, b = parameter3(work, model, i), parameter3(work, model, i + 3)
-    return (a[0], a[1], a[2], b[0], b[1], b[2])
-
-
-@helper
-def parameter_matrix(work, model, i):
-    a, b, c = (
-        parameter3(work, model, i),
-        parameter3(work, model, i + 3),
-        parameter3(work, model, i + 6),
-    )
-    return (a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2])
-
-
-@helper
-def row3(work, a, i):
-    return (
-        load_rows(work, a, i),
-        load_rows(work, a, i + 1),
-        load_rows(work, a, i + 2),
-    )
-
-
-@helper
-def row4(work, a, i):
-    v = row3(work, a, i + 1)
-    return (load_rows(work, a, i), v[0], v[1], v[2])
-
-
-@helper
-def row6(work, a, i):
-    return row3(work, a, i), row3(work, a, i + 3)
-
-
-@helper
-def store_row3(work, a, i, x):
-    store_rows(work, a, i, x[0])
-    store_rows(work, a, i + 1, x[1])
-    store_rows(work, a, i + 2, x[2])

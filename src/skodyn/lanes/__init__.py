@@ -11,18 +11,13 @@ serves a single state and a batch:
     load_rows(work, rows, i)        lane from column i of as many rows of a flat table,
     store_rows(work, rows, i, x)    Rows(data, first, stride)
     expect_rows(work, rows, i)      the next rows' cache line of number i is wanted soon
-    store_four(work, rows, i, x)    the same for four columns at once, x a tuple of four
-    load_columns(work, i)           columns_at_once(work) of a row of lanes: one of several
-    store_columns(work, i, x)       states, four of one
-    splat_columns(work, x)
-    turn_square(work, at, to, pitch)    transpose four by four lanes
     parameter(work, p, i)   a model constant: a float shared by all lanes, or a lane of its own
-    parameter_columns(work, p, i)   as many of them as columns are taken at once
     table_entry(tree, i)    an integer that is looked up often
     + − × ÷, unary −, comparisons, select, fma, sqrt, floor, absolute, sincos, any_lane, all_lanes
     single(work)            is this width 1? Known at compile time, as is states(work), the width
 
-`parts_of` makes a helper a part of its own, compiled only when a model needs it (parts.py).
+What one state takes side by side has a room of its own, columns.py. `parts_of` makes a helper a
+part of its own, compiled only when a model needs it (parts.py).
 
 Each lane of a result is bit-identical to the width-1 result for the same input, by construction:
 the operations are the correctly rounded ones of IEEE 754, no fast-math flag lets the compiler
@@ -45,32 +40,25 @@ from skodyn.lanes.plain import (
     absolute,
     all_lanes,
     any_lane,
-    columns_at_once,
     expect_rows,
     floor,
     fma,
     integers,
     lane_at,
     load,
-    load_columns,
     load_rows,
     logarithm,
     parameter,
-    parameter_columns,
     pointer,
     select,
     shift_pointer,
     single,
     splat,
-    splat_columns,
     sqrt,
     states,
     store,
-    store_columns,
-    store_four,
     store_rows,
     table_entry,
-    turn_square,
 )
 from skodyn.lanes.registers import LANES, WIDTH_N, WIDTH_N_OWN_PARAMETERS
 from skodyn.lanes.trigonometry import sincos, sincos_table
@@ -92,18 +80,15 @@ __all__ = [
     "absolute",
     "all_lanes",
     "any_lane",
-    "columns_at_once",
     "expect_rows",
     "floor",
     "fma",
     "integers",
     "lane_at",
     "load",
-    "load_columns",
     "load_rows",
     "logarithm",
     "parameter",
-    "parameter_columns",
     "parts_of",
     "pointer",
     "select",
@@ -112,13 +97,9 @@ __all__ = [
     "sincos_table",
     "single",
     "splat",
-    "splat_columns",
     "sqrt",
     "states",
     "store",
-    "store_columns",
-    "store_four",
     "store_rows",
     "table_entry",
-    "turn_square",
 ]

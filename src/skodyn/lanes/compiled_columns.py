@@ -1,4 +1,4 @@
-"""What the functions of plain.py that handle columns side by side mean to numba."""
+"""What the functions of columns.py, and columns side by side, mean to numba."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numba import types
 from numba.core.typing.templates import signature
 
 from skodyn.jit.memory_kinds import CONSTANTS
-from skodyn.lanes import plain
+from skodyn.lanes import columns, plain
 from skodyn.lanes.compiled import LaneType, in_place
 from skodyn.lanes.compiled_memory import Memory, check_source, width_of
 
@@ -17,7 +17,7 @@ def _columns_type(w: Any) -> Any:
     return LaneType(4) if w.lanes == 1 else w.lane
 
 
-@in_place(plain.load_columns)
+@in_place(columns.load_columns)
 def _load_columns(typingctx: Any, work: Any, i: Any) -> Any:
     w = width_of(work)
     result = _columns_type(w)
@@ -29,7 +29,7 @@ def _load_columns(typingctx: Any, work: Any, i: Any) -> Any:
     return signature(result, work, i), write
 
 
-@in_place(plain.parameter_columns)
+@in_place(columns.parameter_columns)
 def _parameter_columns(typingctx: Any, work: Any, array: Any, i: Any) -> Any:
     check_source(array)
     w = width_of(work)
@@ -46,7 +46,7 @@ def _parameter_columns(typingctx: Any, work: Any, array: Any, i: Any) -> Any:
     return signature(result, work, array, i), write
 
 
-@in_place(plain.store_columns)
+@in_place(columns.store_columns)
 def _store_columns(typingctx: Any, work: Any, i: Any, x: Any) -> Any:
     w = width_of(work)
 
@@ -70,6 +70,6 @@ def _splat(typingctx: Any, work: Any, x: Any) -> Any:
     return _broadcast(width_of(work).lane, work, x)
 
 
-@in_place(plain.splat_columns)
+@in_place(columns.splat_columns)
 def _splat_columns(typingctx: Any, work: Any, x: Any) -> Any:
     return _broadcast(_columns_type(width_of(work)), work, x)

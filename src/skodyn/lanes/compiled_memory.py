@@ -10,7 +10,7 @@ from numba.core.errors import TypingError
 from numba.core.typing.templates import signature
 
 from skodyn.jit.memory_kinds import CONSTANTS, NUMBERS, lies_in
-from skodyn.lanes import plain
+from skodyn.lanes import columns, plain
 from skodyn.lanes.compiled import in_place
 
 __all__ = ["Memory", "check_source", "width_of"]
@@ -283,7 +283,7 @@ def _transposed(builder: Any, lanes: list[Any]) -> list[Any]:
     return states
 
 
-@in_place(plain.store_four)
+@in_place(columns.store_four)
 def _store_four(typingctx: Any, work: Any, rows: Any, i: Any, x: Any) -> Any:
     """Four lanes turn into four rows: one vector store for each state."""
     _check_rows(rows)
@@ -316,7 +316,7 @@ def _parameter(typingctx: Any, work: Any, array: Any, i: Any) -> Any:
     return signature(w.lane if own else types.float64, work, array, i), write
 
 
-@in_place(plain.turn_square)
+@in_place(columns.turn_square)
 def _turn_square(typingctx: Any, work: Any, at: Any, to: Any, pitch: Any) -> Any:
     w = width_of(work)
 
@@ -361,7 +361,7 @@ def _single(typingctx: Any, work: Any) -> Any:
     return _constant(types.boolean, width_of(work).lanes == 1, work)
 
 
-@in_place(plain.columns_at_once)
+@in_place(columns.columns_at_once)
 def _columns_at_once(typingctx: Any, work: Any) -> Any:
     return _constant(types.int64, 4 if width_of(work).lanes == 1 else 1, work)
 

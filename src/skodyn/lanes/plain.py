@@ -106,48 +106,8 @@ def store_rows(work: Work, rows: Rows, i: int, x: Any) -> None:
     rows.data[rows.first + i] = x
 
 
-def store_four(work: Work, rows: Rows, i: int, x: Any) -> None:
-    """Write the four numbers of x to columns i … i + 3, as four calls of store_rows would."""
-    for j in range(4):
-        rows.data[rows.first + i + j] = x[j]
-
-
-def turn_square(work: Work, at: int, to: int, pitch: int) -> None:
-    """Write the transpose of the four by four lanes from `at` on to those from `to` on; rows of
-    both lie `pitch` lanes apart.
-    """
-    for i in range(4):
-        for j in range(4):
-            work.lanes[to + j * pitch + i] = work.lanes[at + i * pitch + j]
-
-
-def columns_at_once(work: Work) -> int:
-    """How many columns of a row of lanes are taken at once: four of one state, one of several."""
-    return 1
-
-
-def load_columns(work: Work, i: int) -> Any:
-    """So many columns from lane i of a flat workspace on."""
-    return work.lanes[i]
-
-
-def store_columns(work: Work, i: int, x: Any) -> None:
-    """Write what `load_columns` reads."""
-    work.lanes[i] = x
-
-
-def splat_columns(work: Work, x: float) -> Any:
-    """What `load_columns` gives, with x everywhere."""
-    return x
-
-
 def parameter(work: Work, array: Any, i: int) -> Any:
     """Model constant i: a float for all lanes, or one value per lane if the tag says so."""
-    return array[i]
-
-
-def parameter_columns(work: Work, array: Any, i: int) -> Any:
-    """As many model constants, from i on, as columns are taken at once."""
     return array[i]
 
 

@@ -24,17 +24,10 @@ from skodyn.kernels.forward_kinematics import POSITION
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.mimics import full_model
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import (
-    MOTION,
-    ROTATION,
-    body_slot,
-    load3,
-    load6,
-    load_matrix,
-    sum_slot,
-)
+from skodyn.kernels.tuples import load3, load6, load_matrix
+from skodyn.kernels.workspace import BODY, body_slot, sum_slot
 from skodyn.lanes import lane_at, parameter, parts_of
-from skodyn.model.flexible.flexible_layout import MODE_V, MODES
+from skodyn.model.flexible import flexible_layout as its
 from skodyn.simulation.element_tools import (
     add_force,
     add_torque,
@@ -60,12 +53,12 @@ def whole_number(work, numbers, i):
 @routine
 def push_node(work, model, k, node, force, moment, effects):
     """A force and a moment at a node of body k, world axes."""
-    record, r = flexible_record(model, k), load_matrix(work, body_slot(k) + ROTATION)
+    record, r = flexible_record(model, k), load_matrix(work, body_slot(k) + BODY.ROTATION)
     place, turn = node_pose(work, model, record, node)
     add_force(work, effects.f_ext, k, force, multiply_vector(r, place), moment)
     carry_modes(work, model, record, node, turn, r, zero3(work))
-    start = field(model, record, MODE_V)
-    for i in range(field(model, record, MODES)):
+    start = field(model, record, its.MODE_V)
+    for i in range(field(model, record, its.MODES)):
         share = dot_spatial((moment, force), carried_column(work, model, record, node, i))
         add_torque(work, effects.tau, start + i, share)
 
@@ -73,11 +66,11 @@ def push_node(work, model, k, node, force, moment, effects):
 @routine
 def node_motion(work, model, k, node):
     """(position, velocity) of a node of body k, world axes."""
-    record, r = flexible_record(model, k), load_matrix(work, body_slot(k) + ROTATION)
+    record, r = flexible_record(model, k), load_matrix(work, body_slot(k) + BODY.ROTATION)
     place, turn = node_pose(work, model, record, node)
     seen = node_rates(work, model, record, node, turn)
     arm = multiply_vector(r, place)
-    omega, velocity = load6(work, body_slot(k) + MOTION)
+    omega, velocity = load6(work, body_slot(k) + BODY.MOTION)
     moving = add_cross(add(velocity, multiply_vector(r, seen.velocity)), omega, arm)
     return add(load3(work, sum_slot(model, k) + POSITION), arm), moving
 
@@ -90,7 +83,7 @@ def bent_wrench(work, system, at, t, state, effects):
     force, moment = numbers3(work, numbers, i), numbers3(work, numbers, i + 3)
     if whole_number(work, numbers, i + 6) > 0:
         _, turn = node_pose(work, model, flexible_record(model, k), node)
-        axes = multiply(load_matrix(work, body_slot(k) + ROTATION), turn_matrix(turn))
+        axes = multiply(load_matrix(work, body_slot(k) + BODY.ROTATION), turn_matrix(turn))
         force, moment = multiply_vector(axes, force), multiply_vector(axes, moment)
     push_node(work, model, k, node, force, moment, effects)
     return OK

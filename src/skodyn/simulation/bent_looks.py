@@ -19,8 +19,11 @@ from skodyn.kernels.entries import Given
 from skodyn.kernels.flexible import flexible_energy
 from skodyn.kernels.forward_kinematics import POSITION
 from skodyn.kernels.mimics import full_model
+from skodyn.kernels.packed_model import body_count
+from skodyn.kernels.rows import store_row3
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import body_count, load3, store_row3, sum_slot
+from skodyn.kernels.tuples import load3
+from skodyn.kernels.workspace import sum_slot
 from skodyn.lanes import Rows, load_rows, parts_of, store_rows
 from skodyn.simulation.structures import ROWS, STATE, SYSTEM, table
 from skodyn.simulation.systems.system import FULL_Q, FULL_Y

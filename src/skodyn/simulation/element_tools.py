@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from skodyn.jit import helper
 from skodyn.kernels.forward_kinematics import POSITION
-from skodyn.kernels.workspace import (
-    MOTION,
-    ROTATION,
-    body_slot,
-    load3,
-    load6,
-    load_matrix,
-    row3,
-    store_row3,
-    sum_slot,
-)
+from skodyn.kernels.rows import row3, store_row3
+from skodyn.kernels.tuples import load3, load6, load_matrix
+from skodyn.kernels.workspace import BODY, body_slot, sum_slot
 from skodyn.lanes import fma, load_rows, parameter, select, splat, sqrt, store_rows
 from skodyn.spatial.linear3 import add, add_cross, dot, multiply_vector, scale, subtract
 
@@ -49,8 +41,8 @@ def numbers3(work, numbers, i):
 def point_motion(work, model, k, point):
     """(arm from the body's origin, position, velocity) of a point fixed in body k or the ground."""
     slot = body_slot(k)
-    arm = multiply_vector(load_matrix(work, slot + ROTATION), point)
-    omega, origin_velocity = load6(work, slot + MOTION)
+    arm = multiply_vector(load_matrix(work, slot + BODY.ROTATION), point)
+    omega, origin_velocity = load6(work, slot + BODY.MOTION)
     return (
         arm,
         add(load3(work, sum_slot(model, k) + POSITION), arm),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skodyn.jit import FLOATS, RESULT, Group, kernel
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import WIDTH_1, Rows, pointer, shift_pointer
 from skodyn.model.layout import NQ
 from skodyn.simulation.fixed_step import extended_size

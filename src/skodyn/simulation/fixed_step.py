@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from skodyn.jit import COUNT, NUMBER, RESULT, Group, helper, kernel
 from skodyn.kernels.entries import named_like
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.kernels.status import NOT_FINITE, OK, OUT_OF_BOUNDS, failure
-from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import WIDTH_1, Rows, pointer, shift_pointer, states
 from skodyn.model.layout import NQ
 from skodyn.simulation.forces import INTEGRALS

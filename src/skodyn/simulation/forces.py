@@ -11,7 +11,7 @@ from __future__ import annotations
 from skodyn.jit import helper
 from skodyn.kernels.joint_kinds import has_quaternion
 from skodyn.kernels.mimics import full_model
-from skodyn.kernels.workspace import body_count, entry
+from skodyn.kernels.packed_model import body_count, entry
 from skodyn.lanes import fma, load_rows, parameter, select, sqrt, store_rows
 from skodyn.model.layout import N_DOF, Q_START, V_START
 

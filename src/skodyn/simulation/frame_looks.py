@@ -18,10 +18,13 @@ from skodyn.jit import COUNT, helper
 from skodyn.kernels.frame_motion import FRAME
 from skodyn.kernels.kinematics import scatter_poses
 from skodyn.kernels.mimics import full_model
+from skodyn.kernels.packed_model import entry
+from skodyn.kernels.rows import store_row3
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import ARM, ROTATION, body_slot, entry, load3, load_matrix, store_row3
+from skodyn.kernels.tuples import load3, load_matrix
+from skodyn.kernels.workspace import BODY, body_slot
 from skodyn.lanes import parts_of
-from skodyn.model.contact.contact_layout import POINTS
+from skodyn.model.contact import contact_layout as its
 from skodyn.model.layout import PARENT
 from skodyn.model.model import Model
 from skodyn.simulation.contact.contact_looks import look_at_contacts
@@ -53,14 +56,14 @@ def look_at_frames(work, system, at, state, out):
     model, codes, first = full_model(system.model), system.codes, 0
     if codes[at + CONTACTS] > 0:
         look_at_contacts(work, system, codes[at + CONTACTS], state, out)
-        first = 3 * codes[codes[at + CONTACTS] + POINTS]
+        first = 3 * codes[codes[at + CONTACTS] + its.POINTS]
     scatter_poses(work, model, state.q)
     for i in range(codes[at + FRAMES]):
         k = codes[at + BODIES + i]
         origin = numbers3(work, system.numbers, codes[at + NUMBERS] + 3 * i)
-        place = multiply_vector(load_matrix(work, body_slot(k) + ROTATION), origin)
+        place = multiply_vector(load_matrix(work, body_slot(k) + BODY.ROTATION), origin)
         while k >= 0:
-            place = add(place, load3(work, body_slot(k) + ARM))
+            place = add(place, load3(work, body_slot(k) + BODY.ARM))
             k = entry(model, k, PARENT)
         store_row3(work, out, first + 3 * i, place)
     return OK

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from skodyn.jit import helper, shared_routine
 from skodyn.kernels.joint_kinds import has_quaternion, is_free
-from skodyn.kernels.workspace import body_count, entry, row3, row4, store_row3
+from skodyn.kernels.packed_model import body_count, entry
+from skodyn.kernels.rows import row3, row4, store_row3
 from skodyn.lanes import load_rows, shift_pointer, states, store_rows
 from skodyn.model.layout import N_DOF, NQ, NV, Q_START, V_START
 from skodyn.model.manifold import integrate_free, integrate_spherical

@@ -10,7 +10,8 @@ from skodyn.dynamics.loop_functions import loop_error
 from skodyn.kernels.flexible.flexible_loop_queries import bent_loop_conditions
 from skodyn.kernels.flexible.flexible_table import flexible_lanes
 from skodyn.kernels.loops.loop_conditions import loop_conditions
-from skodyn.kernels.workspace import PackedModel, workspace_lanes
+from skodyn.kernels.packed_model import PackedModel
+from skodyn.kernels.workspace import workspace_lanes
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.loops.loop_layout import RANK_TOLERANCE
 from skodyn.model.loops.loop_tables import loop_workspace

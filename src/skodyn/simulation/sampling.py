@@ -14,7 +14,9 @@ from skodyn.kernels import energy
 from skodyn.kernels.entries import Given
 from skodyn.kernels.forward_kinematics import POSITION, scatter_positions
 from skodyn.kernels.kinematics import scatter_poses
-from skodyn.kernels.workspace import body_count, load3, sum_slot
+from skodyn.kernels.packed_model import body_count
+from skodyn.kernels.tuples import load3
+from skodyn.kernels.workspace import sum_slot
 from skodyn.lanes import Rows, shift_pointer, states, store_rows
 from skodyn.model.layout import NQ, NV
 from skodyn.simulation.structures import start_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skodyn.jit import COUNT, FLOAT_POINTER, FLOATS, INT_POINTER, INTS, RESULT, Group, helper
-from skodyn.kernels.workspace import PackedModel
+from skodyn.kernels.packed_model import PackedModel
 from skodyn.lanes import Rows, Work, pointer, shift_pointer, states
 
 ADDRESS = COUNT  # of a function; 0 for none
@@ -69,8 +69,7 @@ class Effects(NamedTuple):
 
 
 SYSTEM_ARRAYS = Group(
-    SystemArrays,
-    (INTS, FLOATS, INTS, FLOATS, FLOATS, INTS, RESULT, INTS, RESULT, FLOATS, FLOATS),
+    SystemArrays, (INTS, FLOATS, INTS, FLOATS, FLOATS, INTS, RESULT, INTS, RESULT, FLOATS, FLOATS)
 )
 ROWS = Group(Rows, (FLOAT_POINTER, COUNT, COUNT))
 SYSTEM = Group(

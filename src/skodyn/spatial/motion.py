@@ -36,6 +36,12 @@ def subtract_spatial(a, b):
 
 
 @helper
+def add_scaled_spatial(a, s, b):
+    """a + s·b of 6-vectors."""
+    return add_scaled(a[0], s, b[0]), add_scaled(a[1], s, b[1])
+
+
+@helper
 def dot_spatial(a, b):
     """Power of a force on a velocity."""
     return dot(a[0], b[0]) + dot(a[1], b[1])

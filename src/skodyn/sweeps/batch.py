@@ -24,7 +24,8 @@ from skodyn.io import checkpoint
 from skodyn.io.model_record import with_visuals
 from skodyn.io.schema import Names
 from skodyn.kernels.energy import ROW as STATE_SUMS
-from skodyn.kernels.workspace import PackedModel, workspace_lanes
+from skodyn.kernels.packed_model import PackedModel
+from skodyn.kernels.workspace import workspace_lanes
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.model import Model
 from skodyn.simulation import sampling, session

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from skodyn.errors import StateError
 from skodyn.kernels.contact import contact_states as rows
+from skodyn.kernels.packed_model import PackedModel
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import PackedModel, workspace_lanes
+from skodyn.kernels.workspace import workspace_lanes
 from skodyn.lanes.cache_lines import line_zeros
 from skodyn.model.contact.contact_layout import PackedContacts
 from skodyn.model.contact.contact_tables import ContactTables
@@ -71,7 +72,7 @@ def _gaps(model: Model, tables: ContactTables, runs: PackedRuns) -> Floats:
     tree = model.uncoupled.opened
     q = model.coupling.expand_q(runs.q)
     work = line_zeros(workspace_lanes(tree.n_bodies, tree.nq, tree.nv), poison=True)
-    out = np.empty((len(runs), tables.n_points, rows.ROW))
+    out = np.empty((len(runs), tables.n_points, rows.POINT.size))
     rest = rows.States(np.zeros(0), np.zeros(tree.nv), np.zeros(tables.n_bristles))
     packed = tree.kernel_tree
     for i in range(len(runs)):
@@ -86,4 +87,4 @@ def _gaps(model: Model, tables: ContactTables, runs: PackedRuns) -> Floats:
         )
         if status != OK:
             out[i] = np.inf
-    return out[:, :, rows.GAP]
+    return out[:, :, rows.POINT.GAP]

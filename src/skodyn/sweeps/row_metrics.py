@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skodyn.jit import FLAG, FLOATS, INTS, NUMBER, RESULT, Group, kernel
-from skodyn.kernels.workspace import PackedModel
+from skodyn.kernels.packed_model import PackedModel
 from skodyn.lanes import WIDTH_1, Rows, Work, pointer
 from skodyn.model.layout import NQ
 from skodyn.simulation.evaluate_rows import StateRows

@@ -4,12 +4,10 @@ Through four heights in a row, Catmull and Rom's cubic; of four such rows, the s
 are in different cells, so each is looked up by itself, with the same operations at every width.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
-from skodyn.kernels.workspace import INERTIA, sum_slot
+from skodyn.kernels.workspace import SUMS, sum_slot
 from skodyn.lanes import fma, lane_at, load, parameter, shift_pointer, sqrt, states
-from skodyn.model.contact.contact_layout import COLUMNS, ROWS, SURFACE_AT
+from skodyn.model.contact import contact_layout as its
 
 PLACE = 12  # behind centre and axes: smallest x and y, points per metre in x and y
 HEIGHTS = 16
@@ -57,7 +55,7 @@ def cell_of(place, count):
 def look_up(work, contacts, at, x, y, lane):
     """(height, slope in x, slope in y) at one place."""
     codes = contacts.codes
-    i, rows, columns = codes[at + SURFACE_AT], codes[at + ROWS], codes[at + COLUMNS]
+    i, rows, columns = (codes[at + its.SURFACE_AT], codes[at + its.ROWS], codes[at + its.COLUMNS])
     dense_x = scalar(work, contacts, i + PLACE + 2, lane)
     dense_y = scalar(work, contacts, i + PLACE + 3, lane)
     row, s, along_x = cell_of((x - scalar(work, contacts, i + PLACE, lane)) * dense_x, rows)
@@ -74,17 +72,13 @@ def look_up(work, contacts, at, x, y, lane):
     zd, yd = row_at(work, contacts, after, columns, column, t, lane)
     z, slope_x = cubic(za, zb, zc, zd, s)
     slope_y, _ = cubic(ya, yb, yc, yd, s)
-    return (
-        z,
-        slope_x * dense_x if along_x else 0.0,
-        slope_y * dense_y if along_y else 0.0,
-    )
+    return (z, slope_x * dense_x if along_x else 0.0, slope_y * dense_y if along_y else 0.0)
 
 
 @helper
 def field_at(work, model, contacts, at, place):
     """(height, unit normal) below a place, in the field's axes."""
-    slot = sum_slot(model, -1) + INERTIA  # free until inertias are gathered
+    slot = sum_slot(model, -1) + SUMS.INERTIA  # free until inertias are gathered
     for lane in range(states(work)):
         x, y = lane_at(place[0], lane), lane_at(place[1], lane)
         z, slope_x, slope_y = look_up(work, contacts, at, x, y, lane)

@@ -6,37 +6,14 @@ not branch. ωc is how the pair (normal, tangent plane) turns: with b where b is
 and about n with the mean of both bodies.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, shared_routine
 from skodyn.kernels.contact.contact_field import field_at
 from skodyn.kernels.forward_kinematics import POSITION
-from skodyn.kernels.workspace import (
-    MOTION,
-    OMEGA,
-    ROTATION,
-    body_slot,
-    load3,
-    load_matrix,
-    sum_slot,
-)
+from skodyn.kernels.tuples import load3, load_matrix
+from skodyn.kernels.workspace import BODY, body_slot, sum_slot
 from skodyn.lanes import absolute, fma, parameter, select, splat, sqrt
-from skodyn.model.contact.contact_layout import (
-    BALL,
-    BALL_SURFACE,
-    BODY_A,
-    BODY_B,
-    BOX,
-    ELLIPSOID,
-    FEELER,
-    FEELER_AT,
-    FIELD,
-    FLOOR,
-    STRAIGHT_SURFACE,
-    SURFACE,
-    SURFACE_AT,
-    Touch,
-)
+from skodyn.model.contact import contact_layout as its
+from skodyn.model.contact.contact_layout import Touch
 from skodyn.spatial.linear3 import (
     add,
     add_cross,
@@ -64,11 +41,7 @@ def number(work, contacts, i):
 
 @helper
 def number3(work, contacts, i):
-    return (
-        number(work, contacts, i),
-        number(work, contacts, i + 1),
-        number(work, contacts, i + 2),
-    )
+    return (number(work, contacts, i), number(work, contacts, i + 1), number(work, contacts, i + 2))
 
 
 @helper
@@ -89,7 +62,7 @@ def origin_of(work, model, k):
 @helper
 def placed(work, model, k, x):
     """A point of body k in world axes."""
-    r = load_matrix(work, body_slot(k) + ROTATION)
+    r = load_matrix(work, body_slot(k) + BODY.ROTATION)
     return add(origin_of(work, model, k), multiply_vector(r, x))
 
 
@@ -97,13 +70,13 @@ def placed(work, model, k, x):
 def velocity_at(work, model, k, x):
     """Velocity of body k at a point of the world."""
     slot = body_slot(k)
-    omega, speed = load3(work, slot + OMEGA), load3(work, slot + MOTION + 3)
+    omega, speed = load3(work, slot + BODY.OMEGA), load3(work, slot + BODY.MOTION + 3)
     return add_cross(speed, omega, subtract(x, origin_of(work, model, k)))
 
 
 @helper
 def spin_of(work, k):
-    return load3(work, body_slot(k) + OMEGA)
+    return load3(work, body_slot(k) + BODY.OMEGA)
 
 
 @helper
@@ -163,12 +136,12 @@ def deepest_of_rim(work, contacts, i, r, centre, n):
 def deepest(work, model, contacts, at, n):
     """The point of the feeler that reaches furthest against n."""
     codes = contacts.codes
-    k, i = codes[at + BODY_A], codes[at + FEELER_AT]
-    r = load_matrix(work, body_slot(k) + ROTATION)
+    k, i = codes[at + its.BODY_A], codes[at + its.FEELER_AT]
+    r = load_matrix(work, body_slot(k) + BODY.ROTATION)
     centre = add(origin_of(work, model, k), multiply_vector(r, number3(work, contacts, i)))
-    if codes[at + FEELER] == BALL:
+    if codes[at + its.FEELER] == its.BALL:
         return add_scaled(centre, -number(work, contacts, i + 3), n)
-    if codes[at + FEELER] == ELLIPSOID:
+    if codes[at + its.FEELER] == its.ELLIPSOID:
         return deepest_of_ellipsoid(work, contacts, i, r, centre, n)
     return deepest_of_rim(work, contacts, i, r, centre, n)
 
@@ -180,11 +153,11 @@ def deepest(work, model, contacts, at, n):
 def touch_plane(work, model, contacts, at):
     """A half space: of the world, or of a body."""
     codes = contacts.codes
-    k, i = codes[at + BODY_B], codes[at + SURFACE_AT]
-    if codes[at + SURFACE] == FLOOR:
+    k, i = codes[at + its.BODY_B], codes[at + its.SURFACE_AT]
+    if codes[at + its.SURFACE] == its.FLOOR:
         n, height = number3(work, contacts, i), number(work, contacts, i + 3)
     else:
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         n = multiply_vector(r, number3(work, contacts, i + 3))
         height = dot(n, placed(work, model, k, number3(work, contacts, i)))
     low = deepest(work, model, contacts, at, n)
@@ -196,18 +169,18 @@ def touch_plane(work, model, contacts, at):
 def touch_field(work, model, contacts, at):
     """A height field: gap (z − f)·n_z below the feeler's centre; other feelers are asked twice."""
     codes = contacts.codes
-    k, i = codes[at + BODY_B], codes[at + SURFACE_AT]
-    r = load_matrix(work, body_slot(k) + ROTATION)
+    k, i = codes[at + its.BODY_B], codes[at + its.SURFACE_AT]
+    r = load_matrix(work, body_slot(k) + BODY.ROTATION)
     axes = multiply(r, number9(work, contacts, i + 3))
     origin = placed(work, model, k, number3(work, contacts, i))
-    centre = number3(work, contacts, codes[at + FEELER_AT])
-    x = placed(work, model, codes[at + BODY_A], centre)
+    centre = number3(work, contacts, codes[at + its.FEELER_AT])
+    x = placed(work, model, codes[at + its.BODY_A], centre)
     local = multiply_vector_transposed(axes, subtract(x, origin))
     f, slope = field_at(work, model, contacts, at, local)
     n = multiply_vector(axes, slope)
     low = deepest(work, model, contacts, at, n)
-    if codes[at + FEELER] == BALL:
-        radius = number(work, contacts, codes[at + FEELER_AT] + 3)
+    if codes[at + its.FEELER] == its.BALL:
+        radius = number(work, contacts, codes[at + its.FEELER_AT] + 3)
         gap = fma(local[2] - f, slope[2], -radius)
     else:
         local = multiply_vector_transposed(axes, subtract(low, origin))
@@ -241,11 +214,11 @@ def way_out(work, x, half):
 def touch_box(work, model, contacts, at):
     """A ball on a box: exact distance to faces, edges and corners; from inside, to a face."""
     codes = contacts.codes
-    a, b, i = codes[at + BODY_A], codes[at + BODY_B], codes[at + SURFACE_AT]
-    axes = multiply(load_matrix(work, body_slot(b) + ROTATION), number9(work, contacts, i + 3))
+    a, b, i = codes[at + its.BODY_A], codes[at + its.BODY_B], codes[at + its.SURFACE_AT]
+    axes = multiply(load_matrix(work, body_slot(b) + BODY.ROTATION), number9(work, contacts, i + 3))
     half = number3(work, contacts, i + 12)
-    place = placed(work, model, a, number3(work, contacts, codes[at + FEELER_AT]))
-    radius = number(work, contacts, codes[at + FEELER_AT] + 3)
+    place = placed(work, model, a, number3(work, contacts, codes[at + its.FEELER_AT]))
+    radius = number(work, contacts, codes[at + its.FEELER_AT] + 3)
     origin = placed(work, model, b, number3(work, contacts, i))
     x = multiply_vector_transposed(axes, subtract(place, origin))
     d = (x[0] - clamp(x[0], half[0]), x[1] - clamp(x[1], half[1]), x[2] - clamp(x[2], half[2]))
@@ -279,7 +252,8 @@ def round_touch(work, model, contacts, at, x, d, rate, radii):
     gap = size - (radii[0] + radii[1])
     over = 1.0 / select(size > 0.0, size, splat(work, 1.0))
     mean = add(
-        spin_of(work, contacts.codes[at + BODY_A]), spin_of(work, contacts.codes[at + BODY_B])
+        spin_of(work, contacts.codes[at + its.BODY_A]),
+        spin_of(work, contacts.codes[at + its.BODY_B]),
     )
     turn = add_scaled(scale(over, cross(n, rate)), 0.5 * dot(n, mean), n)
     return Touch(gap, n, add_scaled(x, -fma(0.5, gap, radii[0]), n), turn)
@@ -290,10 +264,10 @@ def touch_balls(work, model, contacts, at):
     """Sphere on sphere."""
     codes = contacts.codes
     a, b, i, j = (
-        codes[at + BODY_A],
-        codes[at + BODY_B],
-        codes[at + FEELER_AT],
-        codes[at + SURFACE_AT],
+        codes[at + its.BODY_A],
+        codes[at + its.BODY_B],
+        codes[at + its.FEELER_AT],
+        codes[at + its.SURFACE_AT],
     )
     x = placed(work, model, a, number3(work, contacts, i))
     y = placed(work, model, b, number3(work, contacts, j))
@@ -344,15 +318,19 @@ def touch_axes(work, model, contacts, at):
     """Capsule on capsule; a ball is one of no length."""
     codes = contacts.codes
     a, b, i, j = (
-        codes[at + BODY_A],
-        codes[at + BODY_B],
-        codes[at + FEELER_AT],
-        codes[at + SURFACE_AT],
+        codes[at + its.BODY_A],
+        codes[at + its.BODY_B],
+        codes[at + its.FEELER_AT],
+        codes[at + its.SURFACE_AT],
     )
     p = placed(work, model, a, number3(work, contacts, i))
     q = placed(work, model, b, number3(work, contacts, j))
-    u = multiply_vector(load_matrix(work, body_slot(a) + ROTATION), number3(work, contacts, i + 3))
-    w = multiply_vector(load_matrix(work, body_slot(b) + ROTATION), number3(work, contacts, j + 3))
+    u = multiply_vector(
+        load_matrix(work, body_slot(a) + BODY.ROTATION), number3(work, contacts, i + 3)
+    )
+    w = multiply_vector(
+        load_matrix(work, body_slot(b) + BODY.ROTATION), number3(work, contacts, j + 3)
+    )
     halves = (number(work, contacts, i + 6), number(work, contacts, j + 6))
     radii = (number(work, contacts, i + 7), number(work, contacts, j + 7))
     s, t = nearest_on_axes(work, subtract(p, q), (u, w), halves)
@@ -367,13 +345,13 @@ def touch_axes(work, model, contacts, at):
 @helper
 def touch(work, model, contacts, at):
     """The contact point whose record is at `at`; poses and velocities are in the workspace."""
-    surface = contacts.codes[at + SURFACE]
-    if surface == BOX:
+    surface = contacts.codes[at + its.SURFACE]
+    if surface == its.BOX:
         return touch_box(work, model, contacts, at)
-    if surface == FIELD:
+    if surface == its.FIELD:
         return touch_field(work, model, contacts, at)
-    if surface == BALL_SURFACE:
+    if surface == its.BALL_SURFACE:
         return touch_balls(work, model, contacts, at)
-    if surface == STRAIGHT_SURFACE:
+    if surface == its.STRAIGHT_SURFACE:
         return touch_axes(work, model, contacts, at)
     return touch_plane(work, model, contacts, at)

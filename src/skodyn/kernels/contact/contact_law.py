@@ -21,23 +21,7 @@ from typing import Any, NamedTuple
 from skodyn.jit import helper
 from skodyn.kernels.contact.contact_geometry import number
 from skodyn.lanes import any_lane, fma, select, splat, sqrt
-from skodyn.model.contact.contact_layout import (
-    DAMPING,
-    DAMPING_TIME,
-    DISSIPATION,
-    FLOOR,
-    FRICTION,
-    HERTZ,
-    LAW_AT,
-    ROLLING,
-    SLIP_SPEED,
-    STATIC,
-    STIFFNESS,
-    SURFACE,
-    TANGENTIAL,
-    TORSIONAL,
-    TURNS,
-)
+from skodyn.model.contact import contact_layout as its
 from skodyn.spatial.linear3 import add_cross, add_scaled, dot, negate, scale
 
 __all__ = [
@@ -80,13 +64,13 @@ def across(n, a):
 @helper
 def normal_law(work, contacts, at, gap, speed):
     """Normal force where the gap is negative; `speed` is n·v, at which the gap opens."""
-    law = contacts.codes[at + LAW_AT]
+    law = contacts.codes[at + its.LAW_AT]
     depth, rate = -gap, -speed
     zero = splat(work, 0.0)
-    elastic = number(work, contacts, law + STIFFNESS) * depth
-    if contacts.codes[at + HERTZ] > 0:
+    elastic = number(work, contacts, law + its.STIFFNESS) * depth
+    if contacts.codes[at + its.HERTZ] > 0:
         elastic = elastic * sqrt(select(depth > 0.0, depth, zero))
-    brake = fma(number(work, contacts, law + DISSIPATION), rate, splat(work, 1.0))
+    brake = fma(number(work, contacts, law + its.DISSIPATION), rate, splat(work, 1.0))
     force = elastic * select(brake > 0.0, brake, zero)
     return Push(force, elastic, (force - elastic) * rate)
 
@@ -94,17 +78,17 @@ def normal_law(work, contacts, at, gap, speed):
 @helper
 def elastic_energy(work, contacts, at, gap, elastic):
     """k·δ^(p + 1)/(p + 1)."""
-    return (0.4 if contacts.codes[at + HERTZ] > 0 else 0.5) * -(elastic * gap)
+    return (0.4 if contacts.codes[at + its.HERTZ] > 0 else 0.5) * -(elastic * gap)
 
 
 @helper
 def friction_limit(work, contacts, law, slip, force):
     """μN with μ = μk + (μs − μk)/(1 + (v/vs)²)."""
     kinetic, vs = (
-        number(work, contacts, law + FRICTION),
-        number(work, contacts, law + SLIP_SPEED),
+        number(work, contacts, law + its.FRICTION),
+        number(work, contacts, law + its.SLIP_SPEED),
     )
-    more = number(work, contacts, law + STATIC) - kinetic
+    more = number(work, contacts, law + its.STATIC) - kinetic
     if any_lane(more > 0.0):  # adding 0 changes nothing
         return (kinetic + more / (1.0 + dot(slip, slip) / (vs * vs))) * force
     return kinetic * force
@@ -114,10 +98,10 @@ def friction_limit(work, contacts, law, slip, force):
 def damping_of(work, contacts, law):
     """d."""
     time, kt = (
-        number(work, contacts, law + DAMPING_TIME),
-        number(work, contacts, law + TANGENTIAL),
+        number(work, contacts, law + its.DAMPING_TIME),
+        number(work, contacts, law + its.TANGENTIAL),
     )
-    return fma(time, kt, number(work, contacts, law + DAMPING))
+    return fma(time, kt, number(work, contacts, law + its.DAMPING))
 
 
 @helper
@@ -133,18 +117,18 @@ def bristle_law(work, contacts, at, touched, motion, bristles, force):
 
     motion: (v, ω) of a relative to b there; bristles: (s, ζ); force: the normal force.
     """
-    law, n = contacts.codes[at + LAW_AT], touched.normal
-    kt, d = number(work, contacts, law + TANGENTIAL), damping_of(work, contacts, law)
+    law, n = contacts.codes[at + its.LAW_AT], touched.normal
+    kt, d = number(work, contacts, law + its.TANGENTIAL), damping_of(work, contacts, law)
     fluid = 1.0 / d
     s, zeta = bristles
     slip = across(n, motion[0])
     pull = negate(add_scaled(scale(kt, across(n, s)), d, slip))
     square = dot(pull, pull)
     twist, torsion, rolling = pull, kt, kt
-    if contacts.codes[at + TURNS] > 0:
-        friction = number(work, contacts, law + FRICTION)
-        torsion = number(work, contacts, law + TORSIONAL) / friction
-        rolling = number(work, contacts, law + ROLLING) / friction
+    if contacts.codes[at + its.TURNS] > 0:
+        friction = number(work, contacts, law + its.FRICTION)
+        torsion = number(work, contacts, law + its.TORSIONAL) / friction
+        rolling = number(work, contacts, law + its.ROLLING) / friction
         one, zero = splat(work, 1.0), splat(work, 0.0)
         held = twisted(
             work, n, zeta, select(torsion > 0.0, one, zero), select(rolling > 0.0, one, zero)
@@ -161,9 +145,9 @@ def bristle_law(work, contacts, at, touched, motion, bristles, force):
     f = scale(share, pull)
     own = scale(-fluid, add_scaled(f, kt, s))
     lost = fma(d, dot(own, own), share * (1.0 - share) * square * fluid)
-    flat = contacts.codes[at + SURFACE] == FLOOR  # which does not turn
+    flat = contacts.codes[at + its.SURFACE] == its.FLOOR  # which does not turn
     rate = own if flat else add_cross(own, touched.turn, s)
-    if contacts.codes[at + TURNS] > 0:
+    if contacts.codes[at + its.TURNS] > 0:
         g = scale(share, twist)
         own = scale(-fluid, add_scaled(g, kt, zeta))
         lost = fma(d, dot(own, own), lost)
@@ -177,14 +161,14 @@ def bristle_law(work, contacts, at, touched, motion, bristles, force):
 @helper
 def relax(work, contacts, at, s):
     """(rate of a bristle where nothing touches, what it loses)."""
-    law = contacts.codes[at + LAW_AT]
+    law = contacts.codes[at + its.LAW_AT]
     d = damping_of(work, contacts, law)
-    rate = scale(-(number(work, contacts, law + TANGENTIAL) / d), s)
+    rate = scale(-(number(work, contacts, law + its.TANGENTIAL) / d), s)
     return rate, d * dot(rate, rate)
 
 
 @helper
 def stored_in(work, contacts, at, s):
     """½·kt·s²."""
-    kt = number(work, contacts, contacts.codes[at + LAW_AT] + TANGENTIAL)
+    kt = number(work, contacts, contacts.codes[at + its.LAW_AT] + its.TANGENTIAL)
     return 0.5 * kt * dot(s, s)

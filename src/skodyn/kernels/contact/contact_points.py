@@ -17,9 +17,9 @@ from skodyn.kernels.contact.contact_law import (
     relax,
     stored_in,
 )
-from skodyn.kernels.workspace import row3
+from skodyn.kernels.rows import row3
 from skodyn.lanes import all_lanes, any_lane, select, splat
-from skodyn.model.contact.contact_layout import BODY_A, BODY_B, BRISTLE, TURNS
+from skodyn.model.contact import contact_layout as its
 from skodyn.spatial.linear3 import add_scaled, dot, scale, subtract
 
 __all__ = ["Met", "meet"]
@@ -46,21 +46,21 @@ def bristles_at(work, contacts, at, bristles):
     """(s, ζ) of a point; zero where it has none."""
     zero = splat(work, 0.0)
     none = (zero, zero, zero)
-    first = contacts.codes[at + BRISTLE]
+    first = contacts.codes[at + its.BRISTLE]
     if first < 0:
         return none, none
     s = row3(work, bristles, first)
-    return s, row3(work, bristles, first + 3) if contacts.codes[at + TURNS] > 0 else none
+    return s, row3(work, bristles, first + 3) if contacts.codes[at + its.TURNS] > 0 else none
 
 
 @helper
 def at_rest(work, contacts, at, pair):
     """(rates of both bristles, loss) where nothing touches."""
     s, zeta = pair
-    if contacts.codes[at + BRISTLE] < 0:
+    if contacts.codes[at + its.BRISTLE] < 0:
         return s, zeta, splat(work, 0.0)
     rate, lost = relax(work, contacts, at, s)
-    if contacts.codes[at + TURNS] > 0:
+    if contacts.codes[at + its.TURNS] > 0:
         turn_rate, more = relax(work, contacts, at, zeta)
         return rate, turn_rate, lost + more
     return rate, zeta, lost
@@ -77,7 +77,7 @@ def meet(work, model, contacts, at, bristles):
     if not all_lanes(closed):  # else no lane takes it
         rate, turn_rate, loss = at_rest(work, contacts, at, pair)
     none = (zero, zero, zero)
-    a, b = contacts.codes[at + BODY_A], contacts.codes[at + BODY_B]
+    a, b = contacts.codes[at + its.BODY_A], contacts.codes[at + its.BODY_B]
     x = touched.point
     v = velocity_at(work, model, a, x)
     if b >= 0:
@@ -91,7 +91,7 @@ def meet(work, model, contacts, at, bristles):
     pushed = normal_law(work, contacts, at, touched.gap, speed)
     force, moment = scale(pushed.force, touched.normal), none
     power, lost = pushed.force * speed, pushed.loss
-    if contacts.codes[at + BRISTLE] >= 0:
+    if contacts.codes[at + its.BRISTLE] >= 0:
         omega = spin_of(work, a)
         if b >= 0:
             omega = subtract(omega, spin_of(work, b))
@@ -101,7 +101,7 @@ def meet(work, model, contacts, at, bristles):
         lost = lost + held.loss
         power = power + dot(held.force, v)
         share = select(closed, held.share, share)
-        if contacts.codes[at + TURNS] > 0:
+        if contacts.codes[at + its.TURNS] > 0:
             moment = choose3(closed, held.moment, none)
             turn_rate = choose3(closed, held.turn_rate, turn_rate)
             power = power + dot(held.moment, omega)
@@ -127,9 +127,9 @@ def stored_at(work, contacts, at, met, bristles):
     pushed = normal_law(work, contacts, at, met.touched.gap, met.speed)
     elastic = elastic_energy(work, contacts, at, met.touched.gap, pushed.elastic)
     energy = select(met.closed, elastic, zero)
-    if contacts.codes[at + BRISTLE] >= 0:
+    if contacts.codes[at + its.BRISTLE] >= 0:
         s, zeta = bristles_at(work, contacts, at, bristles)
         energy = energy + stored_in(work, contacts, at, s)
-        if contacts.codes[at + TURNS] > 0:
+        if contacts.codes[at + its.TURNS] > 0:
             energy = energy + stored_in(work, contacts, at, zeta)
     return energy

@@ -7,24 +7,18 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from skodyn.jit import COUNT, FLOATS, INTS, RESULT, Group, helper, kernel
+from skodyn.jit import COUNT, FLOATS, INTS, RESULT, Group, Record, helper, kernel
 from skodyn.kernels.contact.contact_law import across
 from skodyn.kernels.contact.contact_points import meet, stored_at
 from skodyn.kernels.entries import named_like
 from skodyn.kernels.forward_kinematics import scatter_positions, scatter_velocities
 from skodyn.kernels.kinematics import scatter_rates
-from skodyn.kernels.records import Record
+from skodyn.kernels.packed_model import PackedModel
+from skodyn.kernels.rows import store_row3
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import PackedModel, store_row3
 from skodyn.lanes import LANES, WIDTH_1, WIDTH_N, Rows, Work, pointer, sqrt, store_rows
-from skodyn.model.contact.contact_layout import (
-    BRISTLES,
-    CONTACT_HEADER,
-    CONTACT_RECORD,
-    POINTS,
-    SIGN,
-    PackedContacts,
-)
+from skodyn.model.contact import contact_layout as its
+from skodyn.model.contact.contact_layout import PackedContacts
 from skodyn.model.layout import NQ, NV
 from skodyn.spatial.linear3 import dot, scale
 
@@ -44,8 +38,6 @@ POINT = Record(
     LOSS=(1, "power that is lost"),
     RATES=(6, "of the bristles, of shift and of turning"),
 )
-GAP, SPEED, NORMAL, PLACE, FORCE, MOMENT, SLIP, SHARE, STORED, LOSS, RATES = POINT.offsets
-ROW = POINT.size
 
 
 class States(NamedTuple):
@@ -59,20 +51,20 @@ class States(NamedTuple):
 @helper
 def write_point(work, contacts, at, met, stored, out, i):
     """The row of one point."""
-    sign = float(contacts.codes[at + SIGN])
-    store_rows(work, out, i + GAP, met.touched.gap)
-    store_rows(work, out, i + SPEED, met.speed)
-    store_row3(work, out, i + NORMAL, scale(sign, met.touched.normal))
-    store_row3(work, out, i + PLACE, met.touched.point)
-    store_row3(work, out, i + FORCE, scale(sign, met.force))
-    store_row3(work, out, i + MOMENT, scale(sign, met.moment))
+    sign = float(contacts.codes[at + its.SIGN])
+    store_rows(work, out, i + POINT.GAP, met.touched.gap)
+    store_rows(work, out, i + POINT.SPEED, met.speed)
+    store_row3(work, out, i + POINT.NORMAL, scale(sign, met.touched.normal))
+    store_row3(work, out, i + POINT.PLACE, met.touched.point)
+    store_row3(work, out, i + POINT.FORCE, scale(sign, met.force))
+    store_row3(work, out, i + POINT.MOMENT, scale(sign, met.moment))
     slip = across(met.touched.normal, met.velocity)
-    store_rows(work, out, i + SLIP, sqrt(dot(slip, slip)))
-    store_rows(work, out, i + SHARE, met.share)
-    store_rows(work, out, i + STORED, stored)
-    store_rows(work, out, i + LOSS, met.loss)
-    store_row3(work, out, i + RATES, met.rate)
-    store_row3(work, out, i + RATES + 3, met.turn_rate)
+    store_rows(work, out, i + POINT.SLIP, sqrt(dot(slip, slip)))
+    store_rows(work, out, i + POINT.SHARE, met.share)
+    store_rows(work, out, i + POINT.STORED, stored)
+    store_rows(work, out, i + POINT.LOSS, met.loss)
+    store_row3(work, out, i + POINT.RATES, met.rate)
+    store_row3(work, out, i + POINT.RATES + 3, met.turn_rate)
 
 
 @helper
@@ -82,11 +74,11 @@ def sweep(work, model, contacts, given, out):
     status = scatter_rates(work, model, q, v)
     scatter_positions(work, model)
     scatter_velocities(work, model, v)
-    for p in range(contacts.codes[POINTS]):
-        at = CONTACT_HEADER + CONTACT_RECORD * p
+    for p in range(contacts.codes[its.POINTS]):
+        at = its.CONTACT_HEADER + its.CONTACT_RECORD * p
         met = meet(work, model, contacts, at, bristles)
         stored = stored_at(work, contacts, at, met, bristles)
-        write_point(work, contacts, at, met, stored, out, p * ROW)
+        write_point(work, contacts, at, met, stored, out, p * POINT.size)
     return status
 
 
@@ -106,8 +98,8 @@ def _entry(name: str, width: Any, at_once: int) -> Any:
         model = PackedModel(pointer(arrays.tree), pointer(arrays.parameters))
         contacts = PackedContacts(pointer(tables.codes), pointer(tables.numbers))
         work = Work(width, pointer(lanes))
-        nq, nv, ns = model.tree[NQ], model.tree[NV], contacts.codes[BRISTLES]
-        size = ROW * contacts.codes[POINTS]
+        nq, nv, ns = model.tree[NQ], model.tree[NV], contacts.codes[its.BRISTLES]
+        size = POINT.size * contacts.codes[its.POINTS]
         for row in range(start, stop, at_once):
             first = min(row, stop - at_once)
             states = (

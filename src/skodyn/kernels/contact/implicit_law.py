@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from skodyn.jit import helper
+from skodyn.jit import Record, helper
 from skodyn.kernels.contact.contact_geometry import (
     choose3,
     number,
@@ -37,35 +37,14 @@ from skodyn.kernels.contact.contact_law import (
 )
 from skodyn.kernels.contact.contact_points import bristles_at
 from skodyn.kernels.joint_motion import zero3
-from skodyn.kernels.records import Record
-from skodyn.kernels.workspace import load3, load6, store3, store6
+from skodyn.kernels.tuples import load3, load6, store3, store6
 from skodyn.lanes import any_lane, fma, load, select, splat, sqrt, store
-from skodyn.model.contact.contact_layout import (
-    BODY_A,
-    BODY_B,
-    BRISTLE,
-    DISSIPATION,
-    FRICTION,
-    HERTZ,
-    LAW_AT,
-    ROLLING,
-    STIFFNESS,
-    TANGENTIAL,
-    TORSIONAL,
-    TURNS,
-)
+from skodyn.model.contact import contact_layout as its
 from skodyn.spatial.linear3 import add, add_cross, add_scaled, dot, scale, subtract
 
-__all__ = [
-    "IMPLICIT_POINT",
-    "Response",
-    "give_limit",
-    "prepare_point",
-    "respond",
-    "turning_lengths",
-]
+__all__ = ["POINT", "Response", "give_limit", "prepare_point", "respond", "turning_lengths"]
 
-IMPLICIT_POINT = Record(
+POINT = Record(
     "contact point of an implicit step",
     NORMAL=(3, "from b to a"),
     ARMS=(6, "from the origins of a and b to the point"),
@@ -85,10 +64,6 @@ IMPLICIT_POINT = Record(
     LOAD=(6, "between two bodies: an impulse to answer"),
     RESPONSE=(6, "and the answer"),
 )
-(
-    NORMAL, ARMS, DEPTH, START, MOTION, NEXT, BENT, HELD, LIMIT, IMPULSE, EXPECTED, ALONG, ACROSS,
-    SLIPS, WAY, LOAD, RESPONSE,
-) = IMPLICIT_POINT.offsets  # fmt: skip
 
 
 class Response(NamedTuple):
@@ -107,11 +82,11 @@ class Response(NamedTuple):
 @helper
 def turning_lengths(work, contacts, at):
     """(of torsion, of rolling), over the coefficient of friction."""
-    law = contacts.codes[at + LAW_AT]
-    friction = number(work, contacts, law + FRICTION)
+    law = contacts.codes[at + its.LAW_AT]
+    friction = number(work, contacts, law + its.FRICTION)
     return (
-        number(work, contacts, law + TORSIONAL) / friction,
-        number(work, contacts, law + ROLLING) / friction,
+        number(work, contacts, law + its.TORSIONAL) / friction,
+        number(work, contacts, law + its.ROLLING) / friction,
     )
 
 
@@ -130,39 +105,39 @@ def turned_along(work, s, turn, h):
 def keep_bristles(work, contacts, at, slot, touched, bristles, h):
     """BENT and HELD."""
     s, zeta = bristles_at(work, contacts, at, bristles)
-    law, n = contacts.codes[at + LAW_AT], touched.normal
+    law, n = contacts.codes[at + its.LAW_AT], touched.normal
     s = turned_along(work, s, touched.turn, h)
-    kt = number(work, contacts, law + TANGENTIAL)
+    kt = number(work, contacts, law + its.TANGENTIAL)
     share = kt / fma(kt, h, damping_of(work, contacts, law))
-    store3(work, slot + BENT + 3, s)
-    store3(work, slot + HELD + 3, scale(share, across(n, s)))
-    if contacts.codes[at + TURNS] > 0:
+    store3(work, slot + POINT.BENT + 3, s)
+    store3(work, slot + POINT.HELD + 3, scale(share, across(n, s)))
+    if contacts.codes[at + its.TURNS] > 0:
         zeta = turned_along(work, zeta, touched.turn, h)
         torsion, rolling = turning_lengths(work, contacts, at)
         one, zero = splat(work, 1.0), splat(work, 0.0)
         acts = twisted(
             work, n, zeta, select(torsion > 0.0, one, zero), select(rolling > 0.0, one, zero)
         )
-        store3(work, slot + BENT, zeta)
-        store3(work, slot + HELD, scale(share, acts))
+        store3(work, slot + POINT.BENT, zeta)
+        store3(work, slot + POINT.HELD, scale(share, acts))
 
 
 @helper
 def prepare_point(work, model, contacts, at, slot, bristles, h):
     """All that stays in a step; poses and velocities of its start are in the workspace."""
     touched = touch(work, model, contacts, at)
-    a, b = contacts.codes[at + BODY_A], contacts.codes[at + BODY_B]
+    a, b = contacts.codes[at + its.BODY_A], contacts.codes[at + its.BODY_B]
     x, n = touched.point, touched.normal
     v = subtract(velocity_at(work, model, a, x), velocity_at(work, model, b, x))
     omega = subtract(spin_of(work, a), spin_of(work, b))
-    store3(work, slot + NORMAL, n)
-    store3(work, slot + ARMS, subtract(x, origin_of(work, model, a)))
-    store3(work, slot + ARMS + 3, subtract(x, origin_of(work, model, b)))
-    store(work, slot + DEPTH, -touched.gap)
-    store6(work, slot + START, (omega, v))
-    store6(work, slot + MOTION, (omega, v))
-    store(work, slot + LIMIT, splat(work, 0.0))
-    if contacts.codes[at + BRISTLE] >= 0:
+    store3(work, slot + POINT.NORMAL, n)
+    store3(work, slot + POINT.ARMS, subtract(x, origin_of(work, model, a)))
+    store3(work, slot + POINT.ARMS + 3, subtract(x, origin_of(work, model, b)))
+    store(work, slot + POINT.DEPTH, -touched.gap)
+    store6(work, slot + POINT.START, (omega, v))
+    store6(work, slot + POINT.MOTION, (omega, v))
+    store(work, slot + POINT.LIMIT, splat(work, 0.0))
+    if contacts.codes[at + its.BRISTLE] >= 0:
         keep_bristles(work, contacts, at, slot, touched, bristles, h)
         pushed = normal_law(work, contacts, at, touched.gap, dot(n, v)).force
         force = select(touched.gap < 0.0, pushed, splat(work, 0.0))
@@ -172,24 +147,24 @@ def prepare_point(work, model, contacts, at, slot, bristles, h):
 @helper
 def give_limit(work, contacts, at, slot, force, where):
     """F of a normal force, in the lanes where it is to be renewed; did it change?"""
-    law = contacts.codes[at + LAW_AT]
-    slip = across(load3(work, slot + NORMAL), load3(work, slot + MOTION + 3))
+    law = contacts.codes[at + its.LAW_AT]
+    slip = across(load3(work, slot + POINT.NORMAL), load3(work, slot + POINT.MOTION + 3))
     limit = friction_limit(work, contacts, law, slip, force)
-    store(work, slot + LIMIT, select(where, limit, load(work, slot + LIMIT)))
+    store(work, slot + POINT.LIMIT, select(where, limit, load(work, slot + POINT.LIMIT)))
 
 
 @helper
 def normal_response(work, contacts, at, depth, h, speed):
     """(γn, Gn) of a speed along the normal."""
-    law = contacts.codes[at + LAW_AT]
+    law = contacts.codes[at + its.LAW_AT]
     zero, one = splat(work, 0.0), splat(work, 1.0)
     x = fma(-h, speed, depth)
-    c = number(work, contacts, law + DISSIPATION)
+    c = number(work, contacts, law + its.DISSIPATION)
     brake = fma(-c, speed, one)
     pushes = (x > 0.0) & (brake > 0.0)
-    grade = number(work, contacts, law + STIFFNESS)
+    grade = number(work, contacts, law + its.STIFFNESS)
     elastic = grade * x
-    if contacts.codes[at + HERTZ] > 0:
+    if contacts.codes[at + its.HERTZ] > 0:
         root = sqrt(select(x > 0.0, x, zero))
         elastic, grade = elastic * root, 1.5 * (grade * root)
     gamma = h * elastic * brake
@@ -201,20 +176,20 @@ def normal_response(work, contacts, at, depth, h, speed):
 def respond(work, contacts, at, slot, h, motion):
     """The response to a motion [ω; v] of a relative to b."""
     zero, one, none = splat(work, 0.0), splat(work, 1.0), zero3(work)
-    n, limit = load3(work, slot + NORMAL), load(work, slot + LIMIT)
+    n, limit = load3(work, slot + POINT.NORMAL), load(work, slot + POINT.LIMIT)
     along, stiff = normal_response(
-        work, contacts, at, load(work, slot + DEPTH), h, dot(n, motion[1])
+        work, contacts, at, load(work, slot + POINT.DEPTH), h, dot(n, motion[1])
     )
     rubs = limit > 0.0
-    if contacts.codes[at + BRISTLE] < 0 or not any_lane(rubs):
+    if contacts.codes[at + its.BRISTLE] < 0 or not any_lane(rubs):
         return Response(along, none, none, stiff, zero, zero, none, none)
-    law = contacts.codes[at + LAW_AT]
-    a = fma(number(work, contacts, law + TANGENTIAL), h, damping_of(work, contacts, law))
-    w, turn = add(across(n, motion[1]), load3(work, slot + HELD + 3)), none
+    law = contacts.codes[at + its.LAW_AT]
+    a = fma(number(work, contacts, law + its.TANGENTIAL), h, damping_of(work, contacts, law))
+    w, turn = add(across(n, motion[1]), load3(work, slot + POINT.HELD + 3)), none
     square = dot(w, w)
-    if contacts.codes[at + TURNS] > 0:
+    if contacts.codes[at + its.TURNS] > 0:
         torsion, rolling = turning_lengths(work, contacts, at)
-        turn = add(twisted(work, n, motion[0], torsion, rolling), load3(work, slot + HELD))
+        turn = add(twisted(work, n, motion[0], torsion, rolling), load3(work, slot + POINT.HELD))
         square = square + dot(turn, turn)
     size = sqrt(square)
     slips = a * size > limit
@@ -223,7 +198,7 @@ def respond(work, contacts, at, slot, h, motion):
     way = choose3(rubs, scale(over, w), none)
     force = choose3(rubs, scale(-reach, w), none)
     gives, reach = select(slips & rubs, one, zero), select(rubs, reach, zero)
-    if contacts.codes[at + TURNS] > 0:
+    if contacts.codes[at + its.TURNS] > 0:
         twist = choose3(rubs, scale(-reach, turn), none)
         way_turn = choose3(rubs, scale(over, turn), none)
         return Response(along, force, twist, stiff, reach, gives, way, way_turn)
@@ -233,9 +208,9 @@ def respond(work, contacts, at, slot, h, motion):
 @helper
 def impulse_of(work, contacts, at, slot, answer):
     """[moment; force] on a."""
-    n = load3(work, slot + NORMAL)
+    n = load3(work, slot + POINT.NORMAL)
     force = add_scaled(answer.force, answer.along, n)
-    if contacts.codes[at + TURNS] > 0:
+    if contacts.codes[at + its.TURNS] > 0:
         torsion, rolling = turning_lengths(work, contacts, at)
         return twisted(work, n, answer.twist, torsion, rolling), force
     return answer.twist, force
@@ -244,18 +219,18 @@ def impulse_of(work, contacts, at, slot, answer):
 @helper
 def keep_response(work, contacts, at, slot, h):
     """IMPULSE and its slopes where the iteration is."""
-    answer = respond(work, contacts, at, slot, h, load6(work, slot + MOTION))
-    store6(work, slot + IMPULSE, impulse_of(work, contacts, at, slot, answer))
-    store(work, slot + ALONG, answer.stiff_along)
-    store(work, slot + ACROSS, answer.stiff_across)
-    store(work, slot + SLIPS, answer.slips)
-    store6(work, slot + WAY, (answer.way_turn, answer.way))
+    answer = respond(work, contacts, at, slot, h, load6(work, slot + POINT.MOTION))
+    store6(work, slot + POINT.IMPULSE, impulse_of(work, contacts, at, slot, answer))
+    store(work, slot + POINT.ALONG, answer.stiff_along)
+    store(work, slot + POINT.ACROSS, answer.stiff_across)
+    store(work, slot + POINT.SLIPS, answer.slips)
+    store6(work, slot + POINT.WAY, (answer.way_turn, answer.way))
 
 
 @helper
 def is_stiff(work, slot):
     """Mask: does the point resist at all?"""
-    return load(work, slot + ALONG) + load(work, slot + ACROSS) > 0.0
+    return load(work, slot + POINT.ALONG) + load(work, slot + POINT.ACROSS) > 0.0
 
 
 @helper
@@ -273,16 +248,16 @@ def _added(a, b):
 @helper
 def stiffness_of(work, contacts, at, slot):
     """G as (A, B, C) of [ω; v], about the point."""
-    n = load3(work, slot + NORMAL)
-    along, side = load(work, slot + ALONG), load(work, slot + ACROSS)
-    cut = -(side * load(work, slot + SLIPS))
+    n = load3(work, slot + POINT.NORMAL)
+    along, side = load(work, slot + POINT.ALONG), load(work, slot + POINT.ACROSS)
+    cut = -(side * load(work, slot + POINT.SLIPS))
     zero = splat(work, 0.0)
-    way = load3(work, slot + WAY + 3)
+    way = load3(work, slot + POINT.WAY + 3)
     c = _added(_outer(along - side, n), _outer(cut, way))
     c = (c[0] + side, c[1], c[2], c[3] + side, c[4], c[5] + side)
-    if contacts.codes[at + TURNS] > 0:
+    if contacts.codes[at + its.TURNS] > 0:
         torsion, rolling = turning_lengths(work, contacts, at)
-        turn = twisted(work, n, load3(work, slot + WAY), torsion, rolling)
+        turn = twisted(work, n, load3(work, slot + POINT.WAY), torsion, rolling)
         roll = side * rolling * rolling
         a = _added(_outer(side * torsion * torsion - roll, n), _outer(cut, turn))
         a = (a[0] + roll, a[1], a[2], a[3] + roll, a[4], a[5] + roll)

@@ -10,23 +10,11 @@ is forward dynamics on the tree of groups with other inertias, h·x_p in place o
 place of forces. Long loops (loop_range.py) yield as trees, and their rows hold afterwards.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine
-from skodyn.kernels.aba_passes import (
-    add_scaled_spatial,
-    backsubstitute_dof,
-    pass_force_inward,
-    passed_force,
-)
+from skodyn.kernels.aba_passes import backsubstitute_dof, pass_force_inward, passed_force
 from skodyn.kernels.articulated_inertia import gathered_inertia, joint_trouble, pass_inertia_inward
 from skodyn.kernels.contact.implicit_sweep import (
-    GIVEN,
-    NEXT_SPEED,
-    PUSH,
-    SLOPE,
-    SPEED,
-    START_SPEED,
+    STEP,
     bear_point,
     dof_place,
     move_point,
@@ -45,9 +33,7 @@ from skodyn.kernels.loops.embedded_group import (
 from skodyn.kernels.loops.group_mass import apply_mass
 from skodyn.kernels.loops.loop_groups import factor_groups
 from skodyn.kernels.loops.loop_range import close_range_group, in_range_space, open_range_group
-from skodyn.kernels.loops.loop_table import dof_place as place_in_v
 from skodyn.kernels.loops.loop_table import (
-    dof_scale,
     first_group_on,
     group_at,
     group_count,
@@ -55,42 +41,22 @@ from skodyn.kernels.loops.loop_table import (
     groups_on,
     loop_lane,
     loop_places,
-    member_body,
     stage_at,
 )
+from skodyn.kernels.loops.loop_variables import dof_place as place_in_v
+from skodyn.kernels.loops.loop_variables import dof_scale, member_body
+from skodyn.kernels.packed_model import body_count, entry
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    CORIOLIS,
-    MOTION,
-    ROTATION,
-    body_count,
-    body_slot,
-    entry,
-    load3,
-    load6,
-    load_matrix,
-    store6,
-)
-from skodyn.lanes import absolute, all_lanes, fma, load, load_rows, store, store_rows
+from skodyn.kernels.tuples import all_finite, load3, load6, load_matrix, store6
+from skodyn.kernels.workspace import BODY, body_slot
+from skodyn.lanes import fma, load, load_rows, store, store_rows
 from skodyn.model.layout import N_DOF, PARENT, V_START
-from skodyn.model.loops.loop_layout import (
-    DOFS,
-    MOBILITY,
-    PRODUCT_LANE,
-    SIDE_LANE,
-    STAGE_ROWS,
-    VALUE_LANE,
-    X_LANE,
-)
+from skodyn.model.loops import loop_layout as its
 from skodyn.spatial.articulated import add_applied_articulated
 from skodyn.spatial.linear3 import cross, subtract
-from skodyn.spatial.motion import shift_motion, subtract_spatial
+from skodyn.spatial.motion import add_scaled_spatial, shift_motion, subtract_spatial
 
 __all__ = ["factor_loops", "open_group_of", "sweep_looped"]
-
-_INFINITY = float("inf")
-
 
 # ---- what stays in a step -----------------------------------------------------------------------
 
@@ -106,18 +72,22 @@ def factor_loops(work, model, q, v, what, h):
         if is_free(model, k):
             slot = body_slot(k)
             spin, slide, _, _ = relative_velocity(
-                work, model, k, load_matrix(work, slot + ROTATION), v
+                work, model, k, load_matrix(work, slot + BODY.ROTATION), v
             )
-            a = load6(work, slot + CORIOLIS)
-            store6(work, slot + CORIOLIS, (a[0], subtract(a[1], cross(spin, slide))))
+            a = load6(work, slot + BODY.CORIOLIS)
+            store6(work, slot + BODY.CORIOLIS, (a[0], subtract(a[1], cross(spin, slide))))
     status = factor_groups(work, model, q, v, what, False)
     for g in range(group_count(model)):
         group = group_at(model, g)
         stage = stage_at(model, group, 0)
         if in_range_space(model, group):
-            _shorten(work, loop_lane(model, stage + SIDE_LANE), model.tree[stage + STAGE_ROWS], h)
+            _shorten(
+                work, loop_lane(model, stage + its.SIDE_LANE), model.tree[stage + its.STAGE_ROWS], h
+            )
         else:
-            _shorten(work, loop_lane(model, group + VALUE_LANE), model.tree[group + DOFS], h)
+            _shorten(
+                work, loop_lane(model, group + its.VALUE_LANE), model.tree[group + its.DOFS], h
+            )
     return status
 
 
@@ -135,31 +105,31 @@ def _begin_sweep(work, model, places):
     """h·x_p as motion of members, and the impulses that act on their joints."""
     none = zero3(work), zero3(work)
     for k in range(body_count(model)):
-        store6(work, body_slot(k) + CORIOLIS, none)
+        store6(work, body_slot(k) + BODY.CORIOLIS, none)
     add_particular(work, model)
     for g in range(group_count(model)):
         group = group_at(model, g)
         if in_range_space(model, group):
             continue
-        for i in range(model.tree[group + DOFS]):
+        for i in range(model.tree[group + its.DOFS]):
             dof = place_in_v(model, group, i)
             own = dof_place(places, dof)
-            given = load(work, loop_lane(model, group + VALUE_LANE) + i)
-            way = load(work, own + SPEED) - load(work, own + START_SPEED)
+            given = load(work, loop_lane(model, group + its.VALUE_LANE) + i)
+            way = load(work, own + STEP.SPEED) - load(work, own + STEP.START_SPEED)
             way = fma(-given, dof_scale(work, model, group, i), way)
-            push = load(work, own + GIVEN) + load(work, own + PUSH)
-            store_rows(work, places.impulses, dof, fma(load(work, own + SLOPE), way, push))
+            push = load(work, own + STEP.GIVEN) + load(work, own + STEP.PUSH)
+            store_rows(work, places.impulses, dof, fma(load(work, own + STEP.SLOPE), way, push))
 
 
 @routine
 def _close_resisted_group(work, model, places, group):
     """Let a group yield as a whole, against S besides."""
-    x, product = loop_lane(model, group + X_LANE), loop_lane(model, group + PRODUCT_LANE)
-    m = model.tree[group + MOBILITY]
+    x, product = (loop_lane(model, group + its.X_LANE), loop_lane(model, group + its.PRODUCT_LANE))
+    m = model.tree[group + its.MOBILITY]
     apply_mass(work, model, group)
-    for i in range(model.tree[group + DOFS]):
+    for i in range(model.tree[group + its.DOFS]):
         scale = dof_scale(work, model, group, i)
-        slope = load(work, dof_place(places, place_in_v(model, group, i)) + SLOPE)
+        slope = load(work, dof_place(places, place_in_v(model, group, i)) + STEP.SLOPE)
         for u in range(m):
             at = product + i * m + u
             share = slope * scale * scale * load(work, x + i * m + u)
@@ -189,13 +159,13 @@ def _gather(work, model, places):
         k = n - 1 - back
         answer = _close_groups_on(work, model, hooks, places, k)
         status = status if status != OK else answer
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         p = gathered_inertia(work, model, k, body_inertia(work, model, k, r))
         f = subtract_spatial(passed_force(work, model, k), load6(work, places.loads + 6 * k))
         for i in range(places.touched[k], places.touched[k + 1]):
             p, f = bear_point(work, places, places.touched[n + 1 + i], p, f)
         if moves_with_group(model, hooks, k):
-            f = add_applied_articulated(f, p, load6(work, body_slot(k) + CORIOLIS))
+            f = add_applied_articulated(f, p, load6(work, body_slot(k) + BODY.CORIOLIS))
             carry_rigidly(work, model, k, r, p, f, places.impulses)
         else:
             p, f, sound = project_resisted(work, model, places, k, r, p, f)
@@ -228,26 +198,26 @@ def open_group_of(work, model, k, changes):
 def _scatter(work, model, places):
     """Base to tips: the next v of joints and points, and v − v₀ of bodies into MOTION."""
     n, status, hooks = body_count(model), OK, loop_places(model)
-    store6(work, MOTION, (zero3(work), zero3(work)))
+    store6(work, BODY.MOTION, (zero3(work), zero3(work)))
     for k in range(n):
         answer = open_group_of(work, model, k, places.changes)
         status = status if status != OK else answer
         slot, member = body_slot(k), moves_with_group(model, hooks, k)
-        r = load_matrix(work, slot + ROTATION)
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        change = shift_motion(load3(work, slot + ARM), inner)
+        r = load_matrix(work, slot + BODY.ROTATION)
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+        change = shift_motion(load3(work, slot + BODY.ARM), inner)
         for i in range(entry(model, k, N_DOF)):
             dof = entry(model, k, V_START) + i
             if member:
                 x = load_rows(work, places.changes, dof)
             else:
                 x = backsubstitute_dof(work, model, k, i, change)
-                if status == OK and not all_lanes(absolute(x) < _INFINITY):
+                if status == OK and not all_finite(x):
                     status = failure(NOT_FINITE, k)
             own = dof_place(places, dof)
-            store(work, own + NEXT_SPEED, load(work, own + START_SPEED) + x)
+            store(work, own + STEP.NEXT_SPEED, load(work, own + STEP.START_SPEED) + x)
             change = add_scaled_spatial(change, x, joint_column(work, model, k, i, r))
-        store6(work, slot + MOTION, change)
+        store6(work, slot + BODY.MOTION, change)
         for i in range(places.touched[k], places.touched[k + 1]):
             move_point(work, places, places.touched[n + 1 + i], change)
     return status

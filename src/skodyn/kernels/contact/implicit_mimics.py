@@ -5,8 +5,6 @@ inertia; with the factors that it leaves, mimic joints are made to follow their 
 (coupled_accelerations.py), which minimises the same quadratic among velocities that do.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine
 from skodyn.kernels.aba_passes import backsubstitute_dof
 from skodyn.kernels.contact.implicit_pairs import (
@@ -16,8 +14,8 @@ from skodyn.kernels.contact.implicit_pairs import (
 )
 from skodyn.kernels.contact.implicit_sweep import gather_impulses, project_resisted, scatter_changes
 from skodyn.kernels.coupled_accelerations import couple_accelerations, factor_couplings
+from skodyn.kernels.packed_model import entry
 from skodyn.kernels.status import first_trouble
-from skodyn.kernels.workspace import entry
 from skodyn.lanes import load_rows, store_rows
 from skodyn.model.layout import V_START
 

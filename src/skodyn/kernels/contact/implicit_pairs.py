@@ -10,27 +10,12 @@ component of what its friction sees; each takes a gather and a scatter with the 
 sweep. L of friction is √Gt·(1 − ŵŵᵀ), its own square. For some points only, a gripper's.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine, shared_routine
-from skodyn.kernels.aba_passes import add_scaled_spatial, pass_force_inward, passed_force
+from skodyn.kernels.aba_passes import pass_force_inward, passed_force
 from skodyn.kernels.contact.contact_law import across, twisted
-from skodyn.kernels.contact.implicit_law import (
-    ACROSS,
-    ALONG,
-    ARMS,
-    LOAD,
-    NEXT,
-    NORMAL,
-    RESPONSE,
-    SLIPS,
-    START,
-    WAY,
-    is_stiff,
-    turning_lengths,
-)
+from skodyn.kernels.contact.implicit_law import POINT, is_stiff, turning_lengths
 from skodyn.kernels.contact.implicit_sweep import (
-    NEXT_SPEED,
+    STEP,
     change_of_dof,
     dof_place,
     is_pair,
@@ -41,27 +26,15 @@ from skodyn.kernels.contact.implicit_sweep import (
     side_of,
 )
 from skodyn.kernels.joint_motion import joint_column, zero3
-from skodyn.kernels.workspace import (
-    ARM,
-    GAIN,
-    MOTION,
-    PIVOT,
-    RESIDUE,
-    ROTATION,
-    body_count,
-    body_slot,
-    dof_slot,
-    entry,
-    load3,
-    load6,
-    load_matrix,
-    store6,
-)
+from skodyn.kernels.packed_model import body_count, entry
+from skodyn.kernels.tuples import load3, load6, load_matrix, store6
+from skodyn.kernels.workspace import BODY, DOF, body_slot, dof_slot
 from skodyn.lanes import any_lane, fma, load, select, splat, sqrt, store
-from skodyn.model.contact.contact_layout import TURNS
+from skodyn.model.contact import contact_layout as its
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.linear3 import add_scaled, component, negate, scale
 from skodyn.spatial.motion import (
+    add_scaled_spatial,
     add_spatial,
     dot_spatial,
     shift_force,
@@ -84,7 +57,7 @@ __all__ = [
 @helper
 def columns_of(places, p):
     """How many columns of L a point has."""
-    return 7 if places.contacts.codes[point_record(p) + TURNS] > 0 else 4
+    return 7 if places.contacts.codes[point_record(p) + its.TURNS] > 0 else 4
 
 
 @helper
@@ -98,15 +71,15 @@ def unit_of(work, j):
 def column_of(work, places, p, j):
     """Column j of L as [moment; force] on a: the normal, three of shift, three of rotation."""
     slot, at = point_slot(places, p), point_record(p)
-    n, none = load3(work, slot + NORMAL), zero3(work)
+    n, none = load3(work, slot + POINT.NORMAL), zero3(work)
     if j == 0:
-        return none, scale(sqrt(load(work, slot + ALONG)), n)
-    size = sqrt(load(work, slot + ACROSS))
-    way = load6(work, slot + WAY)
+        return none, scale(sqrt(load(work, slot + POINT.ALONG)), n)
+    size = sqrt(load(work, slot + POINT.ACROSS))
+    way = load6(work, slot + POINT.WAY)
     along = component(way[1], j - 1) if j < 4 else component(way[0], j - 4)
-    cut = -(load(work, slot + SLIPS) * along)
+    cut = -(load(work, slot + POINT.SLIPS) * along)
     shift = add_scaled(unit_of(work, j - 1), cut, way[1])
-    if places.contacts.codes[at + TURNS] > 0:
+    if places.contacts.codes[at + its.TURNS] > 0:
         turn = add_scaled(unit_of(work, j - 4), cut, way[0])
         torsion, rolling = turning_lengths(work, places.contacts, at)
         return scale(size, twisted(work, n, turn, torsion, rolling)), scale(size, across(n, shift))
@@ -121,10 +94,10 @@ def less_pair_loads(work, model, places, k, f):
         code = places.touched[n + 1 + i]
         if is_pair(code):
             slot, side = point_slot(places, point_of(code)), side_of(code)
-            push = load6(work, slot + LOAD)
+            push = load6(work, slot + POINT.LOAD)
             if side == 1:
                 push = negate(push[0]), negate(push[1])
-            f = subtract_spatial(f, shift_force(load3(work, slot + ARMS + 3 * side), push))
+            f = subtract_spatial(f, shift_force(load3(work, slot + POINT.ARMS + 3 * side), push))
     return f
 
 
@@ -132,14 +105,14 @@ def less_pair_loads(work, model, places, k, f):
 def project_load(work, model, k, f):
     """f⁺: what is left of a load when joint k has yielded, with the factors of the sweep."""
     n = body_count(model)
-    r = load_matrix(work, body_slot(k) + ROTATION)
+    r = load_matrix(work, body_slot(k) + BODY.ROTATION)
     for last in range(entry(model, k, N_DOF)):
         i = entry(model, k, N_DOF) - 1 - last
         record = dof_slot(n, entry(model, k, V_START) + i)
         epsilon = -dot_spatial(joint_column(work, model, k, i, r), f)
-        store(work, record + RESIDUE, epsilon)
-        ratio = epsilon * load(work, record + PIVOT)
-        f = add_scaled_spatial(f, ratio, load6(work, record + GAIN))
+        store(work, record + DOF.RESIDUE, epsilon)
+        ratio = epsilon * load(work, record + DOF.PIVOT)
+        f = add_scaled_spatial(f, ratio, load6(work, record + DOF.GAIN))
     return f
 
 
@@ -157,15 +130,15 @@ def gather_pair_loads(work, model, places):
 def backsubstitute_point(work, places, code, change, keep):
     """How a point moves with one of its bodies: RESPONSE of pairs; NEXT if it is to be kept."""
     slot, side = point_slot(places, point_of(code)), side_of(code)
-    moved = shift_motion(load3(work, slot + ARMS + 3 * side), change)
+    moved = shift_motion(load3(work, slot + POINT.ARMS + 3 * side), change)
     if side == 1:
         moved = negate(moved[0]), negate(moved[1])
     if keep:
-        store6(work, slot + NEXT, add_spatial(load6(work, slot + NEXT), moved))
+        store6(work, slot + POINT.NEXT, add_spatial(load6(work, slot + POINT.NEXT), moved))
     elif is_pair(code):
         if is_second(code):
-            moved = add_spatial(load6(work, slot + RESPONSE), moved)
-        store6(work, slot + RESPONSE, moved)
+            moved = add_spatial(load6(work, slot + POINT.RESPONSE), moved)
+        store6(work, slot + POINT.RESPONSE, moved)
 
 
 @helper
@@ -181,20 +154,20 @@ def scatter_pair_changes(enter, answers, work, model, places, keep):
     parent's change.
     """
     n, zero = body_count(model), zero3(work)
-    store6(work, MOTION, (zero, zero))
+    store6(work, BODY.MOTION, (zero, zero))
     for k in range(n):
         enter(work, model, places, k)
         slot = body_slot(k)
-        r = load_matrix(work, slot + ROTATION)
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        change = shift_motion(load3(work, slot + ARM), inner)
+        r = load_matrix(work, slot + BODY.ROTATION)
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+        change = shift_motion(load3(work, slot + BODY.ARM), inner)
         for i in range(entry(model, k, N_DOF)):
             x = answers(work, model, places, k, i, change)
             if keep:
-                own = dof_place(places, entry(model, k, V_START) + i) + NEXT_SPEED
+                own = dof_place(places, entry(model, k, V_START) + i) + STEP.NEXT_SPEED
                 store(work, own, load(work, own) + x)
             change = add_scaled_spatial(change, x, joint_column(work, model, k, i, r))
-        store6(work, slot + MOTION, change)
+        store6(work, slot + BODY.MOTION, change)
         for i in range(places.touched[k], places.touched[k + 1]):
             backsubstitute_point(work, places, places.touched[n + 1 + i], change, keep)
 
@@ -210,7 +183,7 @@ def backsubstitute_in_tree(work, model, places, keep):
 def clear_loads(work, places):
     zero = zero3(work)
     for i in range(places.n_pairs):
-        store6(work, point_slot(places, places.pairs[i]) + LOAD, (zero, zero))
+        store6(work, point_slot(places, places.pairs[i]) + POINT.LOAD, (zero, zero))
 
 
 @helper
@@ -219,7 +192,7 @@ def write_column(work, places, matrix, size, column):
     row = 0
     for i in range(places.n_pairs):
         p = places.pairs[i]
-        moved = load6(work, point_slot(places, p) + RESPONSE)
+        moved = load6(work, point_slot(places, p) + POINT.RESPONSE)
         for j in range(columns_of(places, p)):
             value = dot_spatial(column_of(work, places, p, j), moved)
             own = splat(work, 1.0) if row == column else splat(work, 0.0)
@@ -241,10 +214,7 @@ def solve_positive(work, matrix, size, x):
         for i in range(j, size):
             total = load(work, matrix + i * size + j)
             for k in range(j):
-                left, right = (
-                    load(work, matrix + i * size + k),
-                    load(work, matrix + j * size + k),
-                )
+                left, right = (load(work, matrix + i * size + k), load(work, matrix + j * size + k))
                 total = fma(-left, right, total)
             if i == j:
                 store(work, matrix + j * size + j, sqrt(total))
@@ -272,13 +242,13 @@ def fill_system(answer, work, model, places, matrix, size, x):
     for i in range(places.n_pairs):
         p = places.pairs[i]
         slot = point_slot(places, p)
-        way = subtract_spatial(load6(work, slot + NEXT), load6(work, slot + START))
+        way = subtract_spatial(load6(work, slot + POINT.NEXT), load6(work, slot + POINT.START))
         for j in range(columns_of(places, p)):
             own = column_of(work, places, p, j)
             store(work, x + column, dot_spatial(own, way))
             if any_lane(is_stiff(work, slot)):
                 clear_loads(work, places)
-                store6(work, slot + LOAD, own)
+                store6(work, slot + POINT.LOAD, own)
                 answer(work, model, places, False)
                 write_column(work, places, matrix, size, column)
             else:
@@ -312,5 +282,5 @@ def correct_for_pairs(answer, work, model, places):
                 push, -load(work, x + column), column_of(work, places, p, j)
             )  # fmt: skip
             column += 1
-        store6(work, point_slot(places, p) + LOAD, push)
+        store6(work, point_slot(places, p) + POINT.LOAD, push)
     answer(work, model, places, True)

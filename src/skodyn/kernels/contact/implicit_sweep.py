@@ -14,13 +14,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from skodyn.jit import helper, shared_routine
-from skodyn.kernels.aba_passes import (
-    add_scaled_spatial,
-    backsubstitute_dof,
-    pass_force_inward,
-    passed_force,
-)
+from skodyn.jit import Record, helper, shared_routine
+from skodyn.kernels.aba_passes import backsubstitute_dof, pass_force_inward, passed_force
 from skodyn.kernels.articulated_inertia import (
     SINGULAR_PIVOT,
     gathered_inertia,
@@ -29,42 +24,17 @@ from skodyn.kernels.articulated_inertia import (
     project_column,
 )
 from skodyn.kernels.contact.contact_geometry import choose3
-from skodyn.kernels.contact.implicit_law import (
-    ARMS,
-    IMPLICIT_POINT,
-    IMPULSE,
-    START,
-    is_stiff,
-    stiffness_of,
-)
-from skodyn.kernels.contact.implicit_law import MOTION as POINT_MOTION
-from skodyn.kernels.contact.implicit_law import NEXT as POINT_NEXT
+from skodyn.kernels.contact.implicit_law import POINT, is_stiff, stiffness_of
 from skodyn.kernels.forward_dynamics import add_outer_force
 from skodyn.kernels.joint_kinds import is_free
 from skodyn.kernels.joint_motion import joint_column, relative_velocity, zero3
 from skodyn.kernels.kinematics import body_inertia, ground_acceleration
-from skodyn.kernels.records import Record
+from skodyn.kernels.packed_model import armature, body_count, entry
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    CORIOLIS,
-    GAIN,
-    MOTION,
-    PIVOT,
-    RESIDUE,
-    ROTATION,
-    armature,
-    body_count,
-    body_slot,
-    dof_slot,
-    entry,
-    load3,
-    load6,
-    load_matrix,
-    store6,
-)
-from skodyn.lanes import absolute, all_lanes, any_lane, fma, load, select, splat, store
-from skodyn.model.contact.contact_layout import CONTACT_HEADER, CONTACT_RECORD
+from skodyn.kernels.tuples import all_finite, load3, load6, load_matrix, store6
+from skodyn.kernels.workspace import BODY, DOF, body_slot, dof_slot
+from skodyn.lanes import all_lanes, any_lane, fma, load, select, splat, store
+from skodyn.model.contact import contact_layout as its
 from skodyn.model.contact.implicit_layout import PAIR, SECOND_SIDE, TOUCH_CODES
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.articulated import (
@@ -76,6 +46,7 @@ from skodyn.spatial.articulated import (
 from skodyn.spatial.inertia import apply_inertia
 from skodyn.spatial.linear3 import cross, negate, subtract
 from skodyn.spatial.motion import (
+    add_scaled_spatial,
     add_spatial,
     dot_spatial,
     shift_force,
@@ -83,9 +54,7 @@ from skodyn.spatial.motion import (
     subtract_spatial,
 )
 
-_INFINITY = float("inf")
-
-IMPLICIT_DOF = Record(
+STEP = Record(
     "degree of freedom of an implicit step",
     COORDINATE=(1, "q at the start, of joints that have one for each"),
     START_SPEED=(1, "v at the start"),
@@ -96,10 +65,6 @@ IMPLICIT_DOF = Record(
     SLOPE=(1, "S, by which it falls with v"),
     EXPECTED_PUSH=(1, "what Newton's step expects of it"),
 )
-(
-    COORDINATE, START_SPEED, SPEED, NEXT_SPEED, GIVEN, PUSH, SLOPE, EXPECTED_PUSH,
-) = IMPLICIT_DOF.offsets  # fmt: skip
-DOF_LANES, POINT_LANES = IMPLICIT_DOF.size, IMPLICIT_POINT.size
 
 
 class Places(NamedTuple):
@@ -122,19 +87,19 @@ class Places(NamedTuple):
 @helper
 def point_record(p):
     """Where the integers of contact point p are."""
-    return CONTACT_HEADER + CONTACT_RECORD * p
+    return its.CONTACT_HEADER + its.CONTACT_RECORD * p
 
 
 @helper
 def point_slot(places, p):
     """Record of contact point p."""
-    return places.points + POINT_LANES * p
+    return places.points + POINT.size * p
 
 
 @helper
 def dof_place(places, dof):
     """Record of a degree of freedom."""
-    return places.dofs + DOF_LANES * dof
+    return places.dofs + STEP.size * dof
 
 
 @helper
@@ -145,17 +110,17 @@ def bear_loads(work, model, places, v, f_ext, h):
     term for axes that turn.
     """
     h = h * splat(work, 1.0)
-    store6(work, MOTION, ground_acceleration(work, model))
+    store6(work, BODY.MOTION, ground_acceleration(work, model))
     for k in range(body_count(model)):
         slot = body_slot(k)
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        alpha = shift_motion(load3(work, slot + ARM), inner)
-        alpha = add_spatial(alpha, load6(work, slot + CORIOLIS))
-        r = load_matrix(work, slot + ROTATION)
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+        alpha = shift_motion(load3(work, slot + BODY.ARM), inner)
+        alpha = add_spatial(alpha, load6(work, slot + BODY.CORIOLIS))
+        r = load_matrix(work, slot + BODY.ROTATION)
         if is_free(model, k):
             spin, slide, _, _ = relative_velocity(work, model, k, r, v)
             alpha = alpha[0], subtract(alpha[1], cross(spin, slide))
-        store6(work, slot + MOTION, alpha)
+        store6(work, slot + BODY.MOTION, alpha)
         inertia = body_inertia(work, model, k, r)
         f = add_outer_force(work, k, apply_inertia(inertia, alpha), inertia, f_ext)
         store6(work, places.loads + 6 * k, add_scaled_spatial(_nothing(work), -h, f))
@@ -224,11 +189,11 @@ def bear_point(work, places, code, big_p, f):
     if not any_lane(stiff):
         return big_p, f
     g = stiffness_of(work, places.contacts, at, slot)
-    way = subtract_spatial(load6(work, slot + POINT_MOTION), load6(work, slot + START))
-    pushed = add_spatial(load6(work, slot + IMPULSE), apply_articulated(g, way))
+    way = subtract_spatial(load6(work, slot + POINT.MOTION), load6(work, slot + POINT.START))
+    pushed = add_spatial(load6(work, slot + POINT.IMPULSE), apply_articulated(g, way))
     if side == 1:
         pushed = negate(pushed[0]), negate(pushed[1])
-    arm = load3(work, slot + ARMS + 3 * side)
+    arm = load3(work, slot + POINT.ARMS + 3 * side)
     less = choose6(stiff, subtract_spatial(f, shift_force(arm, pushed)), f)
     if is_pair(code):
         return big_p, less
@@ -248,14 +213,14 @@ def project_resisted(work, model, places, k, r, big_p, z):
         u, d, size = project_column(big_p, h)
         d = d + armature(work, model, dof)
         sound = sound and all_lanes(d > SINGULAR_PIVOT * size)
-        slope = load(work, own + SLOPE)
+        slope = load(work, own + STEP.SLOPE)
         pivot = 1.0 / (d + slope)
-        rhs = load(work, own + GIVEN) + load(work, own + PUSH)
-        rhs = fma(slope, load(work, own + SPEED) - load(work, own + START_SPEED), rhs)
+        rhs = load(work, own + STEP.GIVEN) + load(work, own + STEP.PUSH)
+        rhs = fma(slope, load(work, own + STEP.SPEED) - load(work, own + STEP.START_SPEED), rhs)
         epsilon = rhs - dot_spatial(h, z)
-        store6(work, record + GAIN, u)
-        store(work, record + PIVOT, pivot)
-        store(work, record + RESIDUE, epsilon)
+        store6(work, record + DOF.GAIN, u)
+        store(work, record + DOF.PIVOT, pivot)
+        store(work, record + DOF.RESIDUE, epsilon)
         big_p = subtract_rank_one(big_p, u, pivot)
         z = add_scaled_spatial(z, epsilon * pivot, u)
     return big_p, z, sound
@@ -276,7 +241,7 @@ def gather_impulses(yields, work, model, places):
     n, status = body_count(model), OK
     for back in range(n):
         k = n - 1 - back
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         big_p = gathered_inertia(work, model, k, body_inertia(work, model, k, r))
         f = subtract_spatial(passed_force(work, model, k), load6(work, places.loads + 6 * k))
         for i in range(places.touched[k], places.touched[k + 1]):
@@ -297,21 +262,21 @@ def scatter_changes(answers, work, model, places):
     answers: how a velocity changes, with the parent's change.
     """
     status = OK
-    store6(work, MOTION, _nothing(work))
+    store6(work, BODY.MOTION, _nothing(work))
     n = body_count(model)
     for k in range(n):
         slot = body_slot(k)
-        r = load_matrix(work, slot + ROTATION)
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        change = shift_motion(load3(work, slot + ARM), inner)
+        r = load_matrix(work, slot + BODY.ROTATION)
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+        change = shift_motion(load3(work, slot + BODY.ARM), inner)
         for i in range(entry(model, k, N_DOF)):
             x = answers(work, model, places, k, i, change)
             own = dof_place(places, entry(model, k, V_START) + i)
-            store(work, own + NEXT_SPEED, load(work, own + START_SPEED) + x)
-            if status == OK and not all_lanes(absolute(x) < _INFINITY):
+            store(work, own + STEP.NEXT_SPEED, load(work, own + STEP.START_SPEED) + x)
+            if status == OK and not all_finite(x):
                 status = failure(NOT_FINITE, k)
             change = add_scaled_spatial(change, x, joint_column(work, model, k, i, r))
-        store6(work, slot + MOTION, change)
+        store6(work, slot + BODY.MOTION, change)
         for i in range(places.touched[k], places.touched[k + 1]):
             code = places.touched[n + 1 + i]
             move_point(work, places, code, change)
@@ -322,29 +287,29 @@ def scatter_changes(answers, work, model, places):
 def move_point(work, places, code, change):
     """NEXT of a point; of one between two bodies, what the body adds to it."""
     slot, side = point_slot(places, point_of(code)), side_of(code)
-    moved = shift_motion(load3(work, slot + ARMS + 3 * side), change)
+    moved = shift_motion(load3(work, slot + POINT.ARMS + 3 * side), change)
     if side == 1:
         moved = negate(moved[0]), negate(moved[1])
-    before = load6(work, slot + (POINT_NEXT if is_second(code) else START))
-    store6(work, slot + POINT_NEXT, add_spatial(before, moved))
+    before = load6(work, slot + (POINT.NEXT if is_second(code) else POINT.START))
+    store6(work, slot + POINT.NEXT, add_spatial(before, moved))
 
 
 @helper
 def kinetic_slope(work, model, places):
     """Δ*𝓜Δ of Δ = NEXT_SPEED − SPEED, body by body; the places of a(k) are free by now."""
     total = splat(work, 0.0)
-    store6(work, CORIOLIS, _nothing(work))
+    store6(work, BODY.CORIOLIS, _nothing(work))
     for k in range(body_count(model)):
         slot = body_slot(k)
-        r = load_matrix(work, slot + ROTATION)
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + CORIOLIS)
-        change = shift_motion(load3(work, slot + ARM), inner)
+        r = load_matrix(work, slot + BODY.ROTATION)
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.CORIOLIS)
+        change = shift_motion(load3(work, slot + BODY.ARM), inner)
         for i in range(entry(model, k, N_DOF)):
             dof = entry(model, k, V_START) + i
             own = dof_place(places, dof)
-            x = load(work, own + NEXT_SPEED) - load(work, own + SPEED)
+            x = load(work, own + STEP.NEXT_SPEED) - load(work, own + STEP.SPEED)
             total = fma(armature(work, model, dof) * x, x, total)
             change = add_scaled_spatial(change, x, joint_column(work, model, k, i, r))
-        store6(work, slot + CORIOLIS, change)
+        store6(work, slot + BODY.CORIOLIS, change)
         total = total + dot_spatial(change, apply_inertia(body_inertia(work, model, k, r), change))
     return total

@@ -26,38 +26,11 @@ from skodyn.kernels.flexible.flexible_table import (
     store_columns6,
 )
 from skodyn.kernels.joint_motion import zero3
-from skodyn.kernels.workspace import load6, parameter3
-from skodyn.lanes import (
-    all_lanes,
-    columns_at_once,
-    fma,
-    load,
-    load_columns,
-    load_rows,
-    select,
-    sincos,
-    splat,
-    sqrt,
-    store,
-)
-from skodyn.model.flexible.flexible_layout import (
-    BENT,
-    ETA,
-    ETA_RATE,
-    MODE_PITCH,
-    MODE_Q,
-    MODE_V,
-    MODES,
-    NODE_NUMBERS,
-    NODE_SHAPES,
-    NODE_SLAVES,
-    PITCH,
-    SLAVE_PRODUCT,
-    SLAVES,
-    SLOPE,
-    SLOPE_RATE,
-    SQUARES,
-)
+from skodyn.kernels.packed_model import parameter3
+from skodyn.kernels.tuples import load6
+from skodyn.lanes import all_lanes, fma, load, load_rows, select, sincos, splat, sqrt, store
+from skodyn.lanes.columns import columns_at_once, load_columns
+from skodyn.model.flexible import flexible_layout as its
 from skodyn.spatial.linear3 import add, add_cross, add_scaled, cross, dot, multiply_vector
 
 SMALL_TURN = 2.25
@@ -68,11 +41,11 @@ SMALL_TURN = 2.25
 def bend(work, model, record, q):
     """η, ξ and G."""
     m, b, pitch = shape_counts(model, record)
-    eta, slope = lanes_of(model, record, ETA), lanes_of(model, record, SLOPE)
+    eta, slope = lanes_of(model, record, its.ETA), lanes_of(model, record, its.SLOPE)
     for i in range(m):
-        store(work, eta + i, load_rows(work, q, field(model, record, MODE_Q) + i))
+        store(work, eta + i, load_rows(work, q, field(model, record, its.MODE_Q) + i))
     if b > 0:
-        fill_product(work, model, field(model, record, SQUARES), ZEROS, eta, slope)
+        fill_product(work, model, field(model, record, its.SQUARES), ZEROS, eta, slope)
     for s in range(b):
         total = splat(work, 0.0)
         for i in range(m):
@@ -84,14 +57,14 @@ def bend(work, model, record, q):
 def bend_moving(work, model, record, q, v):
     """The same with η̇, ξ̇ = G·η̇, and what ξ̈ is at η̈ = 0: η̇ᵀAη̇."""
     m, b, pitch = shape_counts(model, record)
-    eta, slope = lanes_of(model, record, ETA), lanes_of(model, record, SLOPE)
-    rate, turning = lanes_of(model, record, ETA_RATE), lanes_of(model, record, SLOPE_RATE)
-    product = lanes_of(model, record, SLAVE_PRODUCT)
+    eta, slope = lanes_of(model, record, its.ETA), lanes_of(model, record, its.SLOPE)
+    rate, turning = (lanes_of(model, record, its.ETA_RATE), lanes_of(model, record, its.SLOPE_RATE))
+    product = lanes_of(model, record, its.SLAVE_PRODUCT)
     for i in range(m):
-        store(work, eta + i, load_rows(work, q, field(model, record, MODE_Q) + i))
-        store(work, rate + i, load_rows(work, v, field(model, record, MODE_V) + i))
+        store(work, eta + i, load_rows(work, q, field(model, record, its.MODE_Q) + i))
+        store(work, rate + i, load_rows(work, v, field(model, record, its.MODE_V) + i))
     if b > 0:
-        squares = field(model, record, SQUARES)
+        squares = field(model, record, its.SQUARES)
         fill_two_products(work, model, squares, ZEROS, (eta, slope), (rate, turning))
     for s in range(b):
         total, moved, square = splat(work, 0.0), splat(work, 0.0), splat(work, 0.0)
@@ -109,9 +82,9 @@ def bend_moving(work, model, record, q, v):
 def shape_counts(model, record):
     """How many masters and slaves, and how far apart components of masters lie."""
     return (
-        field(model, record, MODES),
-        field(model, record, SLAVES),
-        field(model, record, MODE_PITCH),
+        field(model, record, its.MODES),
+        field(model, record, its.SLAVES),
+        field(model, record, its.MODE_PITCH),
     )
 
 
@@ -213,7 +186,7 @@ def zero_like(a):
 @helper
 def node_sum(work, model, record, product, x):
     """(Σ φₑxₑ, Σ ψₑxₑ) of lanes x."""
-    out = lanes_of(model, record, BENT)
+    out = lanes_of(model, record, its.BENT)
     fill_product(work, model, product, ZEROS, x, out)
     return load6(work, out)
 
@@ -221,9 +194,9 @@ def node_sum(work, model, record, product, x):
 @helper
 def node_pose(work, model, record, node):
     """(r, turn) of a node, in axes of its body."""
-    shapes, eta = field(model, node, NODE_SHAPES), lanes_of(model, record, ETA)
+    shapes, eta = field(model, node, its.NODE_SHAPES), lanes_of(model, record, its.ETA)
     moved, theta = node_sum(work, model, record, shapes, eta)
-    s = parameter3(work, model, field(model, node, NODE_NUMBERS))
+    s = parameter3(work, model, field(model, node, its.NODE_NUMBERS))
     return add(s, moved), turn_by(theta)
 
 
@@ -233,10 +206,10 @@ def carry_modes(work, model, record, node, turn, parent_rotation, d):
     m, b, pitch = shape_counts(model, record)
     at, slope, shapes = (
         node_lanes(model, node),
-        lanes_of(model, record, SLOPE),
+        lanes_of(model, record, its.SLOPE),
         shapes_apart(model, record),
     )
-    numbers = field(model, node, NODE_NUMBERS) + 3
+    numbers = field(model, node, its.NODE_NUMBERS) + 3
     for i in range(0, m, columns_at_once(work)):
         phi = parameter_columns3(work, model, numbers + i, shapes)
         psi = parameter_columns3(work, model, numbers + 3 * shapes + i, shapes)
@@ -252,13 +225,13 @@ def carry_modes(work, model, record, node, turn, parent_rotation, d):
 @helper
 def shapes_apart(model, record):
     """How far apart components of shapes lie."""
-    return field(model, record, PITCH)
+    return field(model, record, its.PITCH)
 
 
 @helper
 def carried_column(work, model, record, node, i):
     """Π of master i."""
-    return load6_apart(work, node_lanes(model, node) + i, field(model, record, MODE_PITCH))
+    return load6_apart(work, node_lanes(model, node) + i, field(model, record, its.MODE_PITCH))
 
 
 class NodeRates(NamedTuple):
@@ -273,13 +246,16 @@ class NodeRates(NamedTuple):
 @helper
 def node_rates(work, model, record, node, turn):
     """How a node moves in its body."""
-    shapes = field(model, node, NODE_SHAPES)
-    rate, product = lanes_of(model, record, ETA_RATE), lanes_of(model, record, SLAVE_PRODUCT)
+    shapes = field(model, node, its.NODE_SHAPES)
+    rate, product = (
+        lanes_of(model, record, its.ETA_RATE),
+        lanes_of(model, record, its.SLAVE_PRODUCT),
+    )
     velocity, theta_rate = node_sum(work, model, record, shapes, rate)
     spin, spin_rate = turn_rate(turn, theta_rate), turn_product(turn, theta_rate)
     acceleration = zero3(work)
-    if field(model, record, SLAVES) > 0:
-        slaves = field(model, node, NODE_SLAVES)
+    if field(model, record, its.SLAVES) > 0:
+        slaves = field(model, node, its.NODE_SLAVES)
         acceleration, theta_product = node_sum(work, model, record, slaves, product)
         spin_rate = add(spin_rate, turn_rate(turn, theta_product))
     return NodeRates(spin, spin_rate, velocity, acceleration)

@@ -12,8 +12,6 @@ W = [I; G], M = WᵀM_ext W and b = Wᵀ(b_ext + M_ext·[0; 0; γ]), which stays
 sum over particles does. What bending costs is in flexible_strain.py.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.flexible.flexible_bending import shape_counts
 from skodyn.kernels.flexible.flexible_products import fill_product, fill_two_products
@@ -34,60 +32,18 @@ from skodyn.kernels.flexible.flexible_table import (
     zeros_of_four,
 )
 from skodyn.kernels.joint_motion import zero3
-from skodyn.kernels.workspace import (
-    DOF_LANES,
-    GAIN,
-    OMEGA,
-    body_parameters,
-    body_slot,
-    load3,
-    load6,
-    load_sym,
-    parameter3,
-    store3,
-    store6,
-    store_sym,
-)
-from skodyn.lanes import (
+from skodyn.kernels.packed_model import body_parameters, parameter3
+from skodyn.kernels.tuples import load3, load6, load_sym, store3, store6, store_sym
+from skodyn.kernels.workspace import BODY, DOF, body_slot
+from skodyn.lanes import fma, load, parameter, splat
+from skodyn.lanes.columns import (
     columns_at_once,
-    fma,
-    load,
     load_columns,
-    parameter,
     parameter_columns,
-    splat,
     splat_columns,
     store_columns,
 )
-from skodyn.model.flexible.flexible_layout import (
-    ARM_RATE,
-    ARMS,
-    BIAS,
-    BIASES,
-    CARRIED,
-    COUPLING,
-    COUPLINGS,
-    ETA,
-    ETA_RATE,
-    FIRST,
-    FOUR,
-    GAINS,
-    IS_MIXED,
-    LOADS,
-    MODAL_MASS,
-    MODE_PITCH,
-    MODE_SLOT,
-    OWN,
-    PAIRS,
-    PITCH,
-    SECOND,
-    SHAPE_INTEGRALS,
-    SHAPES,
-    SLAVE_PRODUCT,
-    SLAVES,
-    SLOPE,
-    TURNING,
-)
+from skodyn.model.flexible import flexible_layout as its
 from skodyn.model.layout import FIRST_MOMENT, MASS, SECOND_MOMENT
 from skodyn.spatial.inertia import rotate_inertia
 from skodyn.spatial.linear3 import (
@@ -119,19 +75,19 @@ def add_scaled_sym(a, s, b):
 @helper
 def mode_slot(model, record, i):
     """Record of the degree of freedom that master i is."""
-    return field(model, record, MODE_SLOT) + i * DOF_LANES
+    return field(model, record, its.MODE_SLOT) + i * DOF.size
 
 
 @helper
 def couple_shapes(work, model, record, moving):
     """D(Qₑ) and cₑ of every shape, and ċₑ if the body moves."""
-    pitch, arms = field(model, record, PITCH), field(model, record, ARMS)
-    at, eta = lanes_of(model, record, COUPLING), lanes_of(model, record, ETA)
-    constants = field(model, record, COUPLINGS)
+    pitch, arms = field(model, record, its.PITCH), field(model, record, its.ARMS)
+    at, eta = lanes_of(model, record, its.COUPLING), lanes_of(model, record, its.ETA)
+    constants = field(model, record, its.COUPLINGS)
     beyond, at_arms = constants + 6 * pitch, at + 6 * pitch
-    fill_product(work, model, field(model, record, TURNING), constants, eta, at)
+    fill_product(work, model, field(model, record, its.TURNING), constants, eta, at)
     if moving:
-        rate, out = lanes_of(model, record, ETA_RATE), lanes_of(model, record, ARM_RATE)
+        rate, out = (lanes_of(model, record, its.ETA_RATE), lanes_of(model, record, its.ARM_RATE))
         fill_two_products(work, model, arms, beyond, (eta, at_arms), (rate, out))
     else:
         fill_product(work, model, arms, beyond, eta, at_arms)
@@ -147,15 +103,18 @@ def turning_of(work, at, pitch):
 @helper
 def deformed_inertia(work, model, k, record):
     """(m, mc, J) of body k in its own axes."""
-    i, eta = body_parameters(k), lanes_of(model, record, ETA)
-    one, pitch = splat(work, 1.0), field(model, record, PITCH)
+    i, eta = body_parameters(k), lanes_of(model, record, its.ETA)
+    one, pitch = splat(work, 1.0), field(model, record, its.PITCH)
     h = in_lanes3(work, parameter3(work, model, i + FIRST_MOMENT))
     a = in_lanes3(work, parameter3(work, model, i + SECOND_MOMENT))
     b = in_lanes3(work, parameter3(work, model, i + SECOND_MOMENT + 3))
     j = (a[0], a[1], a[2], b[0], b[1], b[2])
-    constants, integrals = field(model, record, COUPLINGS), field(model, record, SHAPE_INTEGRALS)
-    at = lanes_of(model, record, COUPLING)
-    for e in range(field(model, record, SHAPES)):
+    constants, integrals = (
+        field(model, record, its.COUPLINGS),
+        field(model, record, its.SHAPE_INTEGRALS),
+    )
+    at = lanes_of(model, record, its.COUPLING)
+    for e in range(field(model, record, its.SHAPES)):
         amount = one * load(work, eta + e)
         upper = parameter3_apart(work, model, constants + e, pitch)
         lower = parameter3_apart(work, model, constants + e + 3 * pitch, pitch)
@@ -171,9 +130,9 @@ def deformed_inertia(work, model, k, record):
 def couple_masters(work, model, record, r):
     """P_rη of the body alone, one column a master, world axes, into GAINS."""
     m, b, masters = shape_counts(model, record)
-    slope, gains = lanes_of(model, record, SLOPE), lanes_of(model, record, GAINS)
-    pitch, integrals = field(model, record, PITCH), field(model, record, SHAPE_INTEGRALS)
-    at = lanes_of(model, record, COUPLING) + 6 * pitch
+    slope, gains = lanes_of(model, record, its.SLOPE), lanes_of(model, record, its.GAINS)
+    pitch, integrals = (field(model, record, its.PITCH), field(model, record, its.SHAPE_INTEGRALS))
+    at = lanes_of(model, record, its.COUPLING) + 6 * pitch
     for i in range(0, m, columns_at_once(work)):
         c = columns3(work, at + i, pitch)
         f = parameter_columns3(work, model, integrals + i, pitch)
@@ -189,11 +148,11 @@ def couple_masters(work, model, record, r):
 def carry_slaves(work, model, record):
     """What a slave's momentum is by each master's rate, into CARRIED."""
     m, b, masters = shape_counts(model, record)
-    slope, carried = lanes_of(model, record, SLOPE), lanes_of(model, record, CARRIED)
-    pitch, step = field(model, record, PITCH), columns_at_once(work)
-    mass = field(model, record, MODAL_MASS) + m * pitch + m
+    slope, carried = lanes_of(model, record, its.SLOPE), lanes_of(model, record, its.CARRIED)
+    pitch, step = field(model, record, its.PITCH), columns_at_once(work)
+    mass = field(model, record, its.MODAL_MASS) + m * pitch + m
     for s in range(b):
-        for i in range(0, m, FOUR):
+        for i in range(0, m, its.FOUR):
             if step > 1:
                 total = splat_columns(work, 0.0)
                 for t in range(b):
@@ -213,29 +172,29 @@ def carry_slaves(work, model, record):
 @helper
 def pair_four(work, model, record, i, j):
     """Four columns of P_ηη, from j on, of master i, if no inertia is mixed."""
-    b, masters = field(model, record, SLAVES), field(model, record, MODE_PITCH)
-    slope = lanes_of(model, record, SLOPE) + i
-    carried = lanes_of(model, record, CARRIED) + j
-    mass = field(model, record, MODAL_MASS) + i * field(model, record, PITCH) + j
+    b, masters = field(model, record, its.SLAVES), field(model, record, its.MODE_PITCH)
+    slope = lanes_of(model, record, its.SLOPE) + i
+    carried = lanes_of(model, record, its.CARRIED) + j
+    mass = field(model, record, its.MODAL_MASS) + i * field(model, record, its.PITCH) + j
     total = parameters_of_four(work, model, mass)
     for s in range(b):
         own = load(work, slope + s * masters)
         total = add_scaled_four(total, own, columns_of_four(work, carried + s * masters))
-    store_columns_of_four(work, lanes_of(model, record, PAIRS) + i * masters + j, total)
+    store_columns_of_four(work, lanes_of(model, record, its.PAIRS) + i * masters + j, total)
 
 
 @helper
 def pair_masters(work, model, record):
     """P_ηη = WᵀMeW of the body alone."""
     m, b, masters = shape_counts(model, record)
-    pairs, slope = lanes_of(model, record, PAIRS), lanes_of(model, record, SLOPE)
-    carried, pitch = lanes_of(model, record, CARRIED), field(model, record, PITCH)
-    mass, step = field(model, record, MODAL_MASS), columns_at_once(work)
+    pairs, slope = lanes_of(model, record, its.PAIRS), lanes_of(model, record, its.SLOPE)
+    carried, pitch = lanes_of(model, record, its.CARRIED), field(model, record, its.PITCH)
+    mass, step = field(model, record, its.MODAL_MASS), columns_at_once(work)
     carry_slaves(work, model, record)
-    mixed = field(model, record, IS_MIXED) > 0
+    mixed = field(model, record, its.IS_MIXED) > 0
     if step == 1 and b > 0 and not mixed:
         for i in range(m):
-            for j in range(0, i + 1, FOUR):
+            for j in range(0, i + 1, its.FOUR):
                 pair_four(work, model, record, i, j)
         return
     for i in range(m):
@@ -256,7 +215,9 @@ def pair_masters(work, model, record):
 @helper
 def gain_of(work, model, record, i):
     """P_rη of master i, which has not yielded."""
-    return load6_apart(work, lanes_of(model, record, GAINS) + i, field(model, record, MODE_PITCH))
+    return load6_apart(
+        work, lanes_of(model, record, its.GAINS) + i, field(model, record, its.MODE_PITCH)
+    )
 
 
 @helper
@@ -267,14 +228,14 @@ def yielded_gain(work, model, record, i):
     keeps u apart. Several states do not, and have fewer numbers to move.
     """
     if columns_at_once(work) > 1:
-        return load6(work, mode_slot(model, record, i) + GAIN)
+        return load6(work, mode_slot(model, record, i) + DOF.GAIN)
     return gain_of(work, model, record, i)
 
 
 @helper
 def pair_row(model, record, i):
     """Where row i of P_ηη begins."""
-    return lanes_of(model, record, PAIRS) + i * field(model, record, MODE_PITCH)
+    return lanes_of(model, record, its.PAIRS) + i * field(model, record, its.MODE_PITCH)
 
 
 @helper
@@ -283,9 +244,9 @@ def weigh(work, model, k, record, r, moving):
     couple_shapes(work, model, record, moving)
     inertia = deformed_inertia(work, model, k, record)
     _, h, j = rotate_inertia(r, inertia)
-    own = lanes_of(model, record, OWN)
-    store3(work, own + FIRST, h)
-    store_sym(work, own + SECOND, j)
+    own = lanes_of(model, record, its.OWN)
+    store3(work, own + its.FIRST, h)
+    store_sym(work, own + its.SECOND, j)
     couple_masters(work, model, record, r)
     pair_masters(work, model, record)
     return inertia
@@ -294,15 +255,15 @@ def weigh(work, model, k, record, r, moving):
 @helper
 def own_inertia(work, model, k, record):
     """(m, h, J) of a body that has been weighed, world axes."""
-    own = lanes_of(model, record, OWN)
+    own = lanes_of(model, record, its.OWN)
     mass = splat(work, 1.0) * parameter(work, model.parameters, body_parameters(k) + MASS)
-    return mass, load3(work, own + FIRST), load_sym(work, own + SECOND)
+    return mass, load3(work, own + its.FIRST), load_sym(work, own + its.SECOND)
 
 
 @helper
 def own_bias(work, model, record):
     """b of a body that has been loaded."""
-    return load6(work, lanes_of(model, record, OWN) + BIAS)
+    return load6(work, lanes_of(model, record, its.OWN) + its.BIAS)
 
 
 @helper
@@ -318,10 +279,14 @@ def square_of(w):
 def shape_biases(work, model, record, w):
     """bₑ of every shape, with what the slaves' own acceleration adds, into BIASES."""
     m, b, _ = shape_counts(model, record)
-    pitch, mass = field(model, record, PITCH), field(model, record, MODAL_MASS)
-    at, rates = lanes_of(model, record, COUPLING), lanes_of(model, record, ARM_RATE)
-    product, out = lanes_of(model, record, SLAVE_PRODUCT), lanes_of(model, record, BIASES)
-    step, squares, mixed = columns_at_once(work), square_of(w), field(model, record, IS_MIXED) > 0
+    pitch, mass = field(model, record, its.PITCH), field(model, record, its.MODAL_MASS)
+    at, rates = lanes_of(model, record, its.COUPLING), lanes_of(model, record, its.ARM_RATE)
+    product, out = (lanes_of(model, record, its.SLAVE_PRODUCT), lanes_of(model, record, its.BIASES))
+    step, squares, mixed = (
+        columns_at_once(work),
+        square_of(w),
+        field(model, record, its.IS_MIXED) > 0,
+    )
     for e in range(0, m + b, step):
         first, second = columns6(work, at + e, pitch)
         total = 2.0 * dot(w, columns3(work, rates + e, pitch))
@@ -339,11 +304,17 @@ def shape_biases(work, model, record, w):
 def load_body(work, model, k, record, r, inertia):
     """b: six numbers into OWN, one for each master into LOADS."""
     m, b, masters = shape_counts(model, record)
-    rate, product = lanes_of(model, record, ETA_RATE), lanes_of(model, record, SLAVE_PRODUCT)
-    w = multiply_vector_transposed(r, load3(work, body_slot(k) + OMEGA))
-    zero, pitch = splat(work, 0.0), field(model, record, PITCH)
+    rate, product = (
+        lanes_of(model, record, its.ETA_RATE),
+        lanes_of(model, record, its.SLAVE_PRODUCT),
+    )
+    w = multiply_vector_transposed(r, load3(work, body_slot(k) + BODY.OMEGA))
+    zero, pitch = splat(work, 0.0), field(model, record, its.PITCH)
     d_sum, c_sum, f_sum = (zero, zero, zero, zero, zero, zero), zero3(work), zero3(work)
-    at, integrals = lanes_of(model, record, COUPLING), field(model, record, SHAPE_INTEGRALS)
+    at, integrals = (
+        lanes_of(model, record, its.COUPLING),
+        field(model, record, its.SHAPE_INTEGRALS),
+    )
     arms = at + 6 * pitch
     for e in range(m + b):
         x = load(work, rate + e)
@@ -357,11 +328,11 @@ def load_body(work, model, k, record, r, inertia):
         x, e = load(work, product + s), m + s
         turning = add_scaled(turning, x, load3_apart(work, arms + e, pitch))
         pushing = add_scaled(pushing, x, parameter3_apart(work, model, integrals + e, pitch))
-    own = lanes_of(model, record, OWN)
-    store6(work, own + BIAS, (multiply_vector(r, turning), multiply_vector(r, pushing)))
+    own = lanes_of(model, record, its.OWN)
+    store6(work, own + its.BIAS, (multiply_vector(r, turning), multiply_vector(r, pushing)))
     shape_biases(work, model, record, w)
-    biases, loads = lanes_of(model, record, BIASES), lanes_of(model, record, LOADS)
-    slope = lanes_of(model, record, SLOPE)
+    biases, loads = lanes_of(model, record, its.BIASES), lanes_of(model, record, its.LOADS)
+    slope = lanes_of(model, record, its.SLOPE)
     for i in range(0, m, columns_at_once(work)):
         total = load_columns(work, biases + i)
         for s in range(b):

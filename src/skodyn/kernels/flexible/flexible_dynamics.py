@@ -9,15 +9,8 @@ Journal of Guidance, Control, and Dynamics 15 (1992) 1453. A body has 6 + m velo
 with u = P_rη and e = P_ηη of the mode. What hangs on a node adds ΠᵀP⁺Π, φP⁺Π and Πᵀz⁺.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, shared_routine
-from skodyn.kernels.aba_passes import (
-    add_scaled_spatial,
-    backsubstitute_dof,
-    pass_force_inward,
-    passed_force,
-)
+from skodyn.kernels.aba_passes import backsubstitute_dof, pass_force_inward, passed_force
 from skodyn.kernels.articulated_inertia import (
     gathered_inertia,
     joint_trouble,
@@ -47,51 +40,28 @@ from skodyn.kernels.flexible.flexible_tree import add_modes, scatter_bent_rates
 from skodyn.kernels.forward_dynamics import add_outer_force, project_loaded_joint
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import body_inertia, ground_acceleration
+from skodyn.kernels.packed_model import body_count, entry
+from skodyn.kernels.rows import row6
 from skodyn.kernels.status import NOT_FINITE, OK, SINGULAR, failure, first_trouble
-from skodyn.kernels.workspace import (
-    ARM,
-    CORIOLIS,
-    DOF_LANES,
-    MOTION,
-    PIVOT,
-    RESIDUE,
-    ROTATION,
-    body_count,
-    body_slot,
-    entry,
-    load3,
-    load6,
-    load_matrix,
-    row6,
-    store6,
-)
+from skodyn.kernels.tuples import all_finite, load3, load6, load_matrix, store6
+from skodyn.kernels.workspace import BODY, DOF, body_slot
 from skodyn.lanes import (
     absolute,
     all_lanes,
-    columns_at_once,
     expect_rows,
     fma,
     load,
-    load_columns,
     load_rows,
     single,
     states,
-    store_columns,
     store_rows,
 )
-from skodyn.model.flexible.flexible_layout import (
-    FELT,
-    GAINS,
-    LINE,
-    LOADS,
-    MODE_PITCH,
-    MODE_V,
-    MODES,
-    PAIRS,
-)
+from skodyn.lanes.columns import columns_at_once, load_columns, store_columns
+from skodyn.model.flexible import flexible_layout as its
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.articulated import add_applied_articulated, apply_articulated
 from skodyn.spatial.motion import (
+    add_scaled_spatial,
     add_spatial,
     dot_spatial,
     shift_force,
@@ -105,9 +75,9 @@ _INFINITY = float("inf")
 @helper
 def pair_felt(work, model, record, at):
     """P_ηη += Πᵀ·P⁺Π, the former at `at`, the latter in FELT."""
-    pairs, masters = lanes_of(model, record, PAIRS), field(model, record, MODE_PITCH)
-    felt = lanes_of(model, record, FELT)
-    for i in range(field(model, record, MODES)):
+    pairs, masters = lanes_of(model, record, its.PAIRS), field(model, record, its.MODE_PITCH)
+    felt = lanes_of(model, record, its.FELT)
+    for i in range(field(model, record, its.MODES)):
         f, row = load6_apart(work, felt + i, masters), pairs + i * masters
         for j in range(0, i + 1, columns_at_once(work)):
             more = dot_spatial(f, columns6(work, at + j, masters))
@@ -120,9 +90,9 @@ def hang_inertia(work, model, k, p_plus):
     node = node_record(model, k)
     if node > 0:
         record, at = flexible_record(model, entry(model, k, PARENT)), node_lanes(model, node)
-        l, gains = load3(work, body_slot(k) + ARM), lanes_of(model, record, GAINS)
-        felt, masters = lanes_of(model, record, FELT), field(model, record, MODE_PITCH)
-        for i in range(0, field(model, record, MODES), columns_at_once(work)):
+        l, gains = load3(work, body_slot(k) + BODY.ARM), lanes_of(model, record, its.GAINS)
+        felt, masters = (lanes_of(model, record, its.FELT), field(model, record, its.MODE_PITCH))
+        for i in range(0, field(model, record, its.MODES), columns_at_once(work)):
             f = apply_articulated(p_plus, columns6(work, at + i, masters))
             store_columns6(work, felt + i, masters, f)
             u = add_spatial(columns6(work, gains + i, masters), shift_force(l, f))
@@ -136,10 +106,10 @@ def hang(work, model, k, p_plus, z_plus):
     node = node_record(model, k)
     if node > 0:
         record, at = flexible_record(model, entry(model, k, PARENT)), node_lanes(model, node)
-        l, gains = load3(work, body_slot(k) + ARM), lanes_of(model, record, GAINS)
-        loads, masters = lanes_of(model, record, LOADS), field(model, record, MODE_PITCH)
-        felt = lanes_of(model, record, FELT)
-        for i in range(0, field(model, record, MODES), columns_at_once(work)):
+        l, gains = load3(work, body_slot(k) + BODY.ARM), lanes_of(model, record, its.GAINS)
+        loads, masters = (lanes_of(model, record, its.LOADS), field(model, record, its.MODE_PITCH))
+        felt = lanes_of(model, record, its.FELT)
+        for i in range(0, field(model, record, its.MODES), columns_at_once(work)):
             column = columns6(work, at + i, masters)
             f = apply_articulated(p_plus, column)
             store_columns6(work, felt + i, masters, f)
@@ -156,8 +126,8 @@ def hang_force(work, model, k, z_plus):
     node = node_record(model, k)
     if node > 0:
         record, at = flexible_record(model, entry(model, k, PARENT)), node_lanes(model, node)
-        loads, masters = lanes_of(model, record, LOADS), field(model, record, MODE_PITCH)
-        for i in range(0, field(model, record, MODES), columns_at_once(work)):
+        loads, masters = (lanes_of(model, record, its.LOADS), field(model, record, its.MODE_PITCH))
+        for i in range(0, field(model, record, its.MODES), columns_at_once(work)):
             more = dot_spatial(z_plus, columns6(work, at + i, masters))
             store_columns(work, loads + i, load_columns(work, loads + i) + more)
 
@@ -165,8 +135,8 @@ def hang_force(work, model, k, z_plus):
 @helper
 def mode_trouble(work, model, k, record):
     """The status for a body whose modes, or whose joint, are not sound."""
-    for i in range(field(model, record, MODES)):
-        size = absolute(load(work, mode_slot(model, record, i) + PIVOT))
+    for i in range(field(model, record, its.MODES)):
+        size = absolute(load(work, mode_slot(model, record, i) + DOF.PIVOT))
         if not all_lanes(size > 0.0):
             return failure(NOT_FINITE, k)
         if not all_lanes(size < _INFINITY):
@@ -181,7 +151,7 @@ def gather_bent_residuals(work, model, tau, f_ext):
     status = OK
     for back in range(n):
         k = n - 1 - back
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         record, sound = flexible_record(model, k), True
         f = passed_force(work, model, k)
         if record > 0:
@@ -194,7 +164,7 @@ def gather_bent_residuals(work, model, tau, f_ext):
             inertia = body_inertia(work, model, k, r)
             p = gathered_inertia(work, model, k, inertia)
             f = add_outer_force(work, k, f, inertia, f_ext)
-        z = add_applied_articulated(f, p, load6(work, body_slot(k) + CORIOLIS))
+        z = add_applied_articulated(f, p, load6(work, body_slot(k) + BODY.CORIOLIS))
         p_plus, z_plus, free = project_loaded_joint(work, model, k, r, p, z, tau)
         hang(work, model, k, p_plus, z_plus)
         pass_inertia_inward(work, model, k, p_plus, False)
@@ -215,7 +185,7 @@ def gather_bent_inertias(work, model):
     status = OK
     for back in range(n):
         k = n - 1 - back
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         record, sound = flexible_record(model, k), True
         if record > 0:
             p = gathered_inertia(work, model, k, own_inertia(work, model, k, record))
@@ -237,15 +207,17 @@ def gather_bent_inertias(work, model):
 @helper
 def backsubstitute_modes(work, model, k, record, alpha, vdot):
     """η̈ of body k, which accelerates with α; are they finite?"""
-    start, first, sound = field(model, record, MODE_V), mode_slot(model, record, 0), True
-    for i in range(field(model, record, MODES)):
-        slot, row = first + i * DOF_LANES, pair_row(model, record, i)
-        left = load(work, slot + RESIDUE) - dot_spatial(yielded_gain(work, model, record, i), alpha)
+    start, first, sound = field(model, record, its.MODE_V), mode_slot(model, record, 0), True
+    for i in range(field(model, record, its.MODES)):
+        slot, row = first + i * DOF.size, pair_row(model, record, i)
+        left = load(work, slot + DOF.RESIDUE) - dot_spatial(
+            yielded_gain(work, model, record, i), alpha
+        )
         for j in range(i):
             left = fma(-load(work, row + j), load_rows(work, vdot, start + j), left)
-        rate = left * load(work, slot + PIVOT)
+        rate = left * load(work, slot + DOF.PIVOT)
         store_rows(work, vdot, start + i, rate)
-        sound = sound and all_lanes(absolute(rate) < _INFINITY)
+        sound = sound and all_finite(rate)
     return sound
 
 
@@ -253,22 +225,22 @@ def backsubstitute_modes(work, model, k, record, alpha, vdot):
 def scatter_bent_accelerations(work, model, ground, moving, vdot):
     """Base to tips: v̇ and α; moving: a(k) is in the workspace."""
     status = OK
-    store6(work, MOTION, ground)
+    store6(work, BODY.MOTION, ground)
     for k in range(body_count(model)):
         slot = body_slot(k)
-        r = load_matrix(work, slot + ROTATION)
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        alpha = shift_motion(load3(work, slot + ARM), inner)  # α⁺
+        r = load_matrix(work, slot + BODY.ROTATION)
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+        alpha = shift_motion(load3(work, slot + BODY.ARM), inner)  # α⁺
         alpha = add_modes(work, model, k, vdot, alpha)
         sound = True
         for i in range(entry(model, k, N_DOF)):
             rate = backsubstitute_dof(work, model, k, i, alpha)
             store_rows(work, vdot, entry(model, k, V_START) + i, rate)
-            sound = sound and all_lanes(absolute(rate) < _INFINITY)
+            sound = sound and all_finite(rate)
             alpha = add_scaled_spatial(alpha, rate, joint_column(work, model, k, i, r))
         if moving:
-            alpha = add_spatial(alpha, load6(work, slot + CORIOLIS))
-        store6(work, slot + MOTION, alpha)
+            alpha = add_spatial(alpha, load6(work, slot + BODY.CORIOLIS))
+        store6(work, slot + BODY.MOTION, alpha)
         record = flexible_record(model, k)
         if record > 0:
             sound = backsubstitute_modes(work, model, k, record, alpha, vdot) and sound
@@ -281,9 +253,9 @@ def scatter_bent_accelerations(work, model, ground, moving, vdot):
 def expect_states(work, model, given, vdot):
     """The next states of a batch are fetched while these are computed."""
     if not single(work):
-        for i in range(0, states(work) * given.q.stride, LINE):
+        for i in range(0, states(work) * given.q.stride, its.LINE):
             expect_rows(work, given.q, i)
-        for i in range(0, states(work) * given.v.stride, LINE):
+        for i in range(0, states(work) * given.v.stride, its.LINE):
             expect_rows(work, given.v, i)
             expect_rows(work, given.x, i)
             expect_rows(work, vdot, i)

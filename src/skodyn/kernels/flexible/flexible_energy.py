@@ -3,10 +3,7 @@
 Strain energy counts as potential.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine
-from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.energy import (
     ROW,
     add_body,
@@ -24,22 +21,15 @@ from skodyn.kernels.flexible.flexible_table import field, flexible_record
 from skodyn.kernels.flexible.flexible_tree import scatter_bent_rates
 from skodyn.kernels.forward_kinematics import POSITION, scatter_positions
 from skodyn.kernels.kinematics import body_inertia
+from skodyn.kernels.packed_model import body_count
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    MOTION,
-    ROTATION,
-    body_count,
-    body_slot,
-    load3,
-    load6,
-    load_matrix,
-    sum_slot,
-)
+from skodyn.kernels.tuples import load3, load6, load_matrix
+from skodyn.kernels.workspace import BODY, body_slot, sum_slot
 from skodyn.lanes import fma, load, load_rows, splat
-from skodyn.model.flexible.flexible_layout import MODE_V, MODES
+from skodyn.model.flexible import flexible_layout as its
 from skodyn.spatial.inertia import apply_inertia
 from skodyn.spatial.linear3 import subtract
-from skodyn.spatial.motion import dot_spatial
+from skodyn.spatial.motion import add_scaled_spatial, dot_spatial
 
 __all__ = ["ROW", "flexible_energy", "flexible_energy_batch", "sweep"]
 
@@ -47,9 +37,9 @@ __all__ = ["ROW", "flexible_energy", "flexible_energy_batch", "sweep"]
 @routine
 def moved_modes(work, model, record, v, velocity, momentum):
     """(momentum with that of the modes, twice what they add to the kinetic energy)."""
-    start = field(model, record, MODE_V)
+    start = field(model, record, its.MODE_V)
     energy = splat(work, 0.0)
-    for i in range(field(model, record, MODES)):
+    for i in range(field(model, record, its.MODES)):
         rate, u = load_rows(work, v, start + i), gain_of(work, model, record, i)
         own = 2.0 * dot_spatial(u, velocity)
         momentum = add_scaled_spatial(momentum, rate, u)
@@ -70,7 +60,7 @@ def sweep(work, model, given, out):
     strain = splat(work, 0.0)
     for k in range(body_count(model)):
         slot, record = body_slot(k), flexible_record(model, k)
-        velocity = load6(work, slot + MOTION)
+        velocity = load6(work, slot + BODY.MOTION)
         if record > 0:
             inertia = own_inertia(work, model, k, record)
             momentum = apply_inertia(inertia, velocity)
@@ -79,7 +69,7 @@ def sweep(work, model, given, out):
             kinetic = fma(0.5, more, kinetic)
             strain = strain + strain_energy(work, model, record)
         else:
-            inertia = body_inertia(work, model, k, load_matrix(work, slot + ROTATION))
+            inertia = body_inertia(work, model, k, load_matrix(work, slot + BODY.ROTATION))
             momentum = apply_inertia(inertia, velocity)
             kinetic = fma(0.5, dot_spatial(velocity, momentum), sums.kinetic)
         arm = subtract(load3(work, sum_slot(model, k) + POSITION), reference)

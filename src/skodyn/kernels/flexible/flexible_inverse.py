@@ -4,10 +4,8 @@
 hangs on nodes.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine, shared_routine
-from skodyn.kernels.aba_passes import add_scaled_spatial, pass_force_inward, passed_force
+from skodyn.kernels.aba_passes import pass_force_inward, passed_force
 from skodyn.kernels.entries import batch, is_given, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.flexible.flexible_bending import bend, bend_moving
 from skodyn.kernels.flexible.flexible_body import (
@@ -25,37 +23,31 @@ from skodyn.kernels.flexible.flexible_tree import add_modes, place
 from skodyn.kernels.inverse_dynamics import OWN_FORCE
 from skodyn.kernels.joint_motion import joint_column
 from skodyn.kernels.kinematics import begin_scatter, body_inertia, ground_acceleration
+from skodyn.kernels.packed_model import armature, body_count, entry
+from skodyn.kernels.rows import row6
 from skodyn.kernels.status import NOT_FINITE, NOT_UNIT, OK, failure
-from skodyn.kernels.workspace import (
-    MOTION,
-    OMEGA,
-    ROTATION,
-    armature,
-    body_count,
-    body_slot,
-    entry,
-    load3,
-    load6,
-    load_matrix,
-    row6,
-    store6,
-)
-from skodyn.lanes import absolute, all_lanes, fma, load, load_rows, splat, store, store_rows
-from skodyn.model.flexible.flexible_layout import LOADS, MODE_V, MODES
+from skodyn.kernels.tuples import all_finite, load3, load6, load_matrix, store6
+from skodyn.kernels.workspace import BODY, body_slot
+from skodyn.lanes import fma, load, load_rows, splat, store, store_rows
+from skodyn.model.flexible import flexible_layout as its
 from skodyn.model.layout import N_DOF, PARENT, V_START
 from skodyn.spatial.inertia import apply_inertia, gyroscopic_force
-from skodyn.spatial.motion import add_spatial, dot_spatial, shift_motion, subtract_spatial
-
-_INFINITY = float("inf")
+from skodyn.spatial.motion import (
+    add_scaled_spatial,
+    add_spatial,
+    dot_spatial,
+    shift_motion,
+    subtract_spatial,
+)
 
 
 @routine
 def push_modes(work, model, record, alpha, vdot):
     """Add P_ηr·α + P_ηη·η̈ to LOADS of every mode; return P_rη·η̈."""
-    start, loads = field(model, record, MODE_V), lanes_of(model, record, LOADS)
+    start, loads = field(model, record, its.MODE_V), lanes_of(model, record, its.LOADS)
     zero = splat(work, 0.0)
     f = (zero, zero, zero), (zero, zero, zero)
-    given, m = is_given(vdot), field(model, record, MODES)
+    given, m = is_given(vdot), field(model, record, its.MODES)
     for i in range(m):
         u = gain_of(work, model, record, i)
         own = load(work, loads + i) + dot_spatial(u, alpha)
@@ -83,7 +75,7 @@ def bent_force(work, model, k, r, given, alpha):
         load_body(work, model, k, record, r, inertia)
         f = add_spatial(f, own_bias(work, model, record))
     else:
-        clear_columns(work, lanes_of(model, record, LOADS), field(model, record, MODES))
+        clear_columns(work, lanes_of(model, record, its.LOADS), field(model, record, its.MODES))
     strain_body(work, model, record, moving)
     return add_spatial(f, push_modes(work, model, record, alpha, given.x))
 
@@ -92,11 +84,11 @@ def bent_force(work, model, k, r, given, alpha):
 def scatter_bent_forces(work, model, given):
     """Base to tips: α, and M(k)·α(k) + b(k) of every body."""
     begin_scatter(work, model, given.q)
-    store6(work, MOTION, ground_acceleration(work, model))
+    store6(work, BODY.MOTION, ground_acceleration(work, model))
     status = OK
     for k in range(body_count(model)):
         r, l, a, sound = place(work, model, k, given.q, given.v)
-        alpha = shift_motion(l, load6(work, body_slot(entry(model, k, PARENT)) + MOTION))
+        alpha = shift_motion(l, load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION))
         if is_given(given.x):
             alpha = add_modes(work, model, k, given.x, alpha)
             for i in range(entry(model, k, N_DOF)):
@@ -104,14 +96,14 @@ def scatter_bent_forces(work, model, given):
                 alpha = add_scaled_spatial(alpha, rate, joint_column(work, model, k, i, r))
         if is_given(given.v):
             alpha = add_spatial(alpha, a)
-        store6(work, body_slot(k) + MOTION, alpha)
+        store6(work, body_slot(k) + BODY.MOTION, alpha)
         if flexible_record(model, k) > 0:
             f = bent_force(work, model, k, r, given, alpha)
         else:
             inertia = body_inertia(work, model, k, r)
             f = apply_inertia(inertia, alpha)
             if is_given(given.v):
-                omega = load3(work, body_slot(k) + OMEGA)
+                omega = load3(work, body_slot(k) + BODY.OMEGA)
                 f = add_spatial(f, gyroscopic_force(inertia, omega))
         store6(work, body_slot(k) + OWN_FORCE, f)
         if not sound:
@@ -122,14 +114,14 @@ def scatter_bent_forces(work, model, given):
 @helper
 def write_modes(work, model, record, vdot, tau):
     """𝒯 of the modes of a body whose children have passed theirs; are they finite?"""
-    start, sound = field(model, record, MODE_V), True
-    for i in range(field(model, record, MODES)):
-        torque = load(work, lanes_of(model, record, LOADS) + i)
+    start, sound = field(model, record, its.MODE_V), True
+    for i in range(field(model, record, its.MODES)):
+        torque = load(work, lanes_of(model, record, its.LOADS) + i)
         if is_given(vdot):
             rate = load_rows(work, vdot, start + i)
             torque = fma(armature(work, model, start + i), rate, torque)
         store_rows(work, tau, start + i, torque)
-        sound = sound and all_lanes(absolute(torque) < _INFINITY)
+        sound = sound and all_finite(torque)
     return sound
 
 
@@ -145,7 +137,7 @@ def gather_bent_torques(work, model, vdot, f_ext, tau):
         if is_given(f_ext):
             f = subtract_spatial(f, row6(work, f_ext, 6 * k))
         f = add_spatial(f, passed_force(work, model, k))
-        r = load_matrix(work, slot + ROTATION)
+        r = load_matrix(work, slot + BODY.ROTATION)
         record, sound = flexible_record(model, k), True
         if record > 0:
             sound = write_modes(work, model, record, vdot, tau)
@@ -155,7 +147,7 @@ def gather_bent_torques(work, model, vdot, f_ext, tau):
             if is_given(vdot):
                 torque = fma(armature(work, model, dof), load_rows(work, vdot, dof), torque)
             store_rows(work, tau, dof, torque)
-            sound = sound and all_lanes(absolute(torque) < _INFINITY)
+            sound = sound and all_finite(torque)
         if status == OK and not sound:
             status = failure(NOT_FINITE, k)
         hang_force(work, model, k, f)

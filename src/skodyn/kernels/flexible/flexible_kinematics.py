@@ -4,31 +4,16 @@ Written per body as in forward_kinematics.py; a(k) and b(k) are those of its six
 A node is given as x: its body, and s, φ and ψ of its shapes in the axes of the kernel.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.entries import batch, is_given, one_state
 from skodyn.kernels.flexible.flexible_tree import add_modes, scatter_bent_poses, scatter_bent_rates
 from skodyn.kernels.forward_kinematics import POSITION, ROW, scatter_positions
 from skodyn.kernels.joint_motion import relative_velocity, zero3
+from skodyn.kernels.packed_model import body_count, entry
+from skodyn.kernels.rows import store_row3
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    CORIOLIS,
-    MOTION,
-    ROTATION,
-    body_count,
-    body_slot,
-    entry,
-    finite3,
-    finite_spatial,
-    load3,
-    load6,
-    load_matrix,
-    store6,
-    store_row3,
-    sum_slot,
-)
+from skodyn.kernels.tuples import finite3, finite_spatial, load3, load6, load_matrix, store6
+from skodyn.kernels.workspace import BODY, body_slot, sum_slot
 from skodyn.lanes import splat, store_rows
 from skodyn.model.layout import PARENT
 from skodyn.spatial.linear3 import add
@@ -38,30 +23,30 @@ from skodyn.spatial.motion import shift_motion
 @helper
 def scatter_bent_velocities(work, model, v):
     """V of every body into MOTION; rates must be in the workspace."""
-    store6(work, MOTION, (zero3(work), zero3(work)))
+    store6(work, BODY.MOTION, (zero3(work), zero3(work)))
     for k in range(body_count(model)):
         slot = body_slot(k)
-        r = load_matrix(work, slot + ROTATION)
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        carried = add_modes(work, model, k, v, shift_motion(load3(work, slot + ARM), inner))
+        r = load_matrix(work, slot + BODY.ROTATION)
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+        carried = add_modes(work, model, k, v, shift_motion(load3(work, slot + BODY.ARM), inner))
         spin, slide, _, _ = relative_velocity(work, model, k, r, v)
-        store6(work, slot + MOTION, (add(carried[0], spin), add(carried[1], slide)))
+        store6(work, slot + BODY.MOTION, (add(carried[0], spin), add(carried[1], slide)))
 
 
 @helper
 def write_bent_body(work, model, k, moving, out):
     """The row of body k; are its numbers finite?"""
     slot, at = body_slot(k), k * ROW
-    r = load_matrix(work, slot + ROTATION)
+    r = load_matrix(work, slot + BODY.ROTATION)
     position = load3(work, sum_slot(model, k) + POSITION)
     for i in range(12, ROW):
         store_rows(work, out, at + i, splat(work, 0.0))
     for i in range(3):
-        store_row3(work, out, at + 3 * i, load3(work, slot + ROTATION + 3 * i))
+        store_row3(work, out, at + 3 * i, load3(work, slot + BODY.ROTATION + 3 * i))
     store_row3(work, out, at + 9, position)
     sound = finite3(position) and finite3((r[0], r[1], r[2]))
     if moving:
-        velocity, a = load6(work, slot + MOTION), load6(work, slot + CORIOLIS)
+        velocity, a = load6(work, slot + BODY.MOTION), load6(work, slot + BODY.CORIOLIS)
         store_row3(work, out, at + 12, velocity[0])
         store_row3(work, out, at + 15, velocity[1])
         store_row3(work, out, at + 18, a[0])

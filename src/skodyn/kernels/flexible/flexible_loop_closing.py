@@ -4,8 +4,6 @@ The smallest change of coordinates and of velocities, modes among them: position
 with a factor that serves several steps, each lane for itself until it is closed to rounding.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine
 from skodyn.kernels.flexible.flexible_loop_rows import factor_bent_rows, fill_bent_rows, the_filling
 from skodyn.kernels.flexible.flexible_table import field, flexible_record
@@ -28,12 +26,13 @@ from skodyn.kernels.loops.loop_projection import (
     worst_constraint,
 )
 from skodyn.kernels.loops.loop_range import smallest_solution
-from skodyn.kernels.loops.loop_table import dof_scale, group_at, loop_lane, stage_at
+from skodyn.kernels.loops.loop_table import group_at, loop_lane, stage_at
+from skodyn.kernels.loops.loop_variables import dof_scale
+from skodyn.kernels.packed_model import body_count, velocity_count
 from skodyn.kernels.status import LOOP_OPEN, OK, failure
-from skodyn.kernels.workspace import body_count, velocity_count
 from skodyn.lanes import all_lanes, load, load_rows, select, splat, store_rows
-from skodyn.model.flexible.flexible_layout import MODE_Q, MODE_V, MODES
-from skodyn.model.loops.loop_layout import VALUE_LANE
+from skodyn.model.flexible import flexible_layout as bent
+from skodyn.model.loops import loop_layout as its
 
 _INFINITY = float("inf")
 
@@ -51,8 +50,8 @@ def _move_modes(work, model, group, q, still):
     for k in range(body_count(model)):
         record = flexible_record(model, k)
         if record > 0:
-            at, dof = field(model, record, MODE_Q), field(model, record, MODE_V)
-            for i in range(field(model, record, MODES)):
+            at, dof = (field(model, record, bent.MODE_Q), field(model, record, bent.MODE_V))
+            for i in range(field(model, record, bent.MODES)):
                 x = change_of(work, model, group, dof + i, still)
                 store_rows(work, q, at + i, load_rows(work, q, at + i) + x)
 
@@ -98,7 +97,7 @@ def close_bent_velocities(work, model, q, v):
     group = group_at(model, 0)
     factor_bent_rows(work, model, q, v, COLUMNS, RATED)
     _least_change(work, model, group)
-    values = loop_lane(model, group + VALUE_LANE)
+    values = loop_lane(model, group + its.VALUE_LANE)
     for dof in range(velocity_count(model)):
         x = load(work, values + dof) * dof_scale(work, model, group, dof)
         store_rows(work, v, dof, load_rows(work, v, dof) + x)

@@ -1,7 +1,5 @@
 """What people ask of loops (loop_queries.py), where bodies bend."""
 
-from __future__ import annotations
-
 from skodyn.jit import helper, kernel
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.flexible.flexible_loop_rows import factor_bent_rows, fill_bent_rows
@@ -19,8 +17,8 @@ from skodyn.kernels.loops.loop_queries import (
     write_rows,
 )
 from skodyn.kernels.loops.loop_table import group_at, row_total
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import velocity_count
 
 
 @helper

@@ -5,8 +5,6 @@ nodes on its way, by Πᵀ. A body may be met twice: where both ends hang on nod
 common ancestor its modes have a part in the row, too, so that columns of modes are added up.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine, shared_routine
 from skodyn.kernels.flexible.flexible_bending import carried_column
 from skodyn.kernels.flexible.flexible_table import field, flexible_record, node_record
@@ -26,28 +24,17 @@ from skodyn.kernels.loops.loop_groups import RATED, STRICT
 from skodyn.kernels.loops.loop_primitives import RowOf, end_of, from_a_to_b, joint_velocity
 from skodyn.kernels.loops.loop_range import make_rows
 from skodyn.kernels.loops.loop_rows import fill_rows, row_of_kind, stage_rates, store_path
-from skodyn.kernels.loops.loop_table import dof_scale, group_at, group_length, loop_lane, stage_at
+from skodyn.kernels.loops.loop_table import group_at, loop_lane, stage_at
+from skodyn.kernels.loops.loop_variables import dof_scale, group_length
+from skodyn.kernels.packed_model import entry
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import ARM, body_slot, entry, load3
+from skodyn.kernels.tuples import load3
+from skodyn.kernels.workspace import BODY, body_slot
 from skodyn.lanes import load, splat, store
-from skodyn.model.flexible.flexible_layout import MODE_V, MODES
+from skodyn.model.flexible import flexible_layout as bent
 from skodyn.model.layout import PARENT
+from skodyn.model.loops import loop_layout as its
 from skodyn.model.loops.closing import DOT, POINT
-from skodyn.model.loops.loop_layout import (
-    BODY_A,
-    BODY_B,
-    GAP_LANE,
-    NEEDS_RATE,
-    ORIGIN_A,
-    ORIGIN_B,
-    PARAMETERS_AT,
-    PATH_BODY,
-    PATH_CELLS,
-    PRIMITIVE_CELLS,
-    PRIMITIVES,
-    PRIMITIVES_AT,
-    SIDE_LANE,
-)
 from skodyn.spatial.linear3 import add, negate, subtract
 from skodyn.spatial.motion import dot_spatial, shift_force, shift_motion
 
@@ -64,25 +51,25 @@ def _add_modes_on_path(work, model, group, path, at, scale, arm, force):
     """What a force at the end of a path does on the modes that move nodes on its way."""
     f = shift_force(arm, force)
     for i in range(path.length):
-        k = path_cell(model, path, i * PATH_CELLS + PATH_BODY)
+        k = path_cell(model, path, i * its.PATH_CELLS + its.PATH_BODY)
         node = node_record(model, k)
         if node > 0:
             record = flexible_record(model, entry(model, k, PARENT))
-            start = field(model, record, MODE_V)
-            for j in range(field(model, record, MODES)):
+            start = field(model, record, bent.MODE_V)
+            for j in range(field(model, record, bent.MODES)):
                 x = scale * dot_spatial(carried_column(work, model, record, node, j), f)
                 x = x * dof_scale(work, model, group, start + j)
                 store(work, at + start + j, load(work, at + start + j) + x)
-        f = shift_force(load3(work, body_slot(k) + ARM), f)
+        f = shift_force(load3(work, body_slot(k) + BODY.ARM), f)
 
 
 @routine
 def _store_bent_row(work, model, filling, c, row, scale, ends, found):
     """A row of a loop, multiplied by `scale`; its stage has every velocity in order."""
     stage, group = filling.stage, filling.group
-    store(work, loop_lane(model, stage + GAP_LANE) + row, scale * found.gap)
+    store(work, loop_lane(model, stage + its.GAP_LANE) + row, scale * found.gap)
     if accelerates(filling):
-        store(work, loop_lane(model, stage + SIDE_LANE) + row, scale * found.gamma)
+        store(work, loop_lane(model, stage + its.SIDE_LANE) + row, scale * found.gamma)
     if not fills_columns(filling):
         return
     at, scales = row_at(model, stage, row), (scale, group_length(work, model, group))
@@ -119,16 +106,19 @@ def _fill_bent_point(work, model, filling, c, row, ends):
 @helper
 def _fill_bent_loop(work, model, filling, c, row):
     """The rows of a loop, from `row` on."""
-    tree, numbers, v = model.tree, model.tree[c + PARAMETERS_AT], filling.v
-    moving = (1 + tree[c + NEEDS_RATE]) if accelerates(filling) else 0
+    tree, numbers, v = model.tree, model.tree[c + its.PARAMETERS_AT], filling.v
+    moving = (1 + tree[c + its.NEEDS_RATE]) if accelerates(filling) else 0
     path_a, path_b = paths(tree, c)
     by = bent_velocity
-    a = end_of(by, work, model, tree[c + BODY_A], numbers + ORIGIN_A, path_a, v, moving)
-    b = end_of(by, work, model, tree[c + BODY_B], numbers + ORIGIN_B, path_b, v, moving)
+    a = end_of(by, work, model, tree[c + its.BODY_A], numbers + its.ORIGIN_A, path_a, v, moving)
+    b = end_of(by, work, model, tree[c + its.BODY_B], numbers + its.ORIGIN_B, path_b, v, moving)
     ends, one = (a, b), splat(work, 1.0)
-    length, first = group_length(work, model, filling.group), tree[c + PRIMITIVES_AT]
-    for i in range(tree[c + PRIMITIVES]):
-        kind, at = tree[first + i * PRIMITIVE_CELLS], tree[first + i * PRIMITIVE_CELLS + 1]
+    length, first = group_length(work, model, filling.group), tree[c + its.PRIMITIVES_AT]
+    for i in range(tree[c + its.PRIMITIVES]):
+        kind, at = (
+            tree[first + i * its.PRIMITIVE_CELLS],
+            tree[first + i * its.PRIMITIVE_CELLS + 1],
+        )
         if kind == POINT:
             _fill_bent_point(work, model, filling, c, row, ends)
             row += 3

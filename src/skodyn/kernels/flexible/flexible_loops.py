@@ -10,10 +10,7 @@ joints and modes, B = D^(−1/2)(I − HψK)W*, and with
 a second way outward has the accelerations.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine, shared_routine
-from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.dense import solve_lower
 from skodyn.kernels.entries import batch, one_state, per_dof, per_dof_of_x
 from skodyn.kernels.flexible import flexible_mass
@@ -33,63 +30,32 @@ from skodyn.kernels.loops.loop_factor import reflect_side
 from skodyn.kernels.loops.loop_filling import ACCELERATIONS, COLUMNS, GAMMAS
 from skodyn.kernels.loops.loop_groups import STRICT, TRUSTED
 from skodyn.kernels.loops.loop_range import orthogonalise
-from skodyn.kernels.loops.loop_table import dof_scale, group_at, loop_lane, stage_at
+from skodyn.kernels.loops.loop_table import group_at, loop_lane, stage_at
+from skodyn.kernels.loops.loop_variables import dof_scale
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
 from skodyn.kernels.solve_entries import solve_kernel
 from skodyn.kernels.status import LOOP_SINGULAR, OK, failure, first_trouble
-from skodyn.kernels.workspace import (
-    ARM,
-    FORCE,
-    GAIN,
-    PIVOT,
-    RESIDUE,
-    ROTATION,
-    body_count,
-    body_slot,
-    dof_slot,
-    entry,
-    load3,
-    load6,
-    load_matrix,
-    store6,
-    sum_slot,
-    velocity_count,
-)
-from skodyn.lanes import (
-    columns_at_once,
-    fma,
-    load,
-    load_columns,
-    load_rows,
-    splat,
-    sqrt,
-    store,
-    store_columns,
-)
-from skodyn.model.flexible.flexible_layout import LOADS, MODE_V, MODES
+from skodyn.kernels.tuples import load3, load6, load_matrix, store6
+from skodyn.kernels.workspace import BODY, DOF, SUMS, body_slot, dof_slot, sum_slot
+from skodyn.lanes import fma, load, load_rows, splat, sqrt, store
+from skodyn.lanes.columns import columns_at_once, load_columns, store_columns
+from skodyn.model.flexible import flexible_layout as bent
 from skodyn.model.layout import N_DOF, PARENT, V_START
-from skodyn.model.loops.loop_layout import (
-    FIRST_CONSTRAINT,
-    MASS_LANE,
-    PRODUCT_LANE,
-    RANK,
-    RATE_LANE,
-    SIDE_LANE,
-    X_LANE,
-)
-from skodyn.spatial.motion import add_spatial, dot_spatial, shift_force
+from skodyn.model.loops import loop_layout as its
+from skodyn.spatial.motion import add_scaled_spatial, add_spatial, dot_spatial, shift_force
 
 # ---- what a multiplier does ----------------------------------------------------------------------
 
 
 @helper
 def _rank(model, group):
-    return model.tree[stage_at(model, group, 0) + RANK]
+    return model.tree[stage_at(model, group, 0) + its.RANK]
 
 
 @helper
 def _row_entry(work, model, group, dof, i):
     """The force of unit multiplier i on a degree of freedom."""
-    rows = loop_lane(model, group + X_LANE)
+    rows = loop_lane(model, group + its.X_LANE)
     x = load(work, rows + dof * _rank(model, group) + i)
     return x / dof_scale(work, model, group, dof)
 
@@ -97,19 +63,19 @@ def _row_entry(work, model, group, dof, i):
 @helper
 def _leave(work, model, group, dof, i, epsilon, pivot):
     """Keep ε/√d."""
-    at = loop_lane(model, group + PRODUCT_LANE) + dof * _rank(model, group) + i
+    at = loop_lane(model, group + its.PRODUCT_LANE) + dof * _rank(model, group) + i
     store(work, at, epsilon * sqrt(pivot))
 
 
 @helper
 def _push_modes(work, model, group, record, i, z):
     """z behind the modes of a body under multiplier i."""
-    loads, start = lanes_of(model, record, LOADS), field(model, record, MODE_V)
-    m = field(model, record, MODES)
+    loads, start = (lanes_of(model, record, bent.LOADS), field(model, record, bent.MODE_V))
+    m = field(model, record, bent.MODES)
     for back in range(m):
         j = m - 1 - back
         slot, row = mode_slot(model, record, j), pair_row(model, record, j)
-        pivot = load(work, slot + PIVOT)
+        pivot = load(work, slot + DOF.PIVOT)
         epsilon = _row_entry(work, model, group, start + j, i) - load(work, loads + j)
         _leave(work, model, group, start + j, i, epsilon, pivot)
         ratio = epsilon * pivot
@@ -123,15 +89,15 @@ def _push_modes(work, model, group, record, i, z):
 @helper
 def _push_joint(work, model, group, k, i, z):
     """z behind joint k under multiplier i."""
-    n, r = body_count(model), load_matrix(work, body_slot(k) + ROTATION)
+    n, r = body_count(model), load_matrix(work, body_slot(k) + BODY.ROTATION)
     for back in range(entry(model, k, N_DOF)):
         j = entry(model, k, N_DOF) - 1 - back
         dof = entry(model, k, V_START) + j
         slot = dof_slot(n, dof)
-        pivot, h = load(work, slot + PIVOT), joint_column(work, model, k, j, r)
+        pivot, h = load(work, slot + DOF.PIVOT), joint_column(work, model, k, j, r)
         epsilon = _row_entry(work, model, group, dof, i) - dot_spatial(h, z)
         _leave(work, model, group, dof, i, epsilon, pivot)
-        z = add_scaled_spatial(z, epsilon * pivot, load6(work, slot + GAIN))
+        z = add_scaled_spatial(z, epsilon * pivot, load6(work, slot + DOF.GAIN))
     return z
 
 
@@ -140,21 +106,23 @@ def _gather_multiplier(work, model, group, i):
     """Column i of B into PRODUCT: ε/√d of every joint and mode under multiplier i alone."""
     n, none = body_count(model), (zero3(work), zero3(work))
     for k in range(n):
-        store6(work, sum_slot(model, k) + FORCE, none)
+        store6(work, sum_slot(model, k) + SUMS.FORCE, none)
         record = flexible_record(model, k)
         if record > 0:
-            clear_columns(work, lanes_of(model, record, LOADS), field(model, record, MODES))
+            clear_columns(
+                work, lanes_of(model, record, bent.LOADS), field(model, record, bent.MODES)
+            )
     for back in range(n):
         k = n - 1 - back
-        z, record = load6(work, sum_slot(model, k) + FORCE), flexible_record(model, k)
+        z, record = load6(work, sum_slot(model, k) + SUMS.FORCE), flexible_record(model, k)
         if record > 0:
             z = _push_modes(work, model, group, record, i, z)
         z = _push_joint(work, model, group, k, i, z)
         hang_force(work, model, k, z)
         parent = entry(model, k, PARENT)
         if parent >= 0:
-            at = sum_slot(model, parent) + FORCE
-            passed = shift_force(load3(work, body_slot(k) + ARM), z)
+            at = sum_slot(model, parent) + SUMS.FORCE
+            passed = shift_force(load3(work, body_slot(k) + BODY.ARM), z)
             store6(work, at, add_spatial(load6(work, at), passed))
 
 
@@ -165,7 +133,7 @@ def factor_multipliers(work, model):
     for i in range(_rank(model, group)):
         _gather_multiplier(work, model, group, i)
     sound = orthogonalise(work, model, group)
-    return OK if sound else failure(LOOP_SINGULAR, model.tree[group + FIRST_CONSTRAINT])
+    return OK if sound else failure(LOOP_SINGULAR, model.tree[group + its.FIRST_CONSTRAINT])
 
 
 @routine
@@ -175,9 +143,9 @@ def hold_rows(work, model, vdot, moving):
     moving: with γ, which `reflect_side` has left in SIDE.
     """
     group, n, nv = group_at(model, 0), body_count(model), velocity_count(model)
-    rank, e = _rank(model, group), loop_lane(model, group + RATE_LANE)
-    side = loop_lane(model, stage_at(model, group, 0) + SIDE_LANE)
-    rows, q = loop_lane(model, group + X_LANE), loop_lane(model, group + PRODUCT_LANE)
+    rank, e = _rank(model, group), loop_lane(model, group + its.RATE_LANE)
+    side = loop_lane(model, stage_at(model, group, 0) + its.SIDE_LANE)
+    rows, q = loop_lane(model, group + its.X_LANE), loop_lane(model, group + its.PRODUCT_LANE)
     for i in range(rank):
         store(work, e + i, load(work, side + i) if moving else splat(work, 0.0))
     for dof in range(nv):
@@ -185,13 +153,13 @@ def hold_rows(work, model, vdot, moving):
         for i in range(rank):
             x = fma(load(work, rows + dof * rank + i), rate, load(work, e + i))
             store(work, e + i, x)
-    solve_lower(work, loop_lane(model, group + MASS_LANE), rank, e, 1)
+    solve_lower(work, loop_lane(model, group + its.MASS_LANE), rank, e, 1)
     for dof in range(nv):
         total, slot = splat(work, 0.0), dof_slot(n, dof)
         for i in range(rank):
             total = fma(load(work, q + dof * rank + i), load(work, e + i), total)
-        root = sqrt(1.0 / load(work, slot + PIVOT))
-        store(work, slot + RESIDUE, fma(-root, total, load(work, slot + RESIDUE)))
+        root = sqrt(1.0 / load(work, slot + DOF.PIVOT))
+        store(work, slot + DOF.RESIDUE, fma(-root, total, load(work, slot + DOF.RESIDUE)))
 
 
 # ---- the algorithms ------------------------------------------------------------------------------

@@ -7,8 +7,6 @@ Composite inertias R(k) are those of rigid bodies, of the shape that bodies have
 and a force R·h on its way inward also meets the modes whose node it passes, by Πᵀ.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine
 from skodyn.kernels.aba_passes import eliminate_joint, pass_force_inward, passed_force
 from skodyn.kernels.entries import batch, one_state, per_dof, square
@@ -33,27 +31,13 @@ from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.kinematics import body_inertia
 from skodyn.kernels.mass_matrix import project, put_pair
 from skodyn.kernels.matrices import deliver_lanes, get, place_to_write, put
+from skodyn.kernels.packed_model import armature, body_count, entry, velocity_count
 from skodyn.kernels.solve_entries import solve_kernel
 from skodyn.kernels.status import NOT_FINITE, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    INERTIA,
-    ROTATION,
-    armature,
-    body_count,
-    body_slot,
-    entry,
-    finite_spatial,
-    free_slot,
-    load3,
-    load_inertia,
-    load_matrix,
-    store_inertia,
-    sum_slot,
-    velocity_count,
-)
+from skodyn.kernels.tuples import finite_spatial, load3, load_inertia, load_matrix, store_inertia
+from skodyn.kernels.workspace import BODY, SUMS, body_slot, free_slot, sum_slot
 from skodyn.lanes import load, splat
-from skodyn.model.flexible.flexible_layout import FLEXIBLE_LANES, LOADS, MODE_V, MODES
+from skodyn.model.flexible import flexible_layout as its
 from skodyn.model.layout import FLEXIBLE, N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import articulated_from_inertia
 from skodyn.spatial.inertia import add_inertia, apply_inertia, shift_inertia
@@ -69,15 +53,17 @@ def gather_bent_composite(work, model, k, r):
     else:
         composite = body_inertia(work, model, k, r)
     if entry(model, k, SUBTREE_END) > k + 1:
-        composite = add_inertia(composite, load_inertia(work, sum_slot(model, -1) + INERTIA))
+        composite = add_inertia(composite, load_inertia(work, sum_slot(model, -1) + SUMS.INERTIA))
     parent = entry(model, k, PARENT)
     if parent >= 0:
         hang_inertia(work, model, k, articulated_from_inertia(composite))
-        shifted = shift_inertia(composite, load3(work, body_slot(k) + ARM))
-        inner = sum_slot(model, parent) + INERTIA
+        shifted = shift_inertia(composite, load3(work, body_slot(k) + BODY.ARM))
+        inner = sum_slot(model, parent) + SUMS.INERTIA
         if entry(model, k, SUBTREE_END) != entry(model, parent, SUBTREE_END):
             shifted = add_inertia(shifted, load_inertia(work, inner))
-        store_inertia(work, sum_slot(model, -1) + INERTIA if parent == k - 1 else inner, shifted)
+        store_inertia(
+            work, sum_slot(model, -1) + SUMS.INERTIA if parent == k - 1 else inner, shifted
+        )
     return composite
 
 
@@ -89,10 +75,10 @@ def project_inward(work, model, k, f, dof, mass):
         node, parent = node_record(model, inner), entry(model, inner, PARENT)
         if node > 0:
             record = flexible_record(model, parent)
-            for i in range(field(model, record, MODES)):
+            for i in range(field(model, record, its.MODES)):
                 x = dot_spatial(carried_column(work, model, record, node, i), f)
-                put_pair(work, mass, dof, field(model, record, MODE_V) + i, x)
-        f = shift_force(load3(work, body_slot(inner) + ARM), f)
+                put_pair(work, mass, dof, field(model, record, its.MODE_V) + i, x)
+        f = shift_force(load3(work, body_slot(inner) + BODY.ARM), f)
         inner = parent
         project(work, model, inner, f, dof, mass)
 
@@ -100,8 +86,8 @@ def project_inward(work, model, k, f, dof, mass):
 @helper
 def write_mode_columns(work, model, k, record, mass):
     """Columns of the modes of body k; are they finite?"""
-    start, sound = field(model, record, MODE_V), True
-    for i in range(field(model, record, MODES)):
+    start, sound = field(model, record, its.MODE_V), True
+    for i in range(field(model, record, its.MODES)):
         f, dof = gain_of(work, model, record, i), start + i
         sound = sound and finite_spatial(f)
         for j in range(i + 1):
@@ -115,7 +101,7 @@ def write_mode_columns(work, model, k, record, mass):
 @helper
 def bent_free_slot(model):
     """Behind the lanes of flexible bodies."""
-    return free_slot(model) + model.tree[model.tree[FLEXIBLE] + FLEXIBLE_LANES]
+    return free_slot(model) + model.tree[model.tree[FLEXIBLE] + its.FLEXIBLE_LANES]
 
 
 @helper
@@ -129,7 +115,7 @@ def sweep(work, model, given, out):
             put(work, mass, i, j, splat(work, 0.0))
     for back in range(n):
         k = n - 1 - back
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         composite, sound = gather_bent_composite(work, model, k, r), True
         record = flexible_record(model, k)
         if record > 0:
@@ -169,10 +155,10 @@ def solve(work, model, rhs, out):
     for k in range(n):
         record = flexible_record(model, k)
         if record > 0:
-            clear_columns(work, lanes_of(model, record, LOADS), field(model, record, MODES))
+            clear_columns(work, lanes_of(model, record, its.LOADS), field(model, record, its.MODES))
     for back in range(n):
         k = n - 1 - back
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         z, record = passed_force(work, model, k), flexible_record(model, k)
         if record > 0:
             z = load_modes(work, model, record, z, rhs)

@@ -1,36 +1,18 @@
 """The modes of one flexible body yield, one after the other, before its joint does."""
 
-from __future__ import annotations
-
 from skodyn.jit import helper
-from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.articulated_inertia import SINGULAR_PIVOT
 from skodyn.kernels.flexible.flexible_body import gain_of, mode_slot, pair_row, yielded_gain
 from skodyn.kernels.flexible.flexible_table import columns6, field, lanes_of, store_columns6
-from skodyn.kernels.workspace import GAIN, PIVOT, RESIDUE, armature, store6
-from skodyn.lanes import (
-    all_lanes,
-    columns_at_once,
-    fma,
-    load,
-    load_columns,
-    load_rows,
-    parameter,
-    store,
-    store_columns,
-)
-from skodyn.model.flexible.flexible_layout import (
-    GAINS,
-    LOADS,
-    MODAL_MASS,
-    MODE_PITCH,
-    MODE_V,
-    MODES,
-    PAIRS,
-    PITCH,
-)
+from skodyn.kernels.packed_model import armature
+from skodyn.kernels.tuples import store6
+from skodyn.kernels.workspace import DOF
+from skodyn.lanes import all_lanes, fma, load, load_rows, parameter, store
+from skodyn.lanes.columns import columns_at_once, load_columns, store_columns
+from skodyn.model.flexible import flexible_layout as its
 from skodyn.spatial.articulated import subtract_rank_one
 from skodyn.spatial.linear3 import add_scaled
+from skodyn.spatial.motion import add_scaled_spatial
 
 
 @helper
@@ -39,16 +21,20 @@ def project_mode(work, model, record, i, p):
 
     Columns of the masters behind it have yielded: what is written there is read no more.
     """
-    masters, pairs = field(model, record, MODE_PITCH), lanes_of(model, record, PAIRS)
-    gains, row, step = lanes_of(model, record, GAINS), pairs + i * masters, columns_at_once(work)
-    dof = field(model, record, MODE_V) + i
-    own = field(model, record, MODAL_MASS) + i * (field(model, record, PITCH) + 1)
+    masters, pairs = field(model, record, its.MODE_PITCH), lanes_of(model, record, its.PAIRS)
+    gains, row, step = (
+        lanes_of(model, record, its.GAINS),
+        pairs + i * masters,
+        columns_at_once(work),
+    )
+    dof = field(model, record, its.MODE_V) + i
+    own = field(model, record, its.MODAL_MASS) + i * (field(model, record, its.PITCH) + 1)
     d = load(work, row + i) + armature(work, model, dof)
     pivot, u = 1.0 / d, gain_of(work, model, record, i)
     slot = mode_slot(model, record, i)
     if step > 1:
-        store6(work, slot + GAIN, u)
-    store(work, slot + PIVOT, pivot)
+        store6(work, slot + DOF.GAIN, u)
+    store(work, slot + DOF.PIVOT, pivot)
     for j in range(i):
         share, other = -(pivot * load(work, row + j)), pairs + j * masters
         for h in range(0, j + 1, step):
@@ -66,12 +52,12 @@ def project_mode(work, model, record, i, p):
 @helper
 def load_mode(work, model, record, i, z, tau):
     """z behind master i, which has yielded, under the forces tau; ε of it stays."""
-    row, loads = pair_row(model, record, i), lanes_of(model, record, LOADS)
-    dof = field(model, record, MODE_V) + i
+    row, loads = pair_row(model, record, i), lanes_of(model, record, its.LOADS)
+    dof = field(model, record, its.MODE_V) + i
     slot = mode_slot(model, record, i)
     epsilon = load_rows(work, tau, dof) - load(work, loads + i)
-    store(work, slot + RESIDUE, epsilon)
-    ratio = epsilon * load(work, slot + PIVOT)
+    store(work, slot + DOF.RESIDUE, epsilon)
+    ratio = epsilon * load(work, slot + DOF.PIVOT)
     for j in range(0, i, columns_at_once(work)):
         moved = fma(load_columns(work, row + j), ratio, load_columns(work, loads + j))
         store_columns(work, loads + j, moved)
@@ -81,7 +67,7 @@ def load_mode(work, model, record, i, z, tau):
 @helper
 def project_modes(work, model, record, p):
     """(P, sound) behind the modes of a body."""
-    sound, m = True, field(model, record, MODES)
+    sound, m = True, field(model, record, its.MODES)
     for back in range(m):
         p, free = project_mode(work, model, record, m - 1 - back, p)
         sound = sound and free
@@ -91,7 +77,7 @@ def project_modes(work, model, record, p):
 @helper
 def load_modes(work, model, record, z, tau):
     """z behind the modes, which have yielded, under the forces tau."""
-    m = field(model, record, MODES)
+    m = field(model, record, its.MODES)
     for back in range(m):
         z = load_mode(work, model, record, m - 1 - back, z, tau)
     return z
@@ -100,7 +86,7 @@ def load_modes(work, model, record, z, tau):
 @helper
 def project_loaded_modes(work, model, record, p, z, tau):
     """(P, z, sound): both at once."""
-    sound, m = True, field(model, record, MODES)
+    sound, m = True, field(model, record, its.MODES)
     for back in range(m):
         i = m - 1 - back
         p, free = project_mode(work, model, record, i, p)

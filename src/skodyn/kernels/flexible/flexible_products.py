@@ -4,21 +4,17 @@ One state takes four rows at once. Several states take four rows that have the s
 a number of x is loaded once for all of them and no sum waits for another.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.flexible.flexible_table import add_scaled_four, clear_columns, first_three
-from skodyn.lanes import (
+from skodyn.lanes import fma, load, table_entry
+from skodyn.lanes.columns import (
     columns_at_once,
-    fma,
-    load,
     load_columns,
     parameter_columns,
     splat_columns,
     store_columns,
-    table_entry,
 )
-from skodyn.model.flexible.flexible_layout import FOUR
+from skodyn.model.flexible import flexible_layout as its
 
 ZEROS = -1
 """Where a product begins that has no constants to be added to."""
@@ -52,7 +48,7 @@ def fill_two_products(work, model, product, begin, first, second):
         _begin_rows(work, model, product, ZEROS, second[1])
         place = product + 3
         for _ in range(table_entry(tree, product)):
-            if table_entry(tree, place + 1) > FOUR:
+            if table_entry(tree, place + 1) > its.FOUR:
                 _add_four(work, model, place, first[0], first[1])
                 _add_four(work, model, place, second[0], second[1])
             else:
@@ -90,23 +86,23 @@ def _add_four(work, model, place, x, out):
     row, count, numbers = first_three(model, place)
     target = out + row
     total = load_columns(work, target)
-    if count == FOUR:
+    if count == its.FOUR:
         total = _add_column(work, model, numbers, columns, x, total)
-        total = _add_column(work, model, numbers + FOUR, columns + 1, x, total)
-        total = _add_column(work, model, numbers + 2 * FOUR, columns + 2, x, total)
-        total = _add_column(work, model, numbers + 3 * FOUR, columns + 3, x, total)
-    elif count < FOUR:
+        total = _add_column(work, model, numbers + its.FOUR, columns + 1, x, total)
+        total = _add_column(work, model, numbers + 2 * its.FOUR, columns + 2, x, total)
+        total = _add_column(work, model, numbers + 3 * its.FOUR, columns + 3, x, total)
+    elif count < its.FOUR:
         for c in range(count):
-            total = _add_column(work, model, numbers + FOUR * c, columns + c, x, total)
+            total = _add_column(work, model, numbers + its.FOUR * c, columns + c, x, total)
     else:
         other, pairs = splat_columns(work, 0.0), count // 2
         for c in range(pairs):
-            at, column = numbers + 2 * FOUR * c, columns + 2 * c
+            at, column = numbers + 2 * its.FOUR * c, columns + 2 * c
             total = _add_column(work, model, at, column, x, total)
-            other = _add_column(work, model, at + FOUR, column + 1, x, other)
+            other = _add_column(work, model, at + its.FOUR, column + 1, x, other)
         if count > 2 * pairs:
             last = count - 1
-            total = _add_column(work, model, numbers + FOUR * last, columns + last, x, total)
+            total = _add_column(work, model, numbers + its.FOUR * last, columns + last, x, total)
         total = total + other
     store_columns(work, target, total)
 
@@ -124,14 +120,14 @@ def _add_two_fours(work, model, place, first, second):
     row, count, numbers = first_three(model, place)
     both = load_columns(work, first[1] + row), load_columns(work, second[1] + row)
     x, columns = (first[0], second[0]), place + 3
-    if count == FOUR:
+    if count == its.FOUR:
         both = _add_two_columns(work, model, numbers, columns, x, both)
-        both = _add_two_columns(work, model, numbers + FOUR, columns + 1, x, both)
-        both = _add_two_columns(work, model, numbers + 2 * FOUR, columns + 2, x, both)
-        both = _add_two_columns(work, model, numbers + 3 * FOUR, columns + 3, x, both)
+        both = _add_two_columns(work, model, numbers + its.FOUR, columns + 1, x, both)
+        both = _add_two_columns(work, model, numbers + 2 * its.FOUR, columns + 2, x, both)
+        both = _add_two_columns(work, model, numbers + 3 * its.FOUR, columns + 3, x, both)
     else:
         for c in range(count):
-            both = _add_two_columns(work, model, numbers + FOUR * c, columns + c, x, both)
+            both = _add_two_columns(work, model, numbers + its.FOUR * c, columns + c, x, both)
     store_columns(work, first[1] + row, both[0])
     store_columns(work, second[1] + row, both[1])
 
@@ -160,7 +156,7 @@ def _first_rows(model, product):
 def _fill_rows(work, model, place, begin, x, out):
     """Four rows; returns where the next ones lie."""
     rows, numbers = _four_rows(model, place)
-    count, others, at = _columns(model, place, FOUR)
+    count, others, at = _columns(model, place, its.FOUR)
     total = _begin_four(work, model, begin, rows)
     for _ in range(count):
         total = _add_entries(work, model, at, numbers, x, total)
@@ -179,7 +175,7 @@ def _fill_rows(work, model, place, begin, x, out):
 def _fill_two_rows(work, model, place, begin, first, second):
     """The same for two vectors, whose numbers are loaded once."""
     rows, numbers = _four_rows(model, place)
-    count, others, at = _columns(model, place, FOUR)
+    count, others, at = _columns(model, place, its.FOUR)
     ours, theirs = _begin_four(work, model, begin, rows), _begin_four(work, model, ZEROS, rows)
     for _ in range(count):
         weights = _weights(work, model, at, numbers)

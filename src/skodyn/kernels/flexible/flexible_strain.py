@@ -15,34 +15,16 @@ from typing import Any, NamedTuple
 
 from skodyn.jit import helper
 from skodyn.kernels.flexible.flexible_table import clear_columns, field, lanes_of
-from skodyn.lanes import (
+from skodyn.lanes import fma, load, parameter, splat
+from skodyn.lanes.columns import (
     columns_at_once,
-    fma,
-    load,
     load_columns,
-    parameter,
     parameter_columns,
-    splat,
     splat_columns,
     store_columns,
     turn_square,
 )
-from skodyn.model.flexible.flexible_layout import (
-    BENDING,
-    BENT,
-    DAMPING,
-    ETA,
-    ETA_RATE,
-    FOUR,
-    GAUSS,
-    GAUSS_POINTS,
-    LOADS,
-    MODE_PITCH,
-    MODES,
-    PARTS,
-    POINT_PITCH,
-    STIFFNESS,
-)
+from skodyn.model.flexible import flexible_layout as its
 
 
 class Plane(NamedTuple):
@@ -56,7 +38,7 @@ class Plane(NamedTuple):
 @helper
 def planes_of(model, record):
     """That of y and that of z."""
-    table, pitch = field(model, record, BENDING), field(model, record, POINT_PITCH)
+    table, pitch = field(model, record, its.BENDING), field(model, record, its.POINT_PITCH)
     y, z = field(model, table, 0), field(model, table, 1)
     return Plane(y, table + 2, pitch), Plane(z, table + 2 + 2 * y, pitch)
 
@@ -79,7 +61,10 @@ def pull_plane(work, model, plane, parts, g, pull):
     p = model.parameters
     for e in range(plane.count):
         at = plane.entries + 2 * e
-        part, numbers = parts + FOUR * field(model, at, 0) + g % FOUR, field(model, at, 1) + g
+        part, numbers = (
+            parts + its.FOUR * field(model, at, 0) + g % its.FOUR,
+            field(model, at, 1) + g,
+        )
         total = load_columns(work, part)
         total = fma(parameter_columns(work, p, numbers), pull[0], total)
         total = fma(parameter_columns(work, p, numbers + plane.pitch), pull[1], total)
@@ -89,13 +74,13 @@ def pull_plane(work, model, plane, parts, g, pull):
 @helper
 def unbend_points(work, model, record):
     """The force of the next order of curvature, of each mode in four parts, into PARTS."""
-    parts, eta = lanes_of(model, record, PARTS), lanes_of(model, record, ETA)
+    parts, eta = lanes_of(model, record, its.PARTS), lanes_of(model, record, its.ETA)
     in_y, in_z = planes_of(model, record)
-    clear_columns(work, parts, FOUR * field(model, record, MODE_PITCH))
-    for g in range(0, field(model, record, GAUSS_POINTS), columns_at_once(work)):
+    clear_columns(work, parts, its.FOUR * field(model, record, its.MODE_PITCH))
+    for g in range(0, field(model, record, its.GAUSS_POINTS), columns_at_once(work)):
         v, vv = bend_plane(work, model, in_y, eta, g)
         w, ww = bend_plane(work, model, in_z, eta, g)
-        weights = parameter_columns(work, model.parameters, field(model, record, GAUSS) + g)
+        weights = parameter_columns(work, model.parameters, field(model, record, its.GAUSS) + g)
         pull = weights * fma(v, vv, w * ww)
         pull_plane(work, model, in_y, parts, g, (pull * vv, pull * v))
         pull_plane(work, model, in_z, parts, g, (pull * ww, pull * w))
@@ -134,7 +119,10 @@ def pull_two(work, model, plane, parts, g, pull):
     p = model.parameters
     for e in range(plane.count):
         at = plane.entries + 2 * e
-        part, numbers = parts + FOUR * field(model, at, 0) + g % FOUR, field(model, at, 1) + g
+        part, numbers = (
+            parts + its.FOUR * field(model, at, 0) + g % its.FOUR,
+            field(model, at, 1) + g,
+        )
         total = load_columns(work, part), load_columns(work, part + 1)
         total = add_two(work, p, numbers, pull[0], total)
         total = add_two(work, p, numbers + plane.pitch, pull[1], total)
@@ -145,15 +133,15 @@ def pull_two(work, model, plane, parts, g, pull):
 @helper
 def unbend_two_by_two(work, model, record):
     """The same for several states, two points at once."""
-    parts, eta = lanes_of(model, record, PARTS), lanes_of(model, record, ETA)
+    parts, eta = lanes_of(model, record, its.PARTS), lanes_of(model, record, its.ETA)
     in_y, in_z = planes_of(model, record)
-    clear_columns(work, parts, FOUR * field(model, record, MODE_PITCH))
-    for g in range(0, field(model, record, GAUSS_POINTS), 2):
+    clear_columns(work, parts, its.FOUR * field(model, record, its.MODE_PITCH))
+    for g in range(0, field(model, record, its.GAUSS_POINTS), 2):
         v, vv = bend_two(work, model, in_y, eta, g)
         w, ww = bend_two(work, model, in_z, eta, g)
         both = times_two(w, ww)
         both = fma(v[0], vv[0], both[0]), fma(v[1], vv[1], both[1])
-        at = field(model, record, GAUSS) + g
+        at = field(model, record, its.GAUSS) + g
         pull = (
             parameter_columns(work, model.parameters, at) * both[0],
             parameter_columns(work, model.parameters, at + 1) * both[1],
@@ -167,8 +155,8 @@ def whole_force(work, parts, turned):
     """The sum of the four parts of as many modes as columns are taken at once."""
     at, apart = parts, 1
     if columns_at_once(work) > 1:
-        turn_square(work, parts, turned, FOUR)
-        at, apart = turned, FOUR
+        turn_square(work, parts, turned, its.FOUR)
+        at, apart = turned, its.FOUR
     first = load_columns(work, at) + load_columns(work, at + apart)
     return first + (load_columns(work, at + 2 * apart) + load_columns(work, at + 3 * apart))
 
@@ -176,34 +164,34 @@ def whole_force(work, parts, turned):
 @helper
 def strain_body(work, model, record, moving):
     """Add Kη + Cη̇, and for beams the force of their curvature's next order, to LOADS."""
-    eta, rate = lanes_of(model, record, ETA), lanes_of(model, record, ETA_RATE)
-    loads, curved = lanes_of(model, record, LOADS), field(model, record, GAUSS_POINTS) > 0
-    stiffness, damping = field(model, record, STIFFNESS), field(model, record, DAMPING)
-    parts, turned = lanes_of(model, record, PARTS), lanes_of(model, record, BENT)
+    eta, rate = lanes_of(model, record, its.ETA), lanes_of(model, record, its.ETA_RATE)
+    loads, curved = (lanes_of(model, record, its.LOADS), field(model, record, its.GAUSS_POINTS) > 0)
+    stiffness, damping = (field(model, record, its.STIFFNESS), field(model, record, its.DAMPING))
+    parts, turned = lanes_of(model, record, its.PARTS), lanes_of(model, record, its.BENT)
     p = model.parameters
     if curved and columns_at_once(work) > 1:
         unbend_points(work, model, record)
     elif curved:
         unbend_two_by_two(work, model, record)
-    for i in range(0, field(model, record, MODES), columns_at_once(work)):
+    for i in range(0, field(model, record, its.MODES), columns_at_once(work)):
         k, total = parameter_columns(work, p, stiffness + i), load_columns(work, loads + i)
         total = fma(k, load_columns(work, eta + i), total)
         if moving:
             c = parameter_columns(work, p, damping + i)
             total = fma(c, load_columns(work, rate + i), total)
         if curved:
-            total = total + whole_force(work, parts + FOUR * i, turned)
+            total = total + whole_force(work, parts + its.FOUR * i, turned)
         store_columns(work, loads + i, total + 0.0)  # of two zeros the one without a sign
 
 
 @helper
 def strain_energy(work, model, record):
     """½ηᵀKη, and what the next order of a beam's curvature adds."""
-    eta, p, total = lanes_of(model, record, ETA), model.parameters, splat(work, 0.0)
-    for i in range(field(model, record, MODES)):
+    eta, p, total = lanes_of(model, record, its.ETA), model.parameters, splat(work, 0.0)
+    for i in range(field(model, record, its.MODES)):
         x = load(work, eta + i)
-        total = fma(0.5 * parameter(work, p, field(model, record, STIFFNESS) + i) * x, x, total)
-    points, bent = field(model, record, GAUSS_POINTS), lanes_of(model, record, BENT)
+        total = fma(0.5 * parameter(work, p, field(model, record, its.STIFFNESS) + i) * x, x, total)
+    points, bent = field(model, record, its.GAUSS_POINTS), lanes_of(model, record, its.BENT)
     if points > 0:
         in_y, in_z = planes_of(model, record)
         for g in range(0, points, columns_at_once(work)):
@@ -211,6 +199,9 @@ def strain_energy(work, model, record):
             w, ww = bend_plane(work, model, in_z, eta, g)
             store_columns(work, bent + g, fma(v, vv, w * ww))
         for g in range(points):
-            both, weight = load(work, bent + g), parameter(work, p, field(model, record, GAUSS) + g)
+            both, weight = (
+                load(work, bent + g),
+                parameter(work, p, field(model, record, its.GAUSS) + g),
+            )
             total = fma(0.5 * weight * both, both, total)
     return total

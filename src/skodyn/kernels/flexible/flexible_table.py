@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from skodyn.jit import helper
-from skodyn.kernels.workspace import body_count
-from skodyn.lanes import (
+from skodyn.kernels.packed_model import body_count
+from skodyn.lanes import fma, load, parameter, table_entry
+from skodyn.lanes.columns import (
     columns_at_once,
-    fma,
-    load,
     load_columns,
-    parameter,
     parameter_columns,
     splat_columns,
     store_columns,
-    table_entry,
 )
-from skodyn.model.flexible.flexible_layout import FLEXIBLE_LANES, NODE_LANES, RECORDS
+from skodyn.model.flexible import flexible_layout as its
 from skodyn.model.layout import FLEXIBLE, FULL
 
 
@@ -26,13 +23,13 @@ def flexible_record(model, k):
     """Where the record of body k begins, 0 if it is rigid; the ground (−1) is."""
     if k < 0:
         return 0
-    return table_entry(model.tree, table_entry(model.tree, FLEXIBLE) + RECORDS + k)
+    return table_entry(model.tree, table_entry(model.tree, FLEXIBLE) + its.RECORDS + k)
 
 
 @helper
 def node_record(model, k):
     """Where the record of what body k hangs on begins, 0 if on no node."""
-    records = table_entry(model.tree, FLEXIBLE) + RECORDS
+    records = table_entry(model.tree, FLEXIBLE) + its.RECORDS
     return table_entry(model.tree, records + body_count(model) + k)
 
 
@@ -57,7 +54,7 @@ def lanes_of(model, record, i):
 @helper
 def node_lanes(model, node):
     """Where Π of what hangs on a node begins."""
-    return table_entry(model.tree, node + NODE_LANES)
+    return table_entry(model.tree, node + its.NODE_LANES)
 
 
 # ---- fours: one component of several masters or shapes, taken at once of one state ---------------
@@ -76,11 +73,7 @@ def parameter_columns3(work, model, i, pitch):
 @helper
 def columns3(work, i, pitch):
     """Three components that lie `pitch` apart."""
-    return (
-        load_columns(work, i),
-        load_columns(work, i + pitch),
-        load_columns(work, i + 2 * pitch),
-    )
+    return (load_columns(work, i), load_columns(work, i + pitch), load_columns(work, i + 2 * pitch))
 
 
 @helper
@@ -117,11 +110,7 @@ def load6_apart(work, i, pitch):
 @helper
 def parameter3_apart(work, model, i, pitch):
     p = model.parameters
-    return (
-        parameter(work, p, i),
-        parameter(work, p, i + pitch),
-        parameter(work, p, i + 2 * pitch),
-    )
+    return (parameter(work, p, i), parameter(work, p, i + pitch), parameter(work, p, i + 2 * pitch))
 
 
 @helper
@@ -189,4 +178,4 @@ def is_bent(tree: Any) -> bool:
 def flexible_lanes(tree: Any) -> int:
     """Lanes that the flexible bodies of a packed model need behind its workspace."""
     full = int(tree[FULL])
-    return int(tree[full + int(tree[full + FLEXIBLE]) + FLEXIBLE_LANES])
+    return int(tree[full + int(tree[full + FLEXIBLE]) + its.FLEXIBLE_LANES])

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skodyn.jit import helper, shared_routine
-from skodyn.kernels.aba_passes import add_scaled_spatial
 from skodyn.kernels.entries import is_given
 from skodyn.kernels.flexible.flexible_bending import (
     Turn,
@@ -26,25 +25,15 @@ from skodyn.kernels.flexible.flexible_strain import strain_body
 from skodyn.kernels.flexible.flexible_table import field, flexible_record, node_record
 from skodyn.kernels.joint_motion import coriolis_acceleration, joint_pose, relative_velocity, zero3
 from skodyn.kernels.kinematics import begin_scatter, move_body
+from skodyn.kernels.packed_model import body_count, entry
 from skodyn.kernels.status import NOT_UNIT, OK, failure
-from skodyn.kernels.workspace import (
-    ARM,
-    CORIOLIS,
-    OMEGA,
-    ROTATION,
-    body_count,
-    body_slot,
-    entry,
-    load3,
-    load_matrix,
-    store3,
-    store6,
-    store_matrix,
-)
+from skodyn.kernels.tuples import load3, load_matrix, store3, store6, store_matrix
+from skodyn.kernels.workspace import BODY, body_slot
 from skodyn.lanes import Rows, load_rows, splat
-from skodyn.model.flexible.flexible_layout import MODE_V, MODES
+from skodyn.model.flexible import flexible_layout as its
 from skodyn.model.layout import PARENT
 from skodyn.spatial.linear3 import add, add_cross, add_scaled, cross, multiply, multiply_vector
+from skodyn.spatial.motion import add_scaled_spatial
 
 
 class Placed(NamedTuple):
@@ -60,7 +49,7 @@ class Placed(NamedTuple):
 @helper
 def find_node(work, model, parent, node):
     """(axes, from the parent's origin, turn in the parent) of a node; 0: of the parent itself."""
-    outer, zero = load_matrix(work, body_slot(parent) + ROTATION), splat(work, 0.0)
+    outer, zero = load_matrix(work, body_slot(parent) + BODY.ROTATION), splat(work, 0.0)
     if node == 0:
         return outer, zero3(work), Turn(zero3(work), zero, zero, zero, zero, zero)
     in_body, turn = node_pose(work, model, flexible_record(model, parent), node)
@@ -71,13 +60,16 @@ def find_node(work, model, parent, node):
 def move_on_node(work, model, k, node, placed, v):
     """Store ω(k); return a(k)."""
     parent = entry(model, k, PARENT)
-    record, outer = flexible_record(model, parent), load_matrix(work, body_slot(parent) + ROTATION)
-    inner = load3(work, body_slot(parent) + OMEGA)
+    record, outer = (
+        flexible_record(model, parent),
+        load_matrix(work, body_slot(parent) + BODY.ROTATION),
+    )
+    inner = load3(work, body_slot(parent) + BODY.OMEGA)
     seen = node_rates(work, model, record, node, placed.turn)
     spin, velocity = multiply_vector(outer, seen.spin), multiply_vector(outer, seen.velocity)
     of_node = add(inner, spin)
     motion = relative_velocity(work, model, k, placed.rotation, v)
-    store3(work, body_slot(k) + OMEGA, add(of_node, motion[0]))
+    store3(work, body_slot(k) + BODY.OMEGA, add(of_node, motion[0]))
     turning, moving = coriolis_acceleration(of_node, placed.beyond, motion)
     faster = add_cross(multiply_vector(outer, seen.spin_rate), inner, spin)
     carried = add_scaled(cross(inner, placed.arm), 2.0, velocity)
@@ -94,16 +86,16 @@ def place(work, model, k, q, v):
     node, parent, slot = node_record(model, k), entry(model, k, PARENT), body_slot(k)
     axes, arm, turn = find_node(work, model, parent, node)
     r, d, sound = joint_pose(work, model, k, axes, q)
-    store_matrix(work, slot + ROTATION, r)
+    store_matrix(work, slot + BODY.ROTATION, r)
     a = zero3(work), zero3(work)
     if node == 0:
-        store3(work, slot + ARM, d)
+        store3(work, slot + BODY.ARM, d)
         if is_given(v):
             _, a = move_body(work, model, k, r, d, v)
         return r, d, a, sound
     l = add(arm, d)
-    store3(work, slot + ARM, l)
-    outer = load_matrix(work, body_slot(parent) + ROTATION)
+    store3(work, slot + BODY.ARM, l)
+    outer = load_matrix(work, body_slot(parent) + BODY.ROTATION)
     carry_modes(work, model, flexible_record(model, parent), node, turn, outer, d)
     if is_given(v):
         a = move_on_node(work, model, k, node, Placed(r, d, arm, turn), v)
@@ -132,7 +124,7 @@ def scatter_masses(work, model, q):
     for k in range(body_count(model)):
         record = flexible_record(model, k)
         if record > 0:
-            weigh(work, model, k, record, load_matrix(work, body_slot(k) + ROTATION), False)
+            weigh(work, model, k, record, load_matrix(work, body_slot(k) + BODY.ROTATION), False)
     return status
 
 
@@ -143,7 +135,7 @@ def scatter_bent_rates(work, model, q, v):
     status = OK
     for k in range(body_count(model)):
         r, _, a, sound = place(work, model, k, q, v)
-        store6(work, body_slot(k) + CORIOLIS, a)
+        store6(work, body_slot(k) + BODY.CORIOLIS, a)
         record = flexible_record(model, k)
         if record > 0:
             bend_moving(work, model, record, q, v)
@@ -162,8 +154,8 @@ def add_modes(work, model, k, rates, motion):
     if node == 0:
         return motion
     record = flexible_record(model, entry(model, k, PARENT))
-    start = field(model, record, MODE_V)
-    for i in range(field(model, record, MODES)):
+    start = field(model, record, its.MODE_V)
+    for i in range(field(model, record, its.MODES)):
         rate, column = (
             load_rows(work, rates, start + i),
             carried_column(work, model, record, node, i),

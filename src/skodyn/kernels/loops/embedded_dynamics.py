@@ -8,15 +8,8 @@ and Algorithm 6.1 of Jain 2011-II holds on the tree of groups and single bodies.
 than X is formed. Groups with much freedom take another way (loop_range.py).
 """
 
-from __future__ import annotations
-
 from skodyn.jit import brief_kernel, helper, routine, shared_routine
-from skodyn.kernels.aba_passes import (
-    add_scaled_spatial,
-    backsubstitute_dof,
-    pass_force_inward,
-    passed_force,
-)
+from skodyn.kernels.aba_passes import backsubstitute_dof, pass_force_inward, passed_force
 from skodyn.kernels.articulated_inertia import gathered_inertia, joint_trouble, pass_inertia_inward
 from skodyn.kernels.entries import Given, batch, one_state_signature, per_dof, row_of
 from skodyn.kernels.forward_dynamics import add_outer_force, project_loaded_joint
@@ -32,13 +25,9 @@ from skodyn.kernels.loops.embedded_group import (
 from skodyn.kernels.loops.loop_filling import ACCELERATIONS, GAMMAS
 from skodyn.kernels.loops.loop_groups import factor_groups
 from skodyn.kernels.loops.loop_range import close_range_group, in_range_space, open_range_group
-from skodyn.kernels.loops.loop_table import (
-    first_group_on,
-    group_at,
-    groups_on,
-    loop_places,
-    member_body,
-)
+from skodyn.kernels.loops.loop_table import first_group_on, group_at, groups_on, loop_places
+from skodyn.kernels.loops.loop_variables import member_body
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
 from skodyn.kernels.status import (
     BAD_INPUT,
     NOT_FINITE,
@@ -48,27 +37,12 @@ from skodyn.kernels.status import (
     first_trouble,
     velocities_fit,
 )
-from skodyn.kernels.workspace import (
-    ARM,
-    CORIOLIS,
-    MOTION,
-    RESIDUE,
-    ROTATION,
-    body_count,
-    body_slot,
-    dof_slot,
-    entry,
-    load3,
-    load6,
-    load_matrix,
-    store6,
-    unpack,
-    velocity_count,
-)
-from skodyn.lanes import Rows, absolute, all_lanes, load, pointer, store_rows
+from skodyn.kernels.tuples import all_finite, load3, load6, load_matrix, store6
+from skodyn.kernels.workspace import BODY, DOF, body_slot, dof_slot, unpack
+from skodyn.lanes import Rows, load, pointer, store_rows
 from skodyn.model.layout import N_DOF, PARENT, SUBTREE_END, V_START
 from skodyn.spatial.articulated import add_applied_articulated
-from skodyn.spatial.motion import add_spatial, shift_motion
+from skodyn.spatial.motion import add_scaled_spatial, add_spatial, shift_motion
 
 _INFINITY = float("inf")
 
@@ -99,11 +73,11 @@ def gather_embedded(work, model, tau, f_ext):
         k = n - 1 - back
         answer = close_groups_on(work, model, places, k)
         status = status if status != OK else answer
-        r = load_matrix(work, body_slot(k) + ROTATION)
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         inertia = body_inertia(work, model, k, r)
         p = gathered_inertia(work, model, k, inertia)
         f = add_outer_force(work, k, passed_force(work, model, k), inertia, f_ext)
-        z = add_applied_articulated(f, p, load6(work, body_slot(k) + CORIOLIS))
+        z = add_applied_articulated(f, p, load6(work, body_slot(k) + BODY.CORIOLIS))
         if moves_with_group(model, places, k):
             carry_rigidly(work, model, k, r, p, z, tau)
         else:
@@ -124,7 +98,7 @@ def scatter_embedded(work, model, ground, out):
     """Base to tips: θ̈ and α, given the acceleration of the ground."""
     n, places = body_count(model), loop_places(model)
     status = OK
-    store6(work, MOTION, ground)
+    store6(work, BODY.MOTION, ground)
     for k in range(n):
         slot, member = body_slot(k), moves_with_group(model, places, k)
         g = model.tree[places.membership + k]
@@ -138,20 +112,20 @@ def scatter_embedded(work, model, ground, out):
                     open_range_group(work, model, group)
         if member and entry(model, k, SUBTREE_END) == k + 1:
             continue  # nobody asks for its α
-        r = load_matrix(work, slot + ROTATION)
-        inner = load6(work, body_slot(entry(model, k, PARENT)) + MOTION)
-        alpha = shift_motion(load3(work, slot + ARM), inner)
+        r = load_matrix(work, slot + BODY.ROTATION)
+        inner = load6(work, body_slot(entry(model, k, PARENT)) + BODY.MOTION)
+        alpha = shift_motion(load3(work, slot + BODY.ARM), inner)
         for i in range(entry(model, k, N_DOF)):
             dof = entry(model, k, V_START) + i
             if member:
-                rate = load(work, dof_slot(n, dof) + RESIDUE)
+                rate = load(work, dof_slot(n, dof) + DOF.RESIDUE)
             else:
                 rate = backsubstitute_dof(work, model, k, i, alpha)
                 store_rows(work, out, dof, rate)
-                if status == OK and not all_lanes(absolute(rate) < _INFINITY):
+                if status == OK and not all_finite(rate):
                     status = failure(NOT_FINITE, k)
             alpha = add_scaled_spatial(alpha, rate, joint_column(work, model, k, i, r))
-        store6(work, slot + MOTION, add_spatial(alpha, load6(work, slot + CORIOLIS)))
+        store6(work, slot + BODY.MOTION, add_spatial(alpha, load6(work, slot + BODY.CORIOLIS)))
     return status
 
 
@@ -162,9 +136,9 @@ def scatter_embedded(work, model, ground, out):
 def _scatter_spins(work, model, v):
     """ω and a(k) of every body, whose poses are in the workspace."""
     for k in range(body_count(model)):
-        r, l = load_matrix(work, body_slot(k) + ROTATION), load3(work, body_slot(k) + ARM)
+        r, l = load_matrix(work, body_slot(k) + BODY.ROTATION), load3(work, body_slot(k) + BODY.ARM)
         _, a = move_body(work, model, k, r, l, v)
-        store6(work, body_slot(k) + CORIOLIS, a)
+        store6(work, body_slot(k) + BODY.CORIOLIS, a)
 
 
 @helper

@@ -3,8 +3,6 @@
 Forward dynamics (embedded_dynamics.py) with nothing moving, no gravity and no particular solution.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine, shared_routine
 from skodyn.kernels.entries import batch, per_dof
 from skodyn.kernels.joint_motion import zero3
@@ -14,11 +12,13 @@ from skodyn.kernels.loops.embedded_group import add_particular
 from skodyn.kernels.loops.loop_filling import COLUMNS
 from skodyn.kernels.loops.loop_groups import factor_groups
 from skodyn.kernels.loops.loop_table import group_at, group_count, loop_lane, stage_at
+from skodyn.kernels.packed_model import body_count
 from skodyn.kernels.solve_entries import solve_kernel
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import CORIOLIS, OMEGA, body_count, body_slot, store3, store6
+from skodyn.kernels.tuples import store3, store6
+from skodyn.kernels.workspace import BODY, body_slot
 from skodyn.lanes import Rows, store
-from skodyn.model.loops.loop_layout import DOFS, SIDE_LANE, STAGE_ROWS, VALUE_LANE
+from skodyn.model.loops import loop_layout as its
 
 
 @routine
@@ -35,8 +35,8 @@ def stop_bodies(work, model):
     """Let nothing move; poses and factors stay."""
     zero = zero3(work)
     for k in range(body_count(model)):
-        store3(work, body_slot(k) + OMEGA, zero)
-        store6(work, body_slot(k) + CORIOLIS, (zero, zero))
+        store3(work, body_slot(k) + BODY.OMEGA, zero)
+        store6(work, body_slot(k) + BODY.CORIOLIS, (zero, zero))
 
 
 @routine
@@ -46,11 +46,11 @@ def stand_still(work, model):
     stop_bodies(work, model)
     for g in range(group_count(model)):
         group = group_at(model, g)
-        for i in range(model.tree[group + DOFS]):
-            store(work, loop_lane(model, group + VALUE_LANE) + i, zero[0])
+        for i in range(model.tree[group + its.DOFS]):
+            store(work, loop_lane(model, group + its.VALUE_LANE) + i, zero[0])
         stage = stage_at(model, group, 0)
-        for row in range(model.tree[stage + STAGE_ROWS]):
-            store(work, loop_lane(model, stage + SIDE_LANE) + row, zero[0])
+        for row in range(model.tree[stage + its.STAGE_ROWS]):
+            store(work, loop_lane(model, stage + its.SIDE_LANE) + row, zero[0])
 
 
 @shared_routine

@@ -1,20 +1,12 @@
 """Are the loops of a state closed, and do they stay so? Asked before its rows are factored."""
 
-from __future__ import annotations
-
 from skodyn.jit import helper
 from skodyn.kernels.loops.loop_filling import ACCELERATIONS
-from skodyn.kernels.loops.loop_table import loop_lane, scaled_rate, touched_variable
+from skodyn.kernels.loops.loop_table import loop_lane
+from skodyn.kernels.loops.loop_variables import scaled_rate, touched_variable
 from skodyn.kernels.status import LOOP_OPEN, LOOP_RATE, OK, failure
 from skodyn.lanes import absolute, all_lanes, fma, load, select, splat
-from skodyn.model.loops.loop_layout import (
-    DOFS,
-    GAP_LANE,
-    MATRIX_LANE,
-    STAGE_LIST_AT,
-    STAGE_ROWS,
-    TOUCHED,
-)
+from skodyn.model.loops import loop_layout as its
 
 OPEN = 1e-6
 """A state whose ends are further apart (metres; radians times the group's length) is refused."""
@@ -26,9 +18,9 @@ PARTING = 1e-6
 def stage_trouble(work, model, filling):
     """OK, or the status of a stage whose ends are apart, or part."""
     stage = filling.stage
-    first = model.tree[model.tree[stage + STAGE_LIST_AT]]
-    for row in range(model.tree[stage + STAGE_ROWS]):
-        gap = load(work, loop_lane(model, stage + GAP_LANE) + row)
+    first = model.tree[model.tree[stage + its.STAGE_LIST_AT]]
+    for row in range(model.tree[stage + its.STAGE_ROWS]):
+        gap = load(work, loop_lane(model, stage + its.GAP_LANE) + row)
         if not all_lanes(absolute(gap) <= OPEN):
             return failure(LOOP_OPEN, first)
     if filling.what != ACCELERATIONS:
@@ -40,8 +32,8 @@ def stage_trouble(work, model, filling):
 def _stays_closed(work, model, filling):
     """Is Gv rounding, beside the fastest joint that has a part in it?"""
     group, stage = filling.group, filling.stage
-    touched, rows = model.tree[stage + TOUCHED], model.tree[stage + STAGE_ROWS]
-    dofs, at = model.tree[group + DOFS], loop_lane(model, stage + MATRIX_LANE)
+    touched, rows = model.tree[stage + its.TOUCHED], model.tree[stage + its.STAGE_ROWS]
+    dofs, at = model.tree[group + its.DOFS], loop_lane(model, stage + its.MATRIX_LANE)
     fastest, sound = splat(work, 1.0), True
     for row in range(rows):
         total = splat(work, 0.0)

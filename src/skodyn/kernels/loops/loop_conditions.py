@@ -5,17 +5,15 @@ Pivots of a factorisation with column pivoting follow the singular values within
 factorisation that costs less than an evaluation: so a run can look at each of its rows.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import FLOATS, INTS, RESULT, Group, helper, kernel
 from skodyn.kernels.kinematics import scatter_poses
 from skodyn.kernels.loops.loop_filling import COLUMNS
 from skodyn.kernels.loops.loop_groups import factor_groups, is_thorough
 from skodyn.kernels.loops.loop_table import group_at, group_count, loop_lane, stage_at
-from skodyn.kernels.workspace import PackedModel
+from skodyn.kernels.packed_model import PackedModel
 from skodyn.lanes import WIDTH_1, Rows, Work, load, pointer
 from skodyn.model.layout import NQ
-from skodyn.model.loops.loop_layout import PIVOT_LANE, RANK, STAGES, THOROUGH_AT
+from skodyn.model.loops import loop_layout as its
 
 _INFINITY = float("inf")
 
@@ -23,12 +21,12 @@ _INFINITY = float("inf")
 @helper
 def group_condition(work, model, group):
     """Of one group; infinite if nothing depends on anything."""
-    plan = model.tree[group + THOROUGH_AT] if is_thorough(work, model, group) else group
+    plan = model.tree[group + its.THOROUGH_AT] if is_thorough(work, model, group) else group
     least, most = _INFINITY, 0.0  # reciprocals are kept; that of a pivot that has vanished is zero
-    for s in range(model.tree[plan + STAGES]):
+    for s in range(model.tree[plan + its.STAGES]):
         stage = stage_at(model, plan, s)
-        for j in range(model.tree[stage + RANK]):
-            size = abs(load(work, loop_lane(model, stage + PIVOT_LANE) + j))
+        for j in range(model.tree[stage + its.RANK]):
+            size = abs(load(work, loop_lane(model, stage + its.PIVOT_LANE) + j))
             least, most = min(least, size), max(most, size)
     return least / most if most > 0.0 else least
 

@@ -19,33 +19,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from skodyn.jit import helper, routine
-from skodyn.kernels.loops.loop_table import group_length, loop_lane
+from skodyn.kernels.loops.loop_table import loop_lane
+from skodyn.kernels.loops.loop_variables import group_length
 from skodyn.kernels.workspace import free_slot
 from skodyn.lanes import any_lane, fma, load, select, splat, sqrt, store
-from skodyn.model.loops.loop_layout import (
-    BASIS_LANE,
-    CONSUMED,
-    KEPT,
-    MASK_LANE,
-    MATRIX_LANE,
-    NEW,
-    PART_LANE,
-    PASS_FIRST,
-    PASS_HEADER,
-    PASS_PAIRS,
-    PASS_STAGE,
-    PASSES,
-    PASSES_AT,
-    PIVOT_LANE,
-    PIVOTS,
-    RANK,
-    RANK_TOLERANCE,
-    SIDE_LANE,
-    SMALL_ROWS,
-    STAGE_ROWS,
-    TAU_LANE,
-    TOUCHED,
-)
+from skodyn.model.loops import loop_layout as its
+from skodyn.model.loops.loop_layout import RANK_TOLERANCE, SMALL_ROWS
 
 VANISHED = RANK_TOLERANCE
 """A pivot below this part of the rows' size stands for no equation."""
@@ -72,16 +51,16 @@ class Shape(NamedTuple):
 def shape_of(model, stage):
     tree, free = model.tree, free_slot(model)
     return Shape(
-        tree[stage + STAGE_ROWS],
-        tree[stage + TOUCHED],
-        tree[stage + KEPT],
-        tree[stage + PIVOTS],
-        tree[stage + RANK],
-        tree[stage + NEW],
-        free + tree[stage + MATRIX_LANE] + tree[stage + CONSUMED],
-        free + tree[stage + MASK_LANE],
-        free + tree[stage + PIVOT_LANE],
-        free + tree[stage + TAU_LANE],
+        tree[stage + its.STAGE_ROWS],
+        tree[stage + its.TOUCHED],
+        tree[stage + its.KEPT],
+        tree[stage + its.PIVOTS],
+        tree[stage + its.RANK],
+        tree[stage + its.NEW],
+        free + tree[stage + its.MATRIX_LANE] + tree[stage + its.CONSUMED],
+        free + tree[stage + its.MASK_LANE],
+        free + tree[stage + its.PIVOT_LANE],
+        free + tree[stage + its.TAU_LANE],
     )
 
 
@@ -96,30 +75,30 @@ def swap_where(work, mask, i, j):
 @routine
 def go_through(work, model, stage):
     """Write the rows of a stage in the variables that earlier stages have left."""
-    rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
-    at, cursor = loop_lane(model, stage + MATRIX_LANE), model.tree[stage + PASSES_AT]
-    for _ in range(model.tree[stage + PASSES]):
-        earlier, first = model.tree[cursor + PASS_STAGE], model.tree[cursor + PASS_FIRST]
-        pairs, new = model.tree[cursor + PASS_PAIRS], model.tree[earlier + NEW]
-        basis = loop_lane(model, earlier + BASIS_LANE)
+    rows, touched = model.tree[stage + its.STAGE_ROWS], model.tree[stage + its.TOUCHED]
+    at, cursor = loop_lane(model, stage + its.MATRIX_LANE), model.tree[stage + its.PASSES_AT]
+    for _ in range(model.tree[stage + its.PASSES]):
+        earlier, first = (model.tree[cursor + its.PASS_STAGE], model.tree[cursor + its.PASS_FIRST])
+        pairs, new = model.tree[cursor + its.PASS_PAIRS], model.tree[earlier + its.NEW]
+        basis = loop_lane(model, earlier + its.BASIS_LANE)
         for row in range(rows):
             for t in range(new):
                 place = at + row * touched + first + t
                 total = load(work, place)
                 for p in range(pairs):
-                    slot = model.tree[cursor + PASS_HEADER + 2 * p]
-                    i = model.tree[cursor + PASS_HEADER + 2 * p + 1]
+                    slot = model.tree[cursor + its.PASS_HEADER + 2 * p]
+                    i = model.tree[cursor + its.PASS_HEADER + 2 * p + 1]
                     factor = load(work, at + row * touched + slot)
                     total = fma(factor, load(work, basis + i * new + t), total)
                 store(work, place, total)
-        cursor += PASS_HEADER + 2 * pairs
+        cursor += its.PASS_HEADER + 2 * pairs
 
 
 @helper
 def rows_size(work, model, stage):
     """The sum of squares of all entries."""
-    at, total = loop_lane(model, stage + MATRIX_LANE), splat(work, 0.0)
-    for i in range(model.tree[stage + STAGE_ROWS] * model.tree[stage + TOUCHED]):
+    at, total = loop_lane(model, stage + its.MATRIX_LANE), splat(work, 0.0)
+    for i in range(model.tree[stage + its.STAGE_ROWS] * model.tree[stage + its.TOUCHED]):
         x = load(work, at + i)
         total = fma(x, x, total)
     return total
@@ -237,26 +216,26 @@ def factor_stage(work, model, group, stage):
         norm = bring_largest_forward(work, shape, j)
         large = select(norm > LARGE_PIVOT * LARGE_PIVOT * size, large, splat(work, 0.0))
         reflect(work, shape, j, norm, VANISHED * VANISHED * size)
-    make_basis(work, shape, loop_lane(model, stage + BASIS_LANE))
+    make_basis(work, shape, loop_lane(model, stage + its.BASIS_LANE))
     return large
 
 
 @routine
 def solve_stage(work, model, stage):
     """p for the right-hand side in SIDE, which is overwritten."""
-    rows, touched = model.tree[stage + STAGE_ROWS], model.tree[stage + TOUCHED]
-    side, part = loop_lane(model, stage + SIDE_LANE), loop_lane(model, stage + PART_LANE)
-    whole, cursor = loop_lane(model, stage + MATRIX_LANE), model.tree[stage + PASSES_AT]
-    for _ in range(model.tree[stage + PASSES]):
-        earlier, pairs = model.tree[cursor + PASS_STAGE], model.tree[cursor + PASS_PAIRS]
+    rows, touched = model.tree[stage + its.STAGE_ROWS], model.tree[stage + its.TOUCHED]
+    side, part = (loop_lane(model, stage + its.SIDE_LANE), loop_lane(model, stage + its.PART_LANE))
+    whole, cursor = (loop_lane(model, stage + its.MATRIX_LANE), model.tree[stage + its.PASSES_AT])
+    for _ in range(model.tree[stage + its.PASSES]):
+        earlier, pairs = (model.tree[cursor + its.PASS_STAGE], model.tree[cursor + its.PASS_PAIRS])
         for p in range(pairs):
-            slot = model.tree[cursor + PASS_HEADER + 2 * p]
-            i = model.tree[cursor + PASS_HEADER + 2 * p + 1]
-            value = load(work, loop_lane(model, earlier + PART_LANE) + i)
+            slot = model.tree[cursor + its.PASS_HEADER + 2 * p]
+            i = model.tree[cursor + its.PASS_HEADER + 2 * p + 1]
+            value = load(work, loop_lane(model, earlier + its.PART_LANE) + i)
             for row in range(rows):
                 x = fma(load(work, whole + row * touched + slot), value, load(work, side + row))
                 store(work, side + row, x)
-        cursor += PASS_HEADER + 2 * pairs
+        cursor += its.PASS_HEADER + 2 * pairs
     shape = shape_of(model, stage)
     _reflect_side(work, shape, side)
     for i in range(shape.pivots):
@@ -268,7 +247,7 @@ def solve_stage(work, model, stage):
 @routine
 def reflect_side(work, model, stage):
     """Q*·SIDE in place."""
-    _reflect_side(work, shape_of(model, stage), loop_lane(model, stage + SIDE_LANE))
+    _reflect_side(work, shape_of(model, stage), loop_lane(model, stage + its.SIDE_LANE))
 
 
 @helper

@@ -6,16 +6,7 @@ from typing import Any, NamedTuple
 
 from skodyn.jit import helper
 from skodyn.kernels.loops.loop_table import loop_lane
-from skodyn.model.loops.loop_layout import (
-    EVERY_ROW,
-    MATRIX_LANE,
-    PATH_A,
-    PATH_A_AT,
-    PATH_B,
-    PATH_B_AT,
-    STAGE_ROWS,
-    TOUCHED,
-)
+from skodyn.model.loops import loop_layout as its
 
 __all__ = [
     "ACCELERATIONS",
@@ -63,13 +54,13 @@ def accelerates(filling):
 @helper
 def rows_of(model, filling):
     """How many rows a stage has."""
-    return model.tree[filling.stage + (EVERY_ROW if filling.every else STAGE_ROWS)]
+    return model.tree[filling.stage + (its.EVERY_ROW if filling.every else its.STAGE_ROWS)]
 
 
 @helper
 def row_at(model, stage, row):
     """Where a row of a stage's matrix begins."""
-    return loop_lane(model, stage + MATRIX_LANE) + row * model.tree[stage + TOUCHED]
+    return loop_lane(model, stage + its.MATRIX_LANE) + row * model.tree[stage + its.TOUCHED]
 
 
 class Path(NamedTuple):
@@ -86,4 +77,6 @@ def path_cell(model, path, cell):
 
 @helper
 def paths(tree, c):
-    return Path(tree[c + PATH_A_AT], tree[c + PATH_A]), Path(tree[c + PATH_B_AT], tree[c + PATH_B])
+    return Path(tree[c + its.PATH_A_AT], tree[c + its.PATH_A]), Path(
+        tree[c + its.PATH_B_AT], tree[c + its.PATH_B]
+    )

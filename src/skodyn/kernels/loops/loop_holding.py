@@ -13,32 +13,16 @@ the factor of E·P·E* (d²), λ (d) and room for nv numbers. Dynamics under dri
 keep S·E*, the factor of E·S·E* and u in the same places.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine
 from skodyn.kernels.dense import cholesky, solve_lower, solve_upper
 from skodyn.kernels.loops.loop_groups import least_change
 from skodyn.kernels.loops.loop_range import in_range_space
-from skodyn.kernels.loops.loop_table import (
-    header_lane,
-    loop_lane,
-    member_body,
-    member_dof,
-    stage_at,
-)
-from skodyn.kernels.workspace import body_count, entry, velocity_count
+from skodyn.kernels.loops.loop_table import header_lane, loop_lane, stage_at
+from skodyn.kernels.loops.loop_variables import member_body, member_dof
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
 from skodyn.lanes import all_lanes, fma, load, splat, store
 from skodyn.model.layout import N_DOF
-from skodyn.model.loops.loop_layout import (
-    DOFS,
-    GRAM_LANE,
-    LOOP_LANES,
-    MEMBERS,
-    MOBILITY,
-    RANK,
-    VALUE_LANE,
-    X_LANE,
-)
+from skodyn.model.loops import loop_layout as its
 from skodyn.model.prescribed_layout import PRESCRIBED
 
 TIED = 1e-12
@@ -65,7 +49,7 @@ def driven_total(model):
 def scratch_of_drives(model):
     """(d, lanes where columns, factor and λ begin)."""
     d = driven_total(model)
-    columns = header_lane(model, LOOP_LANES)  # the first that loops do not need
+    columns = header_lane(model, its.LOOP_LANES)  # the first that loops do not need
     factor = columns + d * velocity_count(model)
     return d, columns, factor, factor + d * d
 
@@ -74,7 +58,7 @@ def scratch_of_drives(model):
 def driven_variable(model, group, j):
     """Driven variable j of a group among its own, or −1 behind the last."""
     passed = 0
-    for i in range(model.tree[group + MEMBERS]):
+    for i in range(model.tree[group + its.MEMBERS]):
         k = member_body(model, group, i)
         if is_driven(model, k):
             dofs = entry(model, k, N_DOF)
@@ -87,15 +71,19 @@ def driven_variable(model, group, j):
 @routine
 def project_unit(work, model, group, variable, out, u):
     """P·e of a variable, into lanes from `out` on; u: room for as many lanes as X has columns."""
-    x, gram = loop_lane(model, group + X_LANE), loop_lane(model, group + GRAM_LANE)
+    x, gram = loop_lane(model, group + its.X_LANE), loop_lane(model, group + its.GRAM_LANE)
     long = in_range_space(model, group)
-    m = model.tree[stage_at(model, group, 0) + RANK] if long else model.tree[group + MOBILITY]
+    m = (
+        model.tree[stage_at(model, group, 0) + its.RANK]
+        if long
+        else model.tree[group + its.MOBILITY]
+    )
     for i in range(m):
         store(work, u + i, load(work, x + variable * m + i))
     solve_lower(work, gram, m, u, 1)
     solve_upper(work, gram, m, u)
     sign = -1.0 if long else 1.0  # x holds W, and P = I − W(W*W)⁻¹W*
-    for k in range(model.tree[group + DOFS]):
+    for k in range(model.tree[group + its.DOFS]):
         total = splat(work, 1.0 if long and k == variable else 0.0)
         for i in range(m):
             total = fma(sign * load(work, x + k * m + i), load(work, u + i), total)
@@ -106,7 +94,7 @@ def project_unit(work, model, group, variable, out, u):
 def hold_driven(work, model, group):
     """Make VALUE, the smallest change of all, one that leaves driven variables alone; can it be?"""
     total, columns, factor, weights = scratch_of_drives(model)
-    n, values = model.tree[group + DOFS], loop_lane(model, group + VALUE_LANE)
+    n, values = model.tree[group + its.DOFS], loop_lane(model, group + its.VALUE_LANE)
     d = 0
     while d < total and driven_variable(model, group, d) >= 0:
         project_unit(

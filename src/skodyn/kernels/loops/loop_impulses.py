@@ -14,8 +14,6 @@ It costs a sweep, so it is done at the ends of steps that lie near a singular po
 two maps a step ends with does not touch its order: stages are all closed by one.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine
 from skodyn.kernels.joint_motion import zero3
 from skodyn.kernels.loops.embedded_dynamics import gather_embedded, scatter_embedded
@@ -27,8 +25,8 @@ from skodyn.kernels.loops.loop_groups import RATED, factor_group, particular_sol
 from skodyn.kernels.loops.loop_projection import close_positions, close_velocities
 from skodyn.kernels.loops.loop_range import in_range_space
 from skodyn.kernels.loops.loop_table import group_at, group_count, header_lane, loop_lane, stage_at
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import (
     Rows,
     absolute,
@@ -40,7 +38,7 @@ from skodyn.lanes import (
     store,
     store_rows,
 )
-from skodyn.model.loops.loop_layout import FACTORED_LANE, PIVOT_LANE, RANK, STAGES
+from skodyn.model.loops import loop_layout as its
 
 NEAR = 0.01
 """A position is near a singular one if a pivot is below this part of the group's largest: roundings
@@ -68,10 +66,10 @@ def far_from_singular(work, model):
     for g in range(group_count(model)):
         group = group_at(model, g)
         least, most = splat(work, _INFINITY), splat(work, 0.0)
-        for s in range(model.tree[group + STAGES]):
+        for s in range(model.tree[group + its.STAGES]):
             stage = stage_at(model, group, s)
-            for j in range(model.tree[stage + RANK]):  # reciprocals; of one that vanished, zero
-                size = absolute(load(work, loop_lane(model, stage + PIVOT_LANE) + j))
+            for j in range(model.tree[stage + its.RANK]):  # reciprocals; of one that vanished, zero
+                size = absolute(load(work, loop_lane(model, stage + its.PIVOT_LANE) + j))
                 least = select(size < least, size, least)
                 most = select(size > most, size, most)
         far = select(least >= NEAR * most, far, splat(work, 0.0))
@@ -100,7 +98,7 @@ def settle_velocities(move, work, model, q, v, change):
 
     The lanes that will say whose factors these are keep the quick answer meanwhile.
     """
-    nv, quick = velocity_count(model), header_lane(model, FACTORED_LANE)
+    nv, quick = velocity_count(model), header_lane(model, its.FACTORED_LANE)
     for i in range(nv):
         store_rows(work, change, i, load_rows(work, v, i))
     status = close_velocities(move, work, model, q, v)

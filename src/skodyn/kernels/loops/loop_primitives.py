@@ -12,21 +12,12 @@ from typing import Any, NamedTuple
 from skodyn.jit import helper
 from skodyn.kernels.joint_motion import joint_column, zero3
 from skodyn.kernels.loops.loop_filling import path_cell
-from skodyn.kernels.workspace import (
-    ARM,
-    CORIOLIS,
-    OMEGA,
-    ROTATION,
-    body_slot,
-    entry,
-    load3,
-    load6,
-    load_matrix,
-    parameter3,
-)
+from skodyn.kernels.packed_model import entry, parameter3
+from skodyn.kernels.tuples import load3, load6, load_matrix
+from skodyn.kernels.workspace import BODY, body_slot
 from skodyn.lanes import load_rows, sincos, sqrt
 from skodyn.model.layout import N_DOF, PARENT, V_START
-from skodyn.model.loops.loop_layout import PATH_BODY, PATH_CELLS
+from skodyn.model.loops import loop_layout as its
 from skodyn.spatial.linear3 import add, add_scaled, cross, dot, multiply_vector, negate, subtract
 from skodyn.spatial.motion import shift_motion
 
@@ -62,25 +53,25 @@ def end_of(velocity_by, work, model, body, origin, path, v, moving):
 
     velocity_by: `joint_velocity`, or what takes its place where bodies bend.
     """
-    r = load_matrix(work, body_slot(body) + ROTATION)
+    r = load_matrix(work, body_slot(body) + BODY.ROTATION)
     arm = multiply_vector(r, parameter3(work, model, origin))
-    spin, zero = load3(work, body_slot(body) + OMEGA), zero3(work)
+    spin, zero = load3(work, body_slot(body) + BODY.OMEGA), zero3(work)
     place, turning, velocity = arm, zero, zero
     acceleration = cross(spin, cross(spin, arm)) if moving > 0 else zero
     top, foot = body, zero
     for i in range(path.length):
         place = add(place, foot)
-        k = path_cell(model, path, i * PATH_CELLS + PATH_BODY)
+        k = path_cell(model, path, i * its.PATH_CELLS + its.PATH_BODY)
         if moving > 0:
-            a = load6(work, body_slot(k) + CORIOLIS)
+            a = load6(work, body_slot(k) + BODY.CORIOLIS)
             turning = add(turning, a[0])
             acceleration = add(acceleration, shift_motion(place, a)[1])
         if moving > 1:
             velocity = add(velocity, velocity_by(work, model, k, place, v))
-        foot = load3(work, body_slot(k) + ARM)
+        foot = load3(work, body_slot(k) + BODY.ARM)
         top = entry(model, k, PARENT)
     if moving > 1:
-        velocity = add(velocity, cross(load3(work, body_slot(top) + OMEGA), add(place, foot)))
+        velocity = add(velocity, cross(load3(work, body_slot(top) + BODY.OMEGA), add(place, foot)))
     return End(arm, place, foot, spin, turning, acceleration, velocity)
 
 
@@ -94,7 +85,7 @@ def from_a_to_b(a, b):
 def joint_velocity(work, model, k, place, v):
     """What joint k adds to the velocity of a point that lies at `place` from its body's origin."""
     total = zero3(work)
-    r = load_matrix(work, body_slot(k) + ROTATION)
+    r = load_matrix(work, body_slot(k) + BODY.ROTATION)
     for i in range(entry(model, k, N_DOF)):
         h = joint_column(work, model, k, i, r)
         rate = load_rows(work, v, entry(model, k, V_START) + i)

@@ -14,8 +14,6 @@ stops moving when it is closed to rounding, whatever its neighbours do.
 alone (loop_holding.py), which may not be possible.
 """
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine, shared_routine
 from skodyn.kernels.joint_kinds import has_quaternion, is_free
 from skodyn.kernels.kinematics import scatter_poses
@@ -29,20 +27,17 @@ from skodyn.kernels.loops.loop_groups import (
     make_gram,
 )
 from skodyn.kernels.loops.loop_range import in_range_space
-from skodyn.kernels.loops.loop_table import (
+from skodyn.kernels.loops.loop_table import group_at, group_count, header_lane, loop_lane, stage_at
+from skodyn.kernels.loops.loop_variables import (
     dof_place,
     dof_scale,
-    group_at,
-    group_count,
     group_length,
-    header_lane,
-    loop_lane,
     member_body,
     member_dof,
-    stage_at,
 )
+from skodyn.kernels.packed_model import body_count, entry
+from skodyn.kernels.rows import row3, row4, store_row3
 from skodyn.kernels.status import LOOP_OPEN, OK, failure
-from skodyn.kernels.workspace import body_count, entry, row3, row4, store_row3
 from skodyn.lanes import (
     absolute,
     all_lanes,
@@ -55,20 +50,7 @@ from skodyn.lanes import (
     store_rows,
 )
 from skodyn.model.layout import N_DOF, NQ, NV, Q_START
-from skodyn.model.loops.loop_layout import (
-    DOFS,
-    FACTORED_LANE,
-    FIRST_CONSTRAINT,
-    GAP_LANE,
-    LAST_GAP_LANE,
-    MEMBERS,
-    SIDE_LANE,
-    STAGE_LIST_AT,
-    STAGE_ROWS,
-    STAGES,
-    THOROUGH_AT,
-    VALUE_LANE,
-)
+from skodyn.model.loops import loop_layout as its
 from skodyn.model.manifold import integrate_free, integrate_spherical
 from skodyn.spatial.rotations import quaternion_norm_squared
 
@@ -94,10 +76,10 @@ STOOD, ARRIVED, MOVED, HELD = range(4)
 def largest_gap(work, model, group):
     """Of all rows of a group, in parts of its length."""
     largest = splat(work, 0.0)
-    for s in range(model.tree[group + STAGES]):
+    for s in range(model.tree[group + its.STAGES]):
         stage = stage_at(model, group, s)
-        for row in range(model.tree[stage + STAGE_ROWS]):
-            gap = absolute(load(work, loop_lane(model, stage + GAP_LANE) + row))
+        for row in range(model.tree[stage + its.STAGE_ROWS]):
+            gap = absolute(load(work, loop_lane(model, stage + its.GAP_LANE) + row))
             largest = select(gap <= largest, largest, gap)  # NaN goes through
     return largest / group_length(work, model, group)
 
@@ -106,7 +88,7 @@ def largest_gap(work, model, group):
 def largest_coordinate(work, model, group, q):
     """Of all joints of a group, in radians or parts of its length."""
     largest = splat(work, 1.0)
-    for i in range(model.tree[group + MEMBERS]):
+    for i in range(model.tree[group + its.MEMBERS]):
         k, first = member_body(model, group, i), member_dof(model, group, i)
         if has_quaternion(model, k):
             continue
@@ -128,14 +110,14 @@ def factor_to_project(work, model, group, q, v, mode):
 @helper
 def change_of(work, model, group, i, still):
     """Δ of degree of freedom i, none in lanes that stand still."""
-    x = load(work, loop_lane(model, group + VALUE_LANE) + i) * dof_scale(work, model, group, i)
+    x = load(work, loop_lane(model, group + its.VALUE_LANE) + i) * dof_scale(work, model, group, i)
     return select(still, splat(work, 0.0), x)
 
 
 @routine
 def move_members(work, model, group, q, still):
     """q ← q ⊞ Δ of the joints of a group."""
-    for i in range(model.tree[group + MEMBERS]):
+    for i in range(model.tree[group + its.MEMBERS]):
         k, first = member_body(model, group, i), member_dof(model, group, i)
         at = entry(model, k, Q_START)
         if has_quaternion(model, k):
@@ -194,23 +176,23 @@ def _move_turning(work, model, group, i, q, still):
 def gaps_to_side(work, model, group):
     _plan_gaps_to_side(work, model, group)
     if is_thorough(work, model, group):
-        _plan_gaps_to_side(work, model, model.tree[group + THOROUGH_AT])
+        _plan_gaps_to_side(work, model, model.tree[group + its.THOROUGH_AT])
 
 
 @routine
 def _plan_gaps_to_side(work, model, group):
-    for s in range(model.tree[group + STAGES]):
+    for s in range(model.tree[group + its.STAGES]):
         stage = stage_at(model, group, s)
-        for row in range(model.tree[stage + STAGE_ROWS]):
-            gap = load(work, loop_lane(model, stage + GAP_LANE) + row)
-            store(work, loop_lane(model, stage + SIDE_LANE) + row, gap)
+        for row in range(model.tree[stage + its.STAGE_ROWS]):
+            gap = load(work, loop_lane(model, stage + its.GAP_LANE) + row)
+            store(work, loop_lane(model, stage + its.SIDE_LANE) + row, gap)
 
 
 @routine
 def way_to_go(work, model, group):
     """How far all variables of a group are moved together, in radians or parts of its length."""
-    total, values = splat(work, 0.0), loop_lane(model, group + VALUE_LANE)
-    for i in range(model.tree[group + DOFS]):
+    total, values = splat(work, 0.0), loop_lane(model, group + its.VALUE_LANE)
+    for i in range(model.tree[group + its.DOFS]):
         total = total + absolute(load(work, values + i))
     return total
 
@@ -231,7 +213,7 @@ def close_group_positions(change, work, model, group, q, v, step):
         factor_to_project(work, model, group, q, v, TRUSTED)
     else:
         fill_group(work, model, group, q, v, GAPS)
-    gap, last = largest_gap(work, model, group), loop_lane(model, group + LAST_GAP_LANE)
+    gap, last = largest_gap(work, model, group), loop_lane(model, group + its.LAST_GAP_LANE)
     before = load(work, last) if step > 0 else splat(work, _INFINITY)
     settled = is_settled(work, model, group, q, gap, before)
     open_by = select(settled, zero, select(before < 0.0, zero, gap))
@@ -275,7 +257,7 @@ def close_positions(change, work, model, q, v):
             group = group_at(model, g)
             done = max(done, close_group_positions(change, work, model, group, q, v, step))
             if done == HELD:
-                return failure(LOOP_OPEN, model.tree[group + FIRST_CONSTRAINT])
+                return failure(LOOP_OPEN, model.tree[group + its.FIRST_CONSTRAINT])
         if done != STOOD and status == OK:
             status = scatter_poses(work, model, q)
         if done != MOVED or status != OK:
@@ -289,13 +271,13 @@ def worst_constraint(work, model):
     worst, found = -1.0, 0
     for g in range(group_count(model)):
         group = group_at(model, g)
-        for s in range(model.tree[group + STAGES]):
+        for s in range(model.tree[group + its.STAGES]):
             stage = stage_at(model, group, s)
-            for row in range(model.tree[stage + STAGE_ROWS]):
-                gap = absolute(load(work, loop_lane(model, stage + GAP_LANE) + row))
+            for row in range(model.tree[stage + its.STAGE_ROWS]):
+                gap = absolute(load(work, loop_lane(model, stage + its.GAP_LANE) + row))
                 first = lane_at(gap / group_length(work, model, group), 0)
                 if not first <= worst:
-                    worst, found = first, model.tree[model.tree[stage + STAGE_LIST_AT]]
+                    worst, found = first, model.tree[model.tree[stage + its.STAGE_LIST_AT]]
     return found
 
 
@@ -307,9 +289,9 @@ def close_velocities(change, work, model, q, v):
         group = group_at(model, g)
         factor_to_project(work, model, group, q, v, RATED)
         if not change(work, model, group):
-            status = failure(LOOP_OPEN, model.tree[group + FIRST_CONSTRAINT])
-        values = loop_lane(model, group + VALUE_LANE)
-        for i in range(model.tree[group + DOFS]):
+            status = failure(LOOP_OPEN, model.tree[group + its.FIRST_CONSTRAINT])
+        values = loop_lane(model, group + its.VALUE_LANE)
+        for i in range(model.tree[group + its.DOFS]):
             place = dof_place(model, group, i)
             x = load(work, values + i) * dof_scale(work, model, group, i)
             store_rows(work, v, place, load_rows(work, v, place) + x)
@@ -326,8 +308,8 @@ def newton_changes(change, work, model, q, v, changes):
         still = largest_gap(work, model, group) <= CLOSED
         gaps_to_side(work, model, group)
         if not change(work, model, group) and status == OK:
-            status = failure(LOOP_OPEN, model.tree[group + FIRST_CONSTRAINT])
-        for i in range(model.tree[group + DOFS]):
+            status = failure(LOOP_OPEN, model.tree[group + its.FIRST_CONSTRAINT])
+        for i in range(model.tree[group + its.DOFS]):
             place = dof_place(model, group, i)
             store_rows(work, changes, place, change_of(work, model, group, i, still))
     return status
@@ -347,7 +329,7 @@ def close_state(change, work, model, q, v):
 @routine
 def remember_factored(work, model, q):
     """Note that poses and factors in the workspace are those of q."""
-    at = header_lane(model, FACTORED_LANE)
+    at = header_lane(model, its.FACTORED_LANE)
     for i in range(model.tree[NQ]):
         store(work, at + i, load_rows(work, q, i))
 
@@ -355,7 +337,7 @@ def remember_factored(work, model, q):
 @routine
 def was_factored(work, model, q):
     """Are these the coordinates that were noted last, to the bit?"""
-    at, same = header_lane(model, FACTORED_LANE), True
+    at, same = header_lane(model, its.FACTORED_LANE), True
     for i in range(model.tree[NQ]):
         same = same and all_lanes(load(work, at + i) == load_rows(work, q, i))
     return same

@@ -1,7 +1,5 @@
 """What people ask of loops: gaps, their rates, G and X, in SI units and in the order described."""
 
-from __future__ import annotations
-
 from skodyn.jit import helper, routine
 from skodyn.kernels.entries import batch, one_state
 from skodyn.kernels.kinematics import scatter_poses
@@ -12,52 +10,28 @@ from skodyn.kernels.loops.loop_range import in_range_space
 from skodyn.kernels.loops.loop_rows import fill_stage, stage_rates
 from skodyn.kernels.loops.loop_table import (
     constraint_at,
-    dof_place,
-    dof_scale,
     group_at,
     group_count,
-    group_length,
     group_of,
     loop_lane,
     row_total,
     stage_at,
-    touched_variable,
 )
-from skodyn.kernels.workspace import body_count, entry, velocity_count
+from skodyn.kernels.loops.loop_variables import dof_place, dof_scale, group_length, touched_variable
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
 from skodyn.lanes import load, splat, store, store_rows
 from skodyn.model.layout import N_DOF, V_START
+from skodyn.model.loops import loop_layout as its
 from skodyn.model.loops.closing import DOT, POINT
-from skodyn.model.loops.loop_layout import (
-    CLOSED_BY_JOINT,
-    DOFS,
-    FIRST_ROW,
-    GAP_LANE,
-    KIND_OF,
-    MATRIX_LANE,
-    MOBILITY,
-    NEEDS_RATE,
-    PRIMITIVE_CELLS,
-    PRIMITIVES,
-    PRIMITIVES_AT,
-    RANK,
-    ROW_COUNT,
-    SIDE_LANE,
-    STAGE_CONSTRAINTS,
-    STAGE_LIST_AT,
-    STAGES,
-    TOUCHED,
-    VALUE_LANE,
-    X_LANE,
-)
 
 
 @helper
 def is_angle(model, c, row):
     """Is this row of a constraint one of radians?"""
-    if model.tree[c + KIND_OF] != CLOSED_BY_JOINT:
-        return model.tree[c + NEEDS_RATE] == 0
-    for i in range(model.tree[c + PRIMITIVES]):
-        kind = model.tree[model.tree[c + PRIMITIVES_AT] + i * PRIMITIVE_CELLS]
+    if model.tree[c + its.KIND_OF] != its.CLOSED_BY_JOINT:
+        return model.tree[c + its.NEEDS_RATE] == 0
+    for i in range(model.tree[c + its.PRIMITIVES]):
+        kind = model.tree[model.tree[c + its.PRIMITIVES_AT] + i * its.PRIMITIVE_CELLS]
         row -= 3 if kind == POINT else 1
         if row < 0:
             return kind == DOT
@@ -69,16 +43,16 @@ def _write_row(work, model, filling, c, row, at, out):
     """Row `at` of the stage as row `row` of the constraint: gap, rate, or columns of G."""
     one = splat(work, 1.0)
     scale = group_length(work, model, filling.group) if is_angle(model, c, row) else one
-    place = model.tree[c + FIRST_ROW] + row
+    place = model.tree[c + its.FIRST_ROW] + row
     if filling.what == GAPS:
-        gap = load(work, loop_lane(model, filling.stage + GAP_LANE) + at)
+        gap = load(work, loop_lane(model, filling.stage + its.GAP_LANE) + at)
         store_rows(work, out, place, gap / scale)
         return
-    touched = model.tree[filling.stage + TOUCHED]
-    matrix = loop_lane(model, filling.stage + MATRIX_LANE) + at * touched
+    touched = model.tree[filling.stage + its.TOUCHED]
+    matrix = loop_lane(model, filling.stage + its.MATRIX_LANE) + at * touched
     for i in range(touched):
         dof = touched_variable(model, filling.stage, i)
-        if dof < model.tree[filling.group + DOFS]:
+        if dof < model.tree[filling.group + its.DOFS]:
             column = dof_place(model, filling.group, dof)
             x = load(work, matrix + i) / (scale * dof_scale(work, model, filling.group, dof))
             store_rows(work, out, place * velocity_count(model) + column, x)
@@ -88,8 +62,8 @@ def _write_row(work, model, filling, c, row, at, out):
 def _write_rate(work, model, filling, c, row, at, out):
     one = splat(work, 1.0)
     scale = group_length(work, model, filling.group) if is_angle(model, c, row) else one
-    rate = load(work, loop_lane(model, filling.stage + SIDE_LANE) + at)
-    store_rows(work, out, model.tree[c + FIRST_ROW] + row, rate / scale)
+    rate = load(work, loop_lane(model, filling.stage + its.SIDE_LANE) + at)
+    store_rows(work, out, model.tree[c + its.FIRST_ROW] + row, rate / scale)
 
 
 @helper
@@ -97,16 +71,16 @@ def write_rows(fill, work, model, given, what, rates, out):
     """All rows of all loops, at poses that are in the workspace."""
     for g in range(group_count(model)):
         group = group_at(model, g)
-        for s in range(model.tree[group + STAGES]):
+        for s in range(model.tree[group + its.STAGES]):
             filling = Filling(group, stage_at(model, group, s), given.q, given.v, what, True)
             fill(work, model, filling)
             if rates:
                 stage_rates(work, model, filling)
             at = 0
-            for i in range(model.tree[filling.stage + STAGE_CONSTRAINTS]):
-                number = model.tree[model.tree[filling.stage + STAGE_LIST_AT] + i]
+            for i in range(model.tree[filling.stage + its.STAGE_CONSTRAINTS]):
+                number = model.tree[model.tree[filling.stage + its.STAGE_LIST_AT] + i]
                 c = constraint_at(model, number)
-                for row in range(model.tree[c + ROW_COUNT]):
+                for row in range(model.tree[c + its.ROW_COUNT]):
                     if rates:
                         _write_rate(work, model, filling, c, row, at, out)
                     else:
@@ -152,16 +126,16 @@ def freedom(model):
     total = velocity_count(model)
     for g in range(group_count(model)):
         group = group_at(model, g)
-        total += model.tree[group + MOBILITY] - model.tree[group + DOFS]
+        total += model.tree[group + its.MOBILITY] - model.tree[group + its.DOFS]
     return total
 
 
 @routine
 def write_long_basis(work, model, group, wide, first, out):
     """Columns of X of a group that dynamics needs no X for, one by one."""
-    stage, values = stage_at(model, group, 0), loop_lane(model, group + VALUE_LANE)
-    rank, touched = model.tree[stage + RANK], model.tree[stage + TOUCHED]
-    at, n = loop_lane(model, stage + MATRIX_LANE), model.tree[group + DOFS]
+    stage, values = stage_at(model, group, 0), loop_lane(model, group + its.VALUE_LANE)
+    rank, touched = model.tree[stage + its.RANK], model.tree[stage + its.TOUCHED]
+    at, n = loop_lane(model, stage + its.MATRIX_LANE), model.tree[group + its.DOFS]
     shape = shape_of(model, stage)
     for t in range(n - rank):
         for i in range(n):
@@ -184,12 +158,12 @@ def sweep_basis(work, model, given, out):
     clear_result(work, velocity_count(model) * wide, out)
     for g in range(group_count(model)):
         group = group_at(model, g)
-        m, x = model.tree[group + MOBILITY], loop_lane(model, group + X_LANE)
+        m, x = model.tree[group + its.MOBILITY], loop_lane(model, group + its.X_LANE)
         if in_range_space(model, group):
             write_long_basis(work, model, group, wide, first, out)
             first += m
             continue
-        for i in range(model.tree[group + DOFS]):
+        for i in range(model.tree[group + its.DOFS]):
             scale, dof = dof_scale(work, model, group, i), dof_place(model, group, i)
             for t in range(m):
                 store_rows(work, out, dof * wide + first + t, load(work, x + i * m + t) * scale)

@@ -43,7 +43,7 @@ class ContactEvents:
         t, q, y = np.split(rows_now, [1, 1 + self._nq], axis=1)
         t = t[:, 0]
         found = self._watch.evaluate(np.ascontiguousarray(q), np.ascontiguousarray(y))
-        gap, rate = found[:, :, rows.GAP], found[:, :, rows.SPEED]
+        gap, rate = found[:, :, rows.POINT.GAP], found[:, :, rows.POINT.SPEED]
         closed = gap < 0.0
         known = np.isfinite(gap)  # not where a run has failed
         row, point = np.nonzero((closed[1:] != closed[:-1]) & known[1:] & known[:-1])

@@ -15,16 +15,10 @@ from skodyn.kernels.contact.contact_points import meet
 from skodyn.kernels.forward_kinematics import scatter_positions, scatter_velocities
 from skodyn.kernels.kinematics import scatter_rates
 from skodyn.kernels.mimics import full_model
-from skodyn.kernels.workspace import velocity_count
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.lanes import Rows, parts_of, select, shift_pointer, splat, sqrt, store_rows
-from skodyn.model.contact.contact_layout import (
-    BRISTLE,
-    BRISTLES,
-    CONTACT_HEADER,
-    CONTACT_RECORD,
-    POINTS,
-    PackedContacts,
-)
+from skodyn.model.contact import contact_layout as its
+from skodyn.model.contact.contact_layout import PackedContacts
 from skodyn.model.contact.contact_tables import ContactTables
 from skodyn.simulation.forces import ACCOUNTS, INTEGRALS
 from skodyn.simulation.structures import ROWS, STATE, SYSTEM
@@ -42,7 +36,7 @@ def slip_of(work, contacts, at, met):
     """The speed across the normal where shapes touch and friction does not hold."""
     speed, none = across(met.touched.normal, met.velocity), splat(work, 0.0)
     slip = sqrt(dot(speed, speed))
-    if contacts.codes[at + BRISTLE] >= 0:
+    if contacts.codes[at + its.BRISTLE] >= 0:
         slip = select(met.share < 1.0, slip, none)
     return select(met.closed, slip, none)
 
@@ -57,11 +51,11 @@ def look_at_contacts(work, system, at, state, out):
     scatter_positions(work, model)
     scatter_velocities(work, model, state.y)
     # bristles are the last of the integrals before the accounts
-    integral = system.codes[INTEGRALS] - system.codes[ACCOUNTS] - contacts.codes[BRISTLES]
+    integral = system.codes[INTEGRALS] - system.codes[ACCOUNTS] - contacts.codes[its.BRISTLES]
     first = state.y.first + velocity_count(model) + integral
     bristles = Rows(state.y.data, first, state.y.stride)
-    for p in range(contacts.codes[POINTS]):
-        record = CONTACT_HEADER + CONTACT_RECORD * p
+    for p in range(contacts.codes[its.POINTS]):
+        record = its.CONTACT_HEADER + its.CONTACT_RECORD * p
         met = meet(work, model, contacts, record, bristles)
         x, y, z = met.force
         store_rows(work, out, 3 * p, sqrt(x * x + y * y + z * z))

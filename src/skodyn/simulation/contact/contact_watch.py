@@ -118,13 +118,13 @@ class ContactWatch:
             return evaluate_contacts(self.model, self.tables, q, v, self.bristles(y))
         except (DynamicsError, StateError):
             if len(q) == 1:
-                return np.full((1, self.tables.n_points, rows.ROW), np.nan)
+                return np.full((1, self.tables.n_points, rows.POINT.size), np.nan)
             single = [self.evaluate(q[i : i + 1], y[i : i + 1]) for i in range(len(q))]
             return np.concatenate(single)  # its neighbours are as they are
 
     def stored(self, q: Floats, y: Floats) -> float:
         """The energy that all contacts hold."""
-        return float(self.evaluate(q[None], y[None])[0, :, rows.STORED].sum())
+        return float(self.evaluate(q[None], y[None])[0, :, rows.POINT.STORED].sum())
 
     def forces(self, found: Floats) -> ContactForces:
         """What `evaluate` found, by name."""
@@ -132,7 +132,7 @@ class ContactWatch:
 
     def look(self, t: Floats, q: Floats, found: Floats, interval: float) -> None:
         """Take rows in; found: what `evaluate` says of them; interval: seconds between them."""
-        gap, speed = found[:, :, rows.GAP], found[:, :, rows.SPEED]
+        gap, speed = found[:, :, rows.POINT.GAP], found[:, :, rows.POINT.SPEED]
         # about to touch before the next row
         near = (gap < 0.0) | (gap + 2.0 * interval * np.minimum(speed, 0.0) < 0.0)
         near &= np.asarray(np.isfinite(q).all(axis=1))[
@@ -167,7 +167,7 @@ class ContactWatch:
             )
 
     def _look_at_steps(self, t: Floats, q: Floats, found: Floats, near: Any) -> None:
-        gap, speed = found[:, :, rows.GAP], found[:, :, rows.SPEED]
+        gap, speed = found[:, :, rows.POINT.GAP], found[:, :, rows.POINT.SPEED]
         rough = np.where(near, self._stiffness(gap, speed, 1.0), 0.0)
         worst = rough.max(axis=0)
         for point in np.argsort(-worst, kind="stable")[:LOOKS].tolist():
@@ -194,8 +194,8 @@ class ContactWatch:
         along, across = self._compliance(point, q, found)
         law, label, dt = self.laws[point], self.tables.labels[point], self.settings.dt
         gap, speed = (
-            np.full(len(self.laws), found[rows.GAP]),
-            np.full(len(self.laws), found[rows.SPEED]),
+            np.full(len(self.laws), found[rows.POINT.GAP]),
+            np.full(len(self.laws), found[rows.POINT.SPEED]),
         )
         omega = math.sqrt(max(self._stiffness(gap, speed, along)[point] * along, 0.0))
         limit = RESOLVED / (2.0 if self.settings.method == "semi_implicit_euler" else 1.0)
@@ -220,7 +220,10 @@ class ContactWatch:
     def _compliance(self, point: int, q: Floats, found: Floats) -> tuple[float, float]:
         """(along the normal, the largest across it), of both bodies against each other."""
         pair: Pair = self.tables.pairs[self.tables.pair_of[point]]
-        x, n = found[rows.PLACE : rows.PLACE + 3], found[rows.NORMAL : rows.NORMAL + 3]
+        x, n = (
+            found[rows.POINT.PLACE : rows.POINT.PLACE + 3],
+            found[rows.POINT.NORMAL : rows.POINT.NORMAL + 3],
+        )
         rotations, positions = forward_kinematics(self.model, q)
         nodes, signs = [], []
         for placed, sign in ((pair.a, 1.0), (pair.b, -1.0)):

@@ -12,20 +12,13 @@ from skodyn.jit import helper
 from skodyn.kernels.contact.contact_geometry import choose3, origin_of
 from skodyn.kernels.contact.contact_points import meet
 from skodyn.kernels.mimics import full_model
+from skodyn.kernels.packed_model import velocity_count
+from skodyn.kernels.rows import row3, store_row3
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import load6, row3, store3, store6, store_row3, velocity_count
+from skodyn.kernels.tuples import load6, store3, store6
 from skodyn.lanes import Rows, all_lanes, any_lane, shift_pointer, splat, store_rows
-from skodyn.model.contact.contact_layout import (
-    BODY_A,
-    BODY_B,
-    BRISTLE,
-    BRISTLES,
-    CONTACT_HEADER,
-    CONTACT_RECORD,
-    POINTS,
-    TURNS,
-    PackedContacts,
-)
+from skodyn.model.contact import contact_layout as its
+from skodyn.model.contact.contact_layout import PackedContacts
 from skodyn.simulation.forces import FIRST, INTEGRAL
 from skodyn.spatial.linear3 import add, add_cross, negate, subtract
 
@@ -54,7 +47,7 @@ def push_lanes(work, forces, k, closed, torque, force):
 @helper
 def push_both(push, work, model, contacts, record, met, forces):
     """The force of a point on a, the opposite on b."""
-    a, b = contacts.codes[record + BODY_A], contacts.codes[record + BODY_B]
+    a, b = contacts.codes[record + its.BODY_A], contacts.codes[record + its.BODY_B]
     if a >= 0:
         arm = subtract(met.touched.point, origin_of(work, model, a))
         push(work, forces, a, met.closed, add_cross(met.moment, arm, met.force), met.force)
@@ -71,19 +64,19 @@ def sum_contacts(push, work, model, contacts, tables, forces):
     """
     bristles, bristle_rates = tables
     done, lost = splat(work, 0.0), splat(work, 0.0)
-    for p in range(contacts.codes[POINTS]):
-        record = CONTACT_HEADER + CONTACT_RECORD * p
+    for p in range(contacts.codes[its.POINTS]):
+        record = its.CONTACT_HEADER + its.CONTACT_RECORD * p
         met = meet(work, model, contacts, record, bristles)
         if any_lane(met.closed):
             push_both(push, work, model, contacts, record, met, forces)
             done = done + met.power
         lost = lost + met.loss
-        own = contacts.codes[record + BRISTLE]
+        own = contacts.codes[record + its.BRISTLE]
         if own >= 0:
             store_row3(work, bristle_rates, own, met.rate)
-            if contacts.codes[record + TURNS] > 0:
+            if contacts.codes[record + its.TURNS] > 0:
                 store_row3(work, bristle_rates, own + 3, met.turn_rate)
-    count = contacts.codes[BRISTLES]
+    count = contacts.codes[its.BRISTLES]
     store_rows(work, bristle_rates, count, done)
     store_rows(work, bristle_rates, count + 1, lost)
     return done

@@ -14,18 +14,9 @@ Negative gains are taken from the start of the step.
 from __future__ import annotations
 
 from skodyn.jit import helper
-from skodyn.kernels.contact.implicit_sweep import (
-    COORDINATE,
-    EXPECTED_PUSH,
-    NEXT_SPEED,
-    PUSH,
-    SLOPE,
-    SPEED,
-    START_SPEED,
-    dof_place,
-)
+from skodyn.kernels.contact.implicit_sweep import STEP, dof_place
 from skodyn.kernels.joint_kinds import has_quaternion
-from skodyn.kernels.workspace import body_count, entry, velocity_count
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
 from skodyn.lanes import (
     absolute,
     fma,
@@ -141,7 +132,7 @@ def prepare_servos(work, system, implicit, places, state, effects):
         kd = splat(work, 1.0) * parameter(work, numbers, i + 1)
         error = parameter(work, numbers, i + 3) - load_rows(work, state.q, implicit[at + SECOND])
         base = fma(parameter(work, numbers, i), error, kd * parameter(work, numbers, i + 4))
-        base = fma(positive(-kd), load(work, dof_place(places, dof) + START_SPEED), base)
+        base = fma(positive(-kd), load(work, dof_place(places, dof) + STEP.START_SPEED), base)
         if implicit[at + INTEGRAL] >= 0:
             z = nv + implicit[at + INTEGRAL]
             base = fma(parameter(work, numbers, i + 2), load_rows(work, state.y, z), base)
@@ -155,7 +146,7 @@ def prepare_servos(work, system, implicit, places, state, effects):
 def joint_impulses(work, system, places, h, k, i, v):
     """(h·T, S) of the passive forces of degree of freedom i of joint k."""
     dof = entry(system.model, k, V_START) + i
-    q = load(work, dof_place(places, dof) + COORDINATE)
+    q = load(work, dof_place(places, dof) + STEP.COORDINATE)
     one_each = not has_quaternion(system.model, k)
     return passive_impulse(work, system.numbers, PASSIVE_RECORD * dof, h, q, v, one_each)
 
@@ -167,20 +158,20 @@ def keep_pushes(work, system, implicit, places, h):
         for k in range(body_count(system.model)):
             for i in range(entry(system.model, k, N_DOF)):
                 own = dof_place(places, entry(system.model, k, V_START) + i)
-                found = joint_impulses(work, system, places, h, k, i, load(work, own + SPEED))
-                store(work, own + PUSH, found[0])
-                store(work, own + SLOPE, found[1])
+                found = joint_impulses(work, system, places, h, k, i, load(work, own + STEP.SPEED))
+                store(work, own + STEP.PUSH, found[0])
+                store(work, own + STEP.SLOPE, found[1])
     else:
         for dof in range(velocity_count(system.model)):
-            store(work, dof_place(places, dof) + PUSH, splat(work, 0.0))
-            store(work, dof_place(places, dof) + SLOPE, splat(work, 0.0))
+            store(work, dof_place(places, dof) + STEP.PUSH, splat(work, 0.0))
+            store(work, dof_place(places, dof) + STEP.SLOPE, splat(work, 0.0))
     for number in range(implicit[SERVOS]):
         at = implicit[SERVOS_AT] + CODES_RECORD * number
         own = dof_place(places, implicit[at + FIRST])
-        base, v = load(work, places.servos + number), load(work, own + SPEED)
+        base, v = load(work, places.servos + number), load(work, own + STEP.SPEED)
         found = servo_impulse(work, system.numbers, implicit[at + OFFSET], base, h, v)
-        store(work, own + PUSH, load(work, own + PUSH) + found[0])
-        store(work, own + SLOPE, load(work, own + SLOPE) + found[1])
+        store(work, own + STEP.PUSH, load(work, own + STEP.PUSH) + found[0])
+        store(work, own + STEP.SLOPE, load(work, own + STEP.SLOPE) + found[1])
 
 
 @helper
@@ -191,15 +182,15 @@ def push_along(work, system, implicit, places, h, share):
         for k in range(body_count(system.model)):
             for i in range(entry(system.model, k, N_DOF)):
                 own = dof_place(places, entry(system.model, k, V_START) + i)
-                v = load(work, own + NEXT_SPEED)
-                way = load(work, own + SPEED) - v
+                v = load(work, own + STEP.NEXT_SPEED)
+                way = load(work, own + STEP.SPEED) - v
                 found = joint_impulses(work, system, places, h, k, i, fma(share, way, v))
                 total = fma(found[0], way, total)
     for number in range(implicit[SERVOS]):
         at = implicit[SERVOS_AT] + CODES_RECORD * number
         own, base = dof_place(places, implicit[at + FIRST]), load(work, places.servos + number)
-        v = load(work, own + NEXT_SPEED)
-        way = load(work, own + SPEED) - v
+        v = load(work, own + STEP.NEXT_SPEED)
+        way = load(work, own + STEP.SPEED) - v
         i = implicit[at + OFFSET]
         found = servo_impulse(work, system.numbers, i, base, h, fma(share, way, v))
         total = fma(found[0], way, total)
@@ -212,12 +203,12 @@ def advance_joints(work, system, places, done):
     total = splat(work, 0.0)
     for dof in range(velocity_count(system.model)):
         own = dof_place(places, dof)
-        here = load(work, own + SPEED)
-        there = select(done, here, load(work, own + NEXT_SPEED))
-        way, slope = there - here, load(work, own + SLOPE)
-        store(work, own + EXPECTED_PUSH, fma(-slope, way, load(work, own + PUSH)))
-        store(work, own + SPEED, there)
-        store(work, own + NEXT_SPEED, here)
+        here = load(work, own + STEP.SPEED)
+        there = select(done, here, load(work, own + STEP.NEXT_SPEED))
+        way, slope = there - here, load(work, own + STEP.SLOPE)
+        store(work, own + STEP.EXPECTED_PUSH, fma(-slope, way, load(work, own + STEP.PUSH)))
+        store(work, own + STEP.SPEED, there)
+        store(work, own + STEP.NEXT_SPEED, here)
         total = fma(slope * way, way, total)
     return total
 
@@ -227,8 +218,8 @@ def retreat_joints(work, system, places, share, shorter):
     """Go only a share of the way, in the lanes where it is to be shorter."""
     for dof in range(velocity_count(system.model)):
         own = dof_place(places, dof)
-        old, there = load(work, own + NEXT_SPEED), load(work, own + SPEED)
-        store(work, own + SPEED, select(shorter, fma(share, there - old, old), there))
+        old, there = load(work, own + STEP.NEXT_SPEED), load(work, own + STEP.SPEED)
+        store(work, own + STEP.SPEED, select(shorter, fma(share, there - old, old), there))
 
 
 @helper
@@ -238,11 +229,14 @@ def measure_joints(work, system, places, h):
     slope, along, worst = zero, zero, zero
     for dof in range(velocity_count(system.model)):
         own = dof_place(places, dof)
-        push, v = load(work, own + PUSH), load(work, own + SPEED)
-        off, way = load(work, own + EXPECTED_PUSH) - push, v - load(work, own + NEXT_SPEED)
+        push, v = load(work, own + STEP.PUSH), load(work, own + STEP.SPEED)
+        off, way = (
+            load(work, own + STEP.EXPECTED_PUSH) - push,
+            v - load(work, own + STEP.NEXT_SPEED),
+        )
         slope, along = fma(off, way, slope), fma(push, way, along)
-        reach = fma(1.0 / h, absolute(load(work, own + COORDINATE)), absolute(v))
-        size = fma(SMALL_SHARE * load(work, own + SLOPE), reach, absolute(push))
+        reach = fma(1.0 / h, absolute(load(work, own + STEP.COORDINATE)), absolute(v))
+        size = fma(SMALL_SHARE * load(work, own + STEP.SLOPE), reach, absolute(push))
         ratio = absolute(off) / select(size > 0.0, size, one)
         worst = select(ratio > worst, ratio, worst)
     return slope, along, worst

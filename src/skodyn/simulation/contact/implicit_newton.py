@@ -14,8 +14,9 @@ from skodyn.kernels.contact.implicit_sweep import (
     project_resisted,
     scatter_changes,
 )
+from skodyn.kernels.packed_model import body_count
 from skodyn.kernels.status import NOT_CONVERGED, OK
-from skodyn.kernels.workspace import body_count, load6
+from skodyn.kernels.tuples import load6
 from skodyn.lanes import absolute, all_lanes, any_lane, fma, select, splat
 from skodyn.model.contact.implicit_layout import OWN_SWEEP
 from skodyn.simulation.contact.implicit_joints import (

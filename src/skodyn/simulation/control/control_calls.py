@@ -10,8 +10,8 @@ Parts of the loop, compiled where a system has controllers.
 from __future__ import annotations
 
 from skodyn.jit import call_part, helper, kernel
+from skodyn.kernels.packed_model import PackedModel, velocity_count
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import PackedModel, velocity_count
 from skodyn.lanes import WIDTH_1, Rows, Work, pointer, shift_pointer, states
 from skodyn.model.layout import NQ
 from skodyn.simulation.control.control_records import (

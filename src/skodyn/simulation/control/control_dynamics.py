@@ -21,7 +21,7 @@ from skodyn.kernels.mimics import (
     has_mimics,
     pick_rates,
 )
-from skodyn.kernels.workspace import PackedModel, velocity_count
+from skodyn.kernels.packed_model import PackedModel, velocity_count
 from skodyn.lanes import Rows, load_rows, parts_of, store_rows
 from skodyn.model.layout import FULL, NQ, NV
 from skodyn.simulation.structures import ROWS

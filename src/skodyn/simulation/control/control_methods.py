@@ -10,7 +10,7 @@ from typing import Any
 
 from skodyn.jit import call_part
 from skodyn.kernels.entries import Given
-from skodyn.kernels.workspace import PackedModel
+from skodyn.kernels.packed_model import PackedModel
 from skodyn.lanes import WIDTH_1, Rows, Work, pointer, shift_pointer
 from skodyn.model.layout import NQ, NV
 from skodyn.simulation.control.control_dynamics import (

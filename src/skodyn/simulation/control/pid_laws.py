@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from skodyn.jit import helper
 from skodyn.kernels.mimics import full_model
-from skodyn.kernels.workspace import velocity_count
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.lanes import fma, load_rows, parameter, select, splat, store_rows
 from skodyn.model.keys import ANY, BOOLEAN, POSITIVE_LIMIT, key
 from skodyn.simulation.element_tools import add_torque

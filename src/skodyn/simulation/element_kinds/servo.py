@@ -12,8 +12,8 @@ import numpy as np
 from skodyn.jit import COUNT as WHOLE
 from skodyn.jit import NUMBER, helper
 from skodyn.kernels.mimics import full_model
+from skodyn.kernels.packed_model import entry
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import entry
 from skodyn.lanes import PartAtWidths, load_rows, parameter, parts_of, splat
 from skodyn.model.keys import ANY, JOINT, key
 from skodyn.model.keywords import fields_checked

@@ -10,7 +10,9 @@ import numpy as np
 
 from skodyn.errors import ModelError
 from skodyn.jit import helper
-from skodyn.kernels.workspace import ROTATION, body_slot, load_matrix
+from skodyn.kernels.tuples import load_matrix
+from skodyn.kernels.workspace import BODY as BODY_LANES
+from skodyn.kernels.workspace import body_slot
 from skodyn.lanes import PartAtWidths
 from skodyn.model.keys import BODY, TITLE, VECTOR, key, one_of
 from skodyn.model.keywords import fields_checked
@@ -32,7 +34,7 @@ def wrench(work, system, at, f_ext):
     """Numbers: point, force, moment."""
     codes, numbers = system.codes, system.numbers
     k, i = codes[at + FIRST], codes[at + OFFSET]
-    r = load_matrix(work, body_slot(k) + ROTATION)
+    r = load_matrix(work, body_slot(k) + BODY_LANES.ROTATION)
     arm = multiply_vector(r, numbers3(work, numbers, i))
     force, moment = numbers3(work, numbers, i + 3), numbers3(work, numbers, i + 6)
     if codes[at + CODE] == WRENCH_BODY:

@@ -13,8 +13,9 @@ from __future__ import annotations
 from skodyn.jit import helper
 from skodyn.kernels.joint_kinds import has_quaternion, is_free
 from skodyn.kernels.loops.loop_holding import is_driven
+from skodyn.kernels.packed_model import body_count, entry, velocity_count
+from skodyn.kernels.rows import row3, row4
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import body_count, entry, row3, row4, velocity_count
 from skodyn.lanes import load_rows, select, splat, store_rows
 from skodyn.model.layout import N_DOF, NQ, NV, Q_START, V_START
 from skodyn.simulation.lie import move_coordinates

@@ -18,37 +18,19 @@ from __future__ import annotations
 import numpy as np
 
 from skodyn.jit import call_part, helper
-from skodyn.kernels.contact.implicit_sweep import (
-    COORDINATE,
-    GIVEN,
-    IMPLICIT_DOF,
-    POINT_LANES,
-    PUSH,
-    SPEED,
-    START_SPEED,
-    Places,
-    bear_loads,
-    dof_place,
-)
+from skodyn.kernels.contact.implicit_law import POINT
+from skodyn.kernels.contact.implicit_sweep import STEP, Places, bear_loads, dof_place
 from skodyn.kernels.forward_kinematics import scatter_velocities
 from skodyn.kernels.joint_kinds import has_quaternion, is_free
 from skodyn.kernels.mimics import full_model, has_mimics
+from skodyn.kernels.packed_model import armature, body_count, entry, velocity_count
+from skodyn.kernels.rows import row3, row4, row6, store_row3
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import (
-    MOTION,
-    armature,
-    body_count,
-    body_slot,
-    entry,
-    load6,
-    row3,
-    row4,
-    row6,
-    store_row3,
-    velocity_count,
-)
+from skodyn.kernels.tuples import load6
+from skodyn.kernels.workspace import BODY, body_slot
 from skodyn.lanes import Rows, fma, load, load_rows, shift_pointer, splat, store, store_rows
-from skodyn.model.contact.contact_layout import BRISTLES, POINTS, PackedContacts
+from skodyn.model.contact import contact_layout as its
+from skodyn.model.contact.contact_layout import PackedContacts
 from skodyn.model.contact.implicit_layout import (
     BRISTLE_INTEGRAL,
     CONTACTS_FROM_CODES,
@@ -152,7 +134,7 @@ def places_of(system, implicit):
     points = servos + implicit[SERVOS]
     first = implicit[CONTACTS_FROM_CODES]
     contacts = PackedContacts(shift_pointer(system.codes, first), system.numbers)
-    count = contacts.codes[POINTS] if first > 0 else 0
+    count = contacts.codes[its.POINTS] if first > 0 else 0
     return Places(
         dofs,
         loads,
@@ -162,14 +144,14 @@ def places_of(system, implicit):
         shift_pointer(implicit, implicit[TOUCHED_AT]),
         shift_pointer(implicit, implicit[PAIRS_AT]),
         implicit[PAIRS],
-        points + POINT_LANES * count,
+        points + POINT.size * count,
         table(system, TAU),
         table(system, FULL_RATES if implicit[FULL_AT] > 0 else RATES),
         system.model,
     )
 
 
-IMPLICIT_DOF_LANES = IMPLICIT_DOF.size
+IMPLICIT_DOF_LANES = STEP.size
 
 
 def lanes_of(n_bodies: int, nv: int, servos: int, points: int, columns: int) -> int:
@@ -177,8 +159,8 @@ def lanes_of(n_bodies: int, nv: int, servos: int, points: int, columns: int) -> 
 
     columns: of the points between two bodies (implicit_pairs.py).
     """
-    joints = IMPLICIT_DOF.size * nv + 6 * n_bodies + servos
-    return joints + POINT_LANES * points + (columns + 1) * columns
+    joints = STEP.size * nv + 6 * n_bodies + servos
+    return joints + POINT.size * points + (columns + 1) * columns
 
 
 # ---- the start of a step ------------------------------------------------------------------------
@@ -210,10 +192,10 @@ def prepare_joints(work, model, places, state, tau, h):
             own = dof_place(places, dof)
             v = load_rows(work, state.y, dof)
             q = load_rows(work, state.q, entry(model, k, Q_START) + i) if one_each else 0.0 * v
-            store(work, own + COORDINATE, q)
-            store(work, own + START_SPEED, v)
-            store(work, own + SPEED, v)
-            store(work, own + GIVEN, h * load_rows(work, tau, dof))
+            store(work, own + STEP.COORDINATE, q)
+            store(work, own + STEP.START_SPEED, v)
+            store(work, own + STEP.SPEED, v)
+            store(work, own + STEP.GIVEN, h * load_rows(work, tau, dof))
         if is_free(model, k):
             turn_rotors(work, model, places, entry(model, k, V_START), state.y, h)
 
@@ -226,7 +208,7 @@ def turn_rotors(work, model, places, first, y, h):
         own = dof_place(places, first + 3 + i)
         x = along[0] if i == 0 else along[1] if i == 1 else along[2]
         rotor = h * armature(work, model, first + 3 + i)
-        store(work, own + GIVEN, fma(rotor, x, load(work, own + GIVEN)))
+        store(work, own + STEP.GIVEN, fma(rotor, x, load(work, own + STEP.GIVEN)))
 
 
 # ---- the end of a step --------------------------------------------------------------------------
@@ -238,9 +220,9 @@ def work_of_joints(work, system, places, y):
     total = splat(work, 0.0)
     for dof in range(velocity_count(system.model)):
         own = dof_place(places, dof)
-        v = load(work, own + SPEED)
+        v = load(work, own + STEP.SPEED)
         store_rows(work, y, dof, v)
-        total = fma(load(work, own + GIVEN) + load(work, own + PUSH), v, total)
+        total = fma(load(work, own + STEP.GIVEN) + load(work, own + STEP.PUSH), v, total)
     return total
 
 
@@ -250,7 +232,7 @@ def work_on_bodies(work, system, h, y, f_ext):
     total = splat(work, 0.0)
     scatter_velocities(work, system.model, y)
     for k in range(body_count(system.model)):
-        motion = load6(work, body_slot(k) + MOTION)
+        motion = load6(work, body_slot(k) + BODY.MOTION)
         total = total + dot_spatial(row6(work, f_ext, 6 * k), motion)
     return h * total
 
@@ -269,7 +251,7 @@ def finish(work, system, implicit, places, h, state, new):
     if implicit[CONTACTS_FROM_CODES] > 0:
         bristles = Rows(new.y.data, new.y.first + first, new.y.stride)
         pushed, lost = end_points(work, places, bristles, h)
-        at = first + places.contacts.codes[BRISTLES]
+        at = first + places.contacts.codes[its.BRISTLES]
         store_rows(work, new.y, at, load_rows(work, state.y, at) + pushed)
         store_rows(work, new.y, at + 1, load_rows(work, state.y, at + 1) + lost)
         done = done + pushed

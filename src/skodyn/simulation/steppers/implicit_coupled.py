@@ -10,8 +10,8 @@ from skodyn.jit import helper
 from skodyn.kernels.contact.implicit_mimics import backsubstitute_coupled, sweep_coupled
 from skodyn.kernels.contact.implicit_pairs import correct_for_pairs
 from skodyn.kernels.mimics import full_dof, full_model, pick_rates
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import load_rows, store_rows
 from skodyn.simulation.contact.implicit_newton import ACT, END, EXPAND, SWEEP
 from skodyn.simulation.steppers.implicit_contact import FULL_END, RATES, implicit_codes, places_of

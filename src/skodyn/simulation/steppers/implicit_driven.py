@@ -15,8 +15,9 @@ from skodyn.kernels.contact.implicit_drives import (
 from skodyn.kernels.contact.implicit_pairs import backsubstitute_in_tree, correct_for_pairs
 from skodyn.kernels.contact.implicit_sweep import gather_impulses, scatter_changes
 from skodyn.kernels.joint_kinds import is_free
+from skodyn.kernels.packed_model import entry
+from skodyn.kernels.rows import row3, row4
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import entry, row3, row4
 from skodyn.lanes import load_rows, store_rows
 from skodyn.model.layout import Q_START, V_START
 from skodyn.simulation.contact.implicit_newton import BEGIN, END

@@ -19,8 +19,8 @@ from __future__ import annotations
 from skodyn.jit import call_part, helper
 from skodyn.kernels.discrete_momenta import add_loads, momenta, momenta_at_ends
 from skodyn.kernels.loops.embedded_solve import prepare_solve, solve_embedded
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.kernels.status import NOT_CONVERGED, OK
-from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import fma, states
 from skodyn.simulation.lie import move_coordinates
 from skodyn.simulation.steppers.implicit_midpoint import (

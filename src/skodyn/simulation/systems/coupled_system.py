@@ -17,8 +17,8 @@ from skodyn.kernels.mimics import (
     pick_rates,
     spread_forces,
 )
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.kernels.status import OK, first_trouble
-from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import load_rows, store_rows
 from skodyn.simulation.structures import Effects, State, table
 from skodyn.simulation.systems.system import (

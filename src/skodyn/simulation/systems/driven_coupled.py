@@ -18,8 +18,8 @@ from skodyn.kernels.coupled_accelerations import answer_row, couple_acceleration
 from skodyn.kernels.dense import cholesky, solve_lower, solve_upper
 from skodyn.kernels.mass_matrix_solve import solve
 from skodyn.kernels.mimics import behind_factors, full_dof, full_model, pick_rates
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.kernels.status import OK, SINGULAR, failure, first_trouble
-from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import fma, load, load_rows, splat, store, store_rows
 from skodyn.simulation.forces import MOTIONS
 from skodyn.simulation.steppers.tables import clear

@@ -17,8 +17,8 @@ from skodyn.jit import helper, shared_routine
 from skodyn.kernels.dense import cholesky, solve_lower, solve_upper
 from skodyn.kernels.loops.embedded_solve import solve_embedded, stand_still
 from skodyn.kernels.loops.loop_holding import least_held_change, scratch_of_drives
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.kernels.status import LOOP_OPEN, OK, failure
-from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import Rows, fma, load, load_rows, splat, states, store, store_rows
 from skodyn.simulation.forces import MOTIONS
 from skodyn.simulation.steppers.tables import clear

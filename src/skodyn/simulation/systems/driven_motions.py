@@ -11,8 +11,9 @@ import math
 
 from skodyn.jit import call_part, helper, shared_routine
 from skodyn.kernels.joint_kinds import has_quaternion, is_free
+from skodyn.kernels.packed_model import entry
+from skodyn.kernels.rows import store_row3
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import entry, store_row3
 from skodyn.lanes import fma, parameter, shift_pointer, sincos, splat, store_rows
 from skodyn.model.layout import N_DOF, Q_START, V_START
 from skodyn.model.manifold import integrate_free, integrate_spherical

@@ -11,8 +11,8 @@ from __future__ import annotations
 from skodyn.jit import helper, kernel
 from skodyn.kernels.hybrid_dynamics import gather_hybrid_residuals, scatter_unknowns
 from skodyn.kernels.kinematics import scatter_rates
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.kernels.status import first_trouble
-from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import WIDTH_1, Rows, fma, load_rows, pointer, splat, store_rows
 from skodyn.model.layout import NQ
 from skodyn.simulation.fixed_step import extended_size

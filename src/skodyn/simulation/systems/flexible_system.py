@@ -23,10 +23,10 @@ from skodyn.kernels.flexible.flexible_tree import scatter_bent_rates
 from skodyn.kernels.forward_kinematics import scatter_positions
 from skodyn.kernels.kinematics import ground_acceleration
 from skodyn.kernels.mimics import full_model
+from skodyn.kernels.packed_model import PackedModel, body_count, velocity_count
 from skodyn.kernels.status import OK, first_trouble
-from skodyn.kernels.workspace import PackedModel, body_count, velocity_count
 from skodyn.lanes import Rows, fma, load_rows, parameter, shift_pointer, splat, store_rows
-from skodyn.model.flexible.flexible_layout import DAMPING, MODE_V, MODES, RECORDS, STIFFNESS
+from skodyn.model.flexible import flexible_layout as its
 from skodyn.model.layout import FLEXIBLE, FULL, N_BODIES
 from skodyn.simulation.element_forces import each_element
 from skodyn.simulation.forces import DAMPING as JOINT_DAMPING
@@ -52,9 +52,9 @@ def damped_power(work, model, y):
     for k in range(body_count(model)):
         record = flexible_record(model, k)
         if record > 0:
-            start = field(model, record, MODE_V)
-            for i in range(field(model, record, MODES)):
-                c = parameter(work, model.parameters, field(model, record, DAMPING) + i)
+            start = field(model, record, its.MODE_V)
+            for i in range(field(model, record, its.MODES)):
+                c = parameter(work, model.parameters, field(model, record, its.DAMPING) + i)
                 rate = load_rows(work, y, start + i)
                 total = fma(-(c * rate), rate, total)
     return total
@@ -127,10 +127,10 @@ def hold_bent_springs(work, system, model, rates, tau):
     for body in range(body_count(model)):
         record = flexible_record(model, body)
         if record > 0:
-            start = field(model, record, MODE_V)
-            for i in range(field(model, record, MODES)):
-                k = parameter(work, model.parameters, field(model, record, STIFFNESS) + i)
-                c = parameter(work, model.parameters, field(model, record, DAMPING) + i)
+            start = field(model, record, its.MODE_V)
+            for i in range(field(model, record, its.MODES)):
+                k = parameter(work, model.parameters, field(model, record, its.STIFFNESS) + i)
+                c = parameter(work, model.parameters, field(model, record, its.DAMPING) + i)
                 s = half * fma(half, k, c)
                 old = load_rows(work, rates, start + i)
                 store_rows(work, tau, start + i, fma(s, old, load_rows(work, tau, start + i)))
@@ -155,12 +155,12 @@ def mode_springs(tree: Any) -> tuple[Any, Any, Any]:
         return (np.zeros(0, dtype=np.int64),) * 3
     bodies = tree[int(tree[FULL]) :]
     at = int(bodies[FLEXIBLE])
-    records = bodies[at + RECORDS : at + RECORDS + int(bodies[N_BODIES])]
+    records = bodies[at + its.RECORDS : at + its.RECORDS + int(bodies[N_BODIES])]
     rows = [
         np.stack(
             [
-                bodies[r + place] + np.arange(bodies[r + MODES])
-                for place in (MODE_V, STIFFNESS, DAMPING)
+                bodies[r + place] + np.arange(bodies[r + its.MODES])
+                for place in (its.MODE_V, its.STIFFNESS, its.DAMPING)
             ]
         )
         for r in records[records > 0].tolist()

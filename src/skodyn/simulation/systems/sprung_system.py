@@ -19,8 +19,8 @@ import numpy as np
 
 from skodyn.jit import helper
 from skodyn.kernels.mimics import full_model, has_mimics
+from skodyn.kernels.packed_model import PackedModel, velocity_count
 from skodyn.kernels.status import OK
-from skodyn.kernels.workspace import PackedModel, velocity_count
 from skodyn.lanes import fma, load_rows, parameter, shift_pointer, store_rows
 from skodyn.model.layout import ARMATURE, BODY_RECORD, DOF_RECORD, FULL, HEADER, N_BODIES, NV
 from skodyn.simulation.forces import DAMPING, PASSIVE_RECORD, STIFFNESS

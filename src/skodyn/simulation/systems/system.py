@@ -19,8 +19,11 @@ from skodyn.kernels.forward_dynamics import (
 from skodyn.kernels.kinematics import scatter_rates, scatter_rates_inlined
 from skodyn.kernels.loops.loop_table import has_loops
 from skodyn.kernels.mimics import has_mimics
+from skodyn.kernels.packed_model import body_count, velocity_count
+from skodyn.kernels.rows import row6
 from skodyn.kernels.status import OK, first_trouble
-from skodyn.kernels.workspace import MOTION, body_count, body_slot, load6, row6, velocity_count
+from skodyn.kernels.tuples import load6
+from skodyn.kernels.workspace import BODY, body_slot
 from skodyn.lanes import Rows, fma, load_rows, splat, store_rows
 from skodyn.simulation.forces import (
     CONTACTS_ALONE,
@@ -118,7 +121,7 @@ def power(work, model, y, tau, f_ext):
     if f_ext.stride > 0:
         for k in range(body_count(model)):
             force = row6(work, f_ext, 6 * k)
-            total = total + dot_spatial(force, load6(work, body_slot(k) + MOTION))
+            total = total + dot_spatial(force, load6(work, body_slot(k) + BODY.MOTION))
     return total
 
 

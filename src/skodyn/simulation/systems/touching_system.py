@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from skodyn.jit import call_part, helper
 from skodyn.kernels.entries import is_given
+from skodyn.kernels.packed_model import velocity_count
 from skodyn.kernels.pushed_dynamics import (
     gather_pushed_residuals,
     scatter_motion,
     scatter_pushed_accelerations,
 )
 from skodyn.kernels.status import first_trouble
-from skodyn.kernels.workspace import velocity_count
 from skodyn.lanes import Rows, Work, fma, load_rows, splat, store_rows
 from skodyn.simulation.contact.contacts import contact_tables, push_lanes, sum_contacts
 from skodyn.simulation.element_forces import each_element
