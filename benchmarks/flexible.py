@@ -3,7 +3,8 @@
     python benchmarks/flexible.py
     python benchmarks/flexible.py --exudyn      # beside Exudyn: pip install exudyn==1.13.6
 
-Processor time, best of several; a chain of 100 hinged beams, each on the tip of the one before.
+A chain of hinged beams, each on the tip of the one before; the shortest of many turns. Batches of
+20,480 states of a chain of ten and of 1,024 of a chain of 100, on one thread.
 Beside Exudyn a strip falls for 2 s as in tests/data/flexible/flexible_pendulum.json, and a bar of
 finite elements swings for 1 s as in solid_bar_h20.json, both programs with its ten Craig-Bampton
 modes. Each must first meet the reference, then whole runs are timed alternately.
@@ -15,12 +16,14 @@ import argparse
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import skodyn as sk
+from skodyn.lanes import LANES
 
 LENGTH = 0.2
 HINGE = sk.Revolute(axis=(0, 0, 1))
@@ -52,34 +55,37 @@ def chain(bodies: int, modes: dict[str, int] | None, stiffening: bool = False) -
     return builder.build()
 
 
-def seconds(model: sk.Model, calls: int, tries: int = 15) -> float:
-    """Of one call."""
+def one_state(model: sk.Model) -> Callable[[], object]:
     q, v = model.random_state(np.random.default_rng(0))
     tau, out = np.zeros(model.nv), np.empty(model.nv)
-    sk.forward_dynamics(model, q, v, tau, out=out)  # compiles
-    best = np.inf
-    for _ in range(tries):
-        start = time.process_time()
-        for _ in range(calls):
-            sk.forward_dynamics(model, q, v, tau, out=out)
-        best = min(best, (time.process_time() - start) / calls)
-    return float(best)
+    return lambda: sk.forward_dynamics(model, q, v, tau, out=out)
 
 
-def batch_seconds(model: sk.Model, states: int = 20_480, tries: int = 7) -> tuple[float, float]:
-    """Of one state alone and in a batch on one core, by turns."""
+def batch(model: sk.Model, states: int) -> Callable[[], object]:
+    """On one thread."""
     rng = np.random.default_rng(0)
     q, v = (np.stack(x) for x in zip(*(model.random_state(rng) for _ in range(64)), strict=True))
     q, v = np.tile(q, (states // 64, 1)), np.tile(v, (states // 64, 1))
     tau, out = np.zeros_like(v), np.empty_like(v)
-    sk.forward_dynamics(model, q, v, tau, out=out, threads=1)  # compiles
-    one, many = np.inf, np.inf
-    for _ in range(tries):
-        one = min(one, seconds(model, 200, 3))
-        start = time.process_time()
-        sk.forward_dynamics(model, q, v, tau, out=out, threads=1)
-        many = min(many, (time.process_time() - start) / states)
-    return one, many
+    return lambda: sk.forward_dynamics(model, q, v, tau, out=out, threads=1)
+
+
+def by_turns(calls: dict[str, Callable[[], object]], turns: int = 60) -> dict[str, float]:
+    """Seconds of one call of each, the shortest of turns of a few milliseconds."""
+    best = {}
+    for name, call in calls.items():
+        call()  # compiles
+        start = time.perf_counter()
+        call()
+        best[name] = time.perf_counter() - start
+    often = {name: max(1, round(2e-3 / spent)) for name, spent in best.items()}
+    for _ in range(turns):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            for _ in range(often[name]):
+                call()
+            best[name] = min(best[name], (time.perf_counter() - start) / often[name])
+    return best
 
 
 # ---- beside Exudyn ------------------------------------------------------------------------------
@@ -300,16 +306,23 @@ def main() -> None:
 
 
 def chains() -> None:
-    rigid = seconds(chain(100, None), 200)
-    print(f"rigid            {rigid * 1e7:7.0f} ns a body")
-    for name, (modes, stiffening) in KINDS.items():
-        found = seconds(chain(100, modes, stiffening), 100)
-        print(f"{name:16} {found * 1e7:7.0f} ns a body, {found / rigid:.1f} rigid ones")
-    one, many = batch_seconds(chain(10, {"y": 2, "z": 2}))
-    print(f"4 modes, 10 bodies: one state {one * 1e6:.2f} µs, in a batch {many * 1e6:.2f} µs")
-    for bodies in (10, 100, 1000):
-        found = seconds(chain(bodies, {"y": 2, "z": 2}), max(5, 2000 // bodies))
-        print(f"4 modes, {bodies:4} bodies: {found / bodies * 1e9:5.0f} ns a body")
+    bent = {name: chain(100, *kind) for name, kind in KINDS.items()}
+    calls = {"rigid": chain(100, None)} | bent
+    best = by_turns({name: one_state(model) for name, model in calls.items()})
+    for name, spent in best.items():
+        print(f"{name:16} {spent * 1e7:5.0f} ns a body, {spent / best['rigid']:.2f} rigid ones")
+    print(f"batches, {LANES} states to a register: ns a body and state")
+    for bodies, states in ((10, 20_480), (100, 1024)):
+        for name, kind in KINDS.items():
+            model = chain(bodies, *kind)
+            spent = by_turns({"one": one_state(model), "many": batch(model, states)}, 20)
+            one, many = (1e9 * spent[word] / bodies for word in ("one", "many"))
+            of_one = f"{one:5.0f} alone, {many / states:4.0f} of {states}"
+            print(f"{name:16} {bodies:4} bodies: {of_one}, {one * states / many:.2f} times as fast")
+    chains_of_four = {str(n): chain(n, *KINDS["4 modes"]) for n in (10, 100, 1000)}
+    best = by_turns({n: one_state(model) for n, model in chains_of_four.items()})
+    for n, spent in best.items():
+        print(f"4 modes, {n:>4} bodies: {spent / int(n) * 1e9:5.0f} ns a body")
 
 
 if __name__ == "__main__":

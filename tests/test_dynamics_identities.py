@@ -14,8 +14,7 @@ import naive
 import skodyn as sk
 from skodyn.dynamics import driver
 from skodyn.dynamics.algorithms import JOINT_FORCES
-from skodyn.kernels import workspace as ws_layout
-from skodyn.kernels.workspace import pack_block
+from skodyn.kernels.workspace import BODY, DOF, SUMS, pack_block
 from skodyn.model import layout
 
 EPS = np.finfo(float).eps
@@ -92,16 +91,16 @@ def kernel_articulated(case):
     maps = naive.hinge_maps(case.bodies, case.listed_q)
     found = []
     for k in range(n):
-        slot = (n + 1) * ws_layout.BODY_LANES + (k + 1) * ws_layout.SUM_LANES + ws_layout.INERTIA
+        slot = (n + 1) * BODY.size + (k + 1) * SUMS.size + SUMS.INERTIA
         has_children = model.indices[k, layout.SUBTREE_END] > k + 1
         P = own[k] + (read_articulated(ws[slot : slot + 21]) if has_children else 0.0)
         P_plus, tau_bar, pivots = P.copy(), np.eye(6), []
         start, dofs = model.indices[k, layout.V_START], model.indices[k, layout.N_DOF]
         for i in reversed(range(dofs)):
-            both = ws_layout.BODY_LANES + ws_layout.SUM_LANES
-            record = (n + 1) * both + (start + i) * ws_layout.DOF_LANES
-            u = ws[record + ws_layout.GAIN : record + ws_layout.GAIN + 6]
-            inverse = ws[record + ws_layout.PIVOT]
+            both = BODY.size + SUMS.size
+            record = (n + 1) * both + (start + i) * DOF.size
+            u = ws[record + DOF.GAIN : record + DOF.GAIN + 6]
+            inverse = ws[record + DOF.PIVOT]
             P_plus -= np.outer(u, u) * inverse
             tau_bar = (np.eye(6) - np.outer(u, maps[order[k]][:, i]) * inverse) @ tau_bar
             pivots.append(1 / inverse)

@@ -17,7 +17,7 @@ from skodyn.model.flexible.flexible_products import product_table
 def test_lanes_begin_where_those_of_rigid_bodies_end(sizes):
     n, nq, nv = sizes
     assert at.first_free_lane(*sizes) == workspace.workspace_lanes(*sizes)
-    assert at.DOF_LANES == workspace.DOF_LANES
+    assert workspace.DOF.size == at.DOF_LANES
     assert at.BLOCK_HEADER == workspace.BLOCK_HEADER
     assert at.mode_lanes(n, 0) == workspace.workspace_lanes(n, 0, 0)
     assert at.mode_lanes(n, nv) == workspace.workspace_lanes(n, nq, nv) - 2 * nq

@@ -337,8 +337,8 @@ def rig():
 def test_runs_keep_energy_and_have_the_order_of_their_method(rig):
     model, q, v = rig
     ends, drifts = [], []
-    for dt in (4e-5, 2e-5, 1e-5):
-        run = sk.simulate(model, q, v, duration=0.02, dt=dt, every=50)
+    for dt in (1.6e-4, 8e-5, 4e-5):  # the last drift is some 500 times what rounding leaves
+        run = sk.simulate(model, q, v, duration=0.02, dt=dt, every=25)
         assert run.summary["loop_error_max"] < 1e-14
         ends.append(run.q[-1])
         drifts.append(abs(run.summary["energy_imbalance"]))

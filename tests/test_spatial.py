@@ -202,6 +202,8 @@ def motion_kernel(w, x, out, n):
         row = put_spatial(w, out, row, n, i, motion.shift_motion(a, (b, c)))
         row = put_spatial(w, out, row, n, i, motion.add_spatial((a, b), (c, d)))
         row = put_spatial(w, out, row, n, i, motion.subtract_spatial((a, b), (c, d)))
+        k = load(Work(w, x), K * n + i)
+        row = put_spatial(w, out, row, n, i, motion.add_scaled_spatial((a, b), k, (c, d)))
         row = put1(w, out, row, n, i, motion.dot_spatial((a, b), (c, d)))
         row = put_spatial(w, out, row, n, i, motion.cross_motion((a, b), (c, d)))
         row = put_spatial(w, out, row, n, i, motion.cross_force((a, b), (c, d)))
@@ -375,6 +377,7 @@ MOTION = {
     "shift_motion": lambda x: naive.shift(x.a).T @ pair(x.b, x.c),
     "add_spatial": lambda x: pair(x.a, x.b) + pair(x.c, x.d),
     "subtract_spatial": lambda x: pair(x.a, x.b) - pair(x.c, x.d),
+    "add_scaled_spatial": lambda x: pair(x.a, x.b) + x.k * pair(x.c, x.d),
     "dot_spatial": lambda x: pair(x.a, x.b) @ pair(x.c, x.d),
     "cross_motion": lambda x: motion_cross_matrix(pair(x.a, x.b)) @ pair(x.c, x.d),
     # the dual: ⟨v × m, f⟩ + ⟨m, v ×* f⟩ = 0

@@ -106,10 +106,8 @@ def column_rate(work, model, k, i, h, v):
         omega = load3(work, body_slot(entry(model, k, PARENT)) + BODY.OMEGA)
         for j in range(i):
             dof = entry(model, k, V_START) + j
-            rate, axis = (
-                load_rows(work, v, dof),
-                load6(work, dof_slot(body_count(model), dof) + DOF.COLUMN)[0],
-            )
+            rate = load_rows(work, v, dof)
+            axis = load6(work, dof_slot(body_count(model), dof) + DOF.COLUMN)[0]
             omega = add_scaled(omega, rate, axis)
     return cross(omega, h[0]), cross(omega, h[1])
 

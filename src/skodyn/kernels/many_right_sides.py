@@ -184,10 +184,8 @@ def gather_columns(work, model, matrix, half, halves, sums):
         z, end = sums + level * 6 * pitch, dofs_end(model, k)
         if entry(model, k, SUBTREE_END) == k + 1:
             clear_lanes(work, z, 6 * pitch)
-        r, arm = (
-            load_matrix(work, body_slot(k) + BODY.ROTATION),
-            load3(work, body_slot(k) + BODY.ARM),
-        )
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
+        arm = load3(work, body_slot(k) + BODY.ARM)
         for first in range(0, pitch, half):
             span = Span(first, first + end, pitch)
             if entry(model, k, N_DOF) == 0:
@@ -243,10 +241,8 @@ def scatter_columns(work, model, matrix, pitch, triangle, sums):
         level += branches_off(model, k)
         alpha, start = sums + level * 6 * pitch, entry(model, k, V_START)
         end = dofs_end(model, k) if triangle else pitch
-        r, arm = (
-            load_matrix(work, body_slot(k) + BODY.ROTATION),
-            load3(work, body_slot(k) + BODY.ARM),
-        )
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
+        arm = load3(work, body_slot(k) + BODY.ARM)
         begin = start // step * step if triangle else 0
         if entry(model, k, N_DOF) == 0:
             carry_columns(work, Span(begin, pitch, pitch), arm, inner, alpha)

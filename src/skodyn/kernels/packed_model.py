@@ -72,9 +72,7 @@ def parameter_sym(work, model, i):
 
 @helper
 def parameter_matrix(work, model, i):
-    a, b, c = (
-        parameter3(work, model, i),
-        parameter3(work, model, i + 3),
-        parameter3(work, model, i + 6),
-    )
+    a = parameter3(work, model, i)
+    b = parameter3(work, model, i + 3)
+    c = parameter3(work, model, i + 6)
     return (a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2])

@@ -55,7 +55,7 @@ def cell_of(place, count):
 def look_up(work, contacts, at, x, y, lane):
     """(height, slope in x, slope in y) at one place."""
     codes = contacts.codes
-    i, rows, columns = (codes[at + its.SURFACE_AT], codes[at + its.ROWS], codes[at + its.COLUMNS])
+    i, rows, columns = codes[at + its.SURFACE_AT], codes[at + its.ROWS], codes[at + its.COLUMNS]
     dense_x = scalar(work, contacts, i + PLACE + 2, lane)
     dense_y = scalar(work, contacts, i + PLACE + 3, lane)
     row, s, along_x = cell_of((x - scalar(work, contacts, i + PLACE, lane)) * dense_x, rows)

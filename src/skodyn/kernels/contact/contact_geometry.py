@@ -263,12 +263,10 @@ def round_touch(work, model, contacts, at, x, d, rate, radii):
 def touch_balls(work, model, contacts, at):
     """Sphere on sphere."""
     codes = contacts.codes
-    a, b, i, j = (
-        codes[at + its.BODY_A],
-        codes[at + its.BODY_B],
-        codes[at + its.FEELER_AT],
-        codes[at + its.SURFACE_AT],
-    )
+    a = codes[at + its.BODY_A]
+    b = codes[at + its.BODY_B]
+    i = codes[at + its.FEELER_AT]
+    j = codes[at + its.SURFACE_AT]
     x = placed(work, model, a, number3(work, contacts, i))
     y = placed(work, model, b, number3(work, contacts, j))
     rate = subtract(velocity_at(work, model, a, x), velocity_at(work, model, b, y))
@@ -317,12 +315,10 @@ def sliding(work, spins, d, rate, axes, at, halves):
 def touch_axes(work, model, contacts, at):
     """Capsule on capsule; a ball is one of no length."""
     codes = contacts.codes
-    a, b, i, j = (
-        codes[at + its.BODY_A],
-        codes[at + its.BODY_B],
-        codes[at + its.FEELER_AT],
-        codes[at + its.SURFACE_AT],
-    )
+    a = codes[at + its.BODY_A]
+    b = codes[at + its.BODY_B]
+    i = codes[at + its.FEELER_AT]
+    j = codes[at + its.SURFACE_AT]
     p = placed(work, model, a, number3(work, contacts, i))
     q = placed(work, model, b, number3(work, contacts, j))
     u = multiply_vector(

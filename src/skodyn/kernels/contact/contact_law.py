@@ -84,10 +84,8 @@ def elastic_energy(work, contacts, at, gap, elastic):
 @helper
 def friction_limit(work, contacts, law, slip, force):
     """μN with μ = μk + (μs − μk)/(1 + (v/vs)²)."""
-    kinetic, vs = (
-        number(work, contacts, law + its.FRICTION),
-        number(work, contacts, law + its.SLIP_SPEED),
-    )
+    kinetic = number(work, contacts, law + its.FRICTION)
+    vs = number(work, contacts, law + its.SLIP_SPEED)
     more = number(work, contacts, law + its.STATIC) - kinetic
     if any_lane(more > 0.0):  # adding 0 changes nothing
         return (kinetic + more / (1.0 + dot(slip, slip) / (vs * vs))) * force
@@ -97,10 +95,8 @@ def friction_limit(work, contacts, law, slip, force):
 @helper
 def damping_of(work, contacts, law):
     """d."""
-    time, kt = (
-        number(work, contacts, law + its.DAMPING_TIME),
-        number(work, contacts, law + its.TANGENTIAL),
-    )
+    time = number(work, contacts, law + its.DAMPING_TIME)
+    kt = number(work, contacts, law + its.TANGENTIAL)
     return fma(time, kt, number(work, contacts, law + its.DAMPING))
 
 

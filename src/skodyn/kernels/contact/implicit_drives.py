@@ -101,10 +101,8 @@ def work_of_drives(work, model, places):
     _scatter_found(work, model, places)
     for back in range(n):
         k = n - 1 - back
-        r, change = (
-            load_matrix(work, body_slot(k) + BODY.ROTATION),
-            load6(work, body_slot(k) + BODY.MOTION),
-        )
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
+        change = load6(work, body_slot(k) + BODY.MOTION)
         f = add_spatial(
             passed_force(work, model, k), apply_inertia(body_inertia(work, model, k, r), change)
         )

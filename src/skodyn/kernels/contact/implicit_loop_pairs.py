@@ -54,10 +54,8 @@ def _reduce_loads(work, model, group):
 @routine
 def _close_loaded_group(work, model, group):
     """y of a group, or e of a long loop, and what of it arrives at the parent."""
-    rates, passed = (
-        loop_lane(model, group + its.RATE_LANE),
-        loop_lane(model, group + its.PASSED_LANE),
-    )
+    rates = loop_lane(model, group + its.RATE_LANE)
+    passed = loop_lane(model, group + its.PASSED_LANE)
     if in_range_space(model, group):
         count, sign = model.tree[stage_at(model, group, 0) + its.RANK], -1.0
         add_free_rates(work, model, group, False)

@@ -124,7 +124,7 @@ def _begin_sweep(work, model, places):
 @routine
 def _close_resisted_group(work, model, places, group):
     """Let a group yield as a whole, against S besides."""
-    x, product = (loop_lane(model, group + its.X_LANE), loop_lane(model, group + its.PRODUCT_LANE))
+    x, product = loop_lane(model, group + its.X_LANE), loop_lane(model, group + its.PRODUCT_LANE)
     m = model.tree[group + its.MOBILITY]
     apply_mass(work, model, group)
     for i in range(model.tree[group + its.DOFS]):

@@ -214,7 +214,7 @@ def solve_positive(work, matrix, size, x):
         for i in range(j, size):
             total = load(work, matrix + i * size + j)
             for k in range(j):
-                left, right = (load(work, matrix + i * size + k), load(work, matrix + j * size + k))
+                left, right = load(work, matrix + i * size + k), load(work, matrix + j * size + k)
                 total = fma(-left, right, total)
             if i == j:
                 store(work, matrix + j * size + j, sqrt(total))

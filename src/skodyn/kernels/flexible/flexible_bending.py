@@ -58,7 +58,7 @@ def bend_moving(work, model, record, q, v):
     """The same with η̇, ξ̇ = G·η̇, and what ξ̈ is at η̈ = 0: η̇ᵀAη̇."""
     m, b, pitch = shape_counts(model, record)
     eta, slope = lanes_of(model, record, its.ETA), lanes_of(model, record, its.SLOPE)
-    rate, turning = (lanes_of(model, record, its.ETA_RATE), lanes_of(model, record, its.SLOPE_RATE))
+    rate, turning = lanes_of(model, record, its.ETA_RATE), lanes_of(model, record, its.SLOPE_RATE)
     product = lanes_of(model, record, its.SLAVE_PRODUCT)
     for i in range(m):
         store(work, eta + i, load_rows(work, q, field(model, record, its.MODE_Q) + i))
@@ -204,11 +204,9 @@ def node_pose(work, model, record, node):
 def carry_modes(work, model, record, node, turn, parent_rotation, d):
     """Store Π of every master, world axes; d from the node to the origin of what hangs there."""
     m, b, pitch = shape_counts(model, record)
-    at, slope, shapes = (
-        node_lanes(model, node),
-        lanes_of(model, record, its.SLOPE),
-        shapes_apart(model, record),
-    )
+    at = node_lanes(model, node)
+    slope = lanes_of(model, record, its.SLOPE)
+    shapes = shapes_apart(model, record)
     numbers = field(model, node, its.NODE_NUMBERS) + 3
     for i in range(0, m, columns_at_once(work)):
         phi = parameter_columns3(work, model, numbers + i, shapes)
@@ -247,10 +245,8 @@ class NodeRates(NamedTuple):
 def node_rates(work, model, record, node, turn):
     """How a node moves in its body."""
     shapes = field(model, node, its.NODE_SHAPES)
-    rate, product = (
-        lanes_of(model, record, its.ETA_RATE),
-        lanes_of(model, record, its.SLAVE_PRODUCT),
-    )
+    rate = lanes_of(model, record, its.ETA_RATE)
+    product = lanes_of(model, record, its.SLAVE_PRODUCT)
     velocity, theta_rate = node_sum(work, model, record, shapes, rate)
     spin, spin_rate = turn_rate(turn, theta_rate), turn_product(turn, theta_rate)
     acceleration = zero3(work)

@@ -87,7 +87,7 @@ def couple_shapes(work, model, record, moving):
     beyond, at_arms = constants + 6 * pitch, at + 6 * pitch
     fill_product(work, model, field(model, record, its.TURNING), constants, eta, at)
     if moving:
-        rate, out = (lanes_of(model, record, its.ETA_RATE), lanes_of(model, record, its.ARM_RATE))
+        rate, out = lanes_of(model, record, its.ETA_RATE), lanes_of(model, record, its.ARM_RATE)
         fill_two_products(work, model, arms, beyond, (eta, at_arms), (rate, out))
     else:
         fill_product(work, model, arms, beyond, eta, at_arms)
@@ -109,10 +109,8 @@ def deformed_inertia(work, model, k, record):
     a = in_lanes3(work, parameter3(work, model, i + SECOND_MOMENT))
     b = in_lanes3(work, parameter3(work, model, i + SECOND_MOMENT + 3))
     j = (a[0], a[1], a[2], b[0], b[1], b[2])
-    constants, integrals = (
-        field(model, record, its.COUPLINGS),
-        field(model, record, its.SHAPE_INTEGRALS),
-    )
+    constants = field(model, record, its.COUPLINGS)
+    integrals = field(model, record, its.SHAPE_INTEGRALS)
     at = lanes_of(model, record, its.COUPLING)
     for e in range(field(model, record, its.SHAPES)):
         amount = one * load(work, eta + e)
@@ -131,7 +129,7 @@ def couple_masters(work, model, record, r):
     """P_rη of the body alone, one column a master, world axes, into GAINS."""
     m, b, masters = shape_counts(model, record)
     slope, gains = lanes_of(model, record, its.SLOPE), lanes_of(model, record, its.GAINS)
-    pitch, integrals = (field(model, record, its.PITCH), field(model, record, its.SHAPE_INTEGRALS))
+    pitch, integrals = field(model, record, its.PITCH), field(model, record, its.SHAPE_INTEGRALS)
     at = lanes_of(model, record, its.COUPLING) + 6 * pitch
     for i in range(0, m, columns_at_once(work)):
         c = columns3(work, at + i, pitch)
@@ -281,12 +279,10 @@ def shape_biases(work, model, record, w):
     m, b, _ = shape_counts(model, record)
     pitch, mass = field(model, record, its.PITCH), field(model, record, its.MODAL_MASS)
     at, rates = lanes_of(model, record, its.COUPLING), lanes_of(model, record, its.ARM_RATE)
-    product, out = (lanes_of(model, record, its.SLAVE_PRODUCT), lanes_of(model, record, its.BIASES))
-    step, squares, mixed = (
-        columns_at_once(work),
-        square_of(w),
-        field(model, record, its.IS_MIXED) > 0,
-    )
+    product, out = lanes_of(model, record, its.SLAVE_PRODUCT), lanes_of(model, record, its.BIASES)
+    step = columns_at_once(work)
+    squares = square_of(w)
+    mixed = field(model, record, its.IS_MIXED) > 0
     for e in range(0, m + b, step):
         first, second = columns6(work, at + e, pitch)
         total = 2.0 * dot(w, columns3(work, rates + e, pitch))
@@ -304,17 +300,13 @@ def shape_biases(work, model, record, w):
 def load_body(work, model, k, record, r, inertia):
     """b: six numbers into OWN, one for each master into LOADS."""
     m, b, masters = shape_counts(model, record)
-    rate, product = (
-        lanes_of(model, record, its.ETA_RATE),
-        lanes_of(model, record, its.SLAVE_PRODUCT),
-    )
+    rate = lanes_of(model, record, its.ETA_RATE)
+    product = lanes_of(model, record, its.SLAVE_PRODUCT)
     w = multiply_vector_transposed(r, load3(work, body_slot(k) + BODY.OMEGA))
     zero, pitch = splat(work, 0.0), field(model, record, its.PITCH)
     d_sum, c_sum, f_sum = (zero, zero, zero, zero, zero, zero), zero3(work), zero3(work)
-    at, integrals = (
-        lanes_of(model, record, its.COUPLING),
-        field(model, record, its.SHAPE_INTEGRALS),
-    )
+    at = lanes_of(model, record, its.COUPLING)
+    integrals = field(model, record, its.SHAPE_INTEGRALS)
     arms = at + 6 * pitch
     for e in range(m + b):
         x = load(work, rate + e)

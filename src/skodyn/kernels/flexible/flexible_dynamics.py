@@ -91,7 +91,7 @@ def hang_inertia(work, model, k, p_plus):
     if node > 0:
         record, at = flexible_record(model, entry(model, k, PARENT)), node_lanes(model, node)
         l, gains = load3(work, body_slot(k) + BODY.ARM), lanes_of(model, record, its.GAINS)
-        felt, masters = (lanes_of(model, record, its.FELT), field(model, record, its.MODE_PITCH))
+        felt, masters = lanes_of(model, record, its.FELT), field(model, record, its.MODE_PITCH)
         for i in range(0, field(model, record, its.MODES), columns_at_once(work)):
             f = apply_articulated(p_plus, columns6(work, at + i, masters))
             store_columns6(work, felt + i, masters, f)
@@ -107,7 +107,7 @@ def hang(work, model, k, p_plus, z_plus):
     if node > 0:
         record, at = flexible_record(model, entry(model, k, PARENT)), node_lanes(model, node)
         l, gains = load3(work, body_slot(k) + BODY.ARM), lanes_of(model, record, its.GAINS)
-        loads, masters = (lanes_of(model, record, its.LOADS), field(model, record, its.MODE_PITCH))
+        loads, masters = lanes_of(model, record, its.LOADS), field(model, record, its.MODE_PITCH)
         felt = lanes_of(model, record, its.FELT)
         for i in range(0, field(model, record, its.MODES), columns_at_once(work)):
             column = columns6(work, at + i, masters)
@@ -126,7 +126,7 @@ def hang_force(work, model, k, z_plus):
     node = node_record(model, k)
     if node > 0:
         record, at = flexible_record(model, entry(model, k, PARENT)), node_lanes(model, node)
-        loads, masters = (lanes_of(model, record, its.LOADS), field(model, record, its.MODE_PITCH))
+        loads, masters = lanes_of(model, record, its.LOADS), field(model, record, its.MODE_PITCH)
         for i in range(0, field(model, record, its.MODES), columns_at_once(work)):
             more = dot_spatial(z_plus, columns6(work, at + i, masters))
             store_columns(work, loads + i, load_columns(work, loads + i) + more)

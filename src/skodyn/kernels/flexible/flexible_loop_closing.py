@@ -50,7 +50,7 @@ def _move_modes(work, model, group, q, still):
     for k in range(body_count(model)):
         record = flexible_record(model, k)
         if record > 0:
-            at, dof = (field(model, record, bent.MODE_Q), field(model, record, bent.MODE_V))
+            at, dof = field(model, record, bent.MODE_Q), field(model, record, bent.MODE_V)
             for i in range(field(model, record, bent.MODES)):
                 x = change_of(work, model, group, dof + i, still)
                 store_rows(work, q, at + i, load_rows(work, q, at + i) + x)

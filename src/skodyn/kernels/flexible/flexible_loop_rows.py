@@ -115,10 +115,8 @@ def _fill_bent_loop(work, model, filling, c, row):
     ends, one = (a, b), splat(work, 1.0)
     length, first = group_length(work, model, filling.group), tree[c + its.PRIMITIVES_AT]
     for i in range(tree[c + its.PRIMITIVES]):
-        kind, at = (
-            tree[first + i * its.PRIMITIVE_CELLS],
-            tree[first + i * its.PRIMITIVE_CELLS + 1],
-        )
+        kind = tree[first + i * its.PRIMITIVE_CELLS]
+        at = tree[first + i * its.PRIMITIVE_CELLS + 1]
         if kind == POINT:
             _fill_bent_point(work, model, filling, c, row, ends)
             row += 3

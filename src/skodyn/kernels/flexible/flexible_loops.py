@@ -70,7 +70,7 @@ def _leave(work, model, group, dof, i, epsilon, pivot):
 @helper
 def _push_modes(work, model, group, record, i, z):
     """z behind the modes of a body under multiplier i."""
-    loads, start = (lanes_of(model, record, bent.LOADS), field(model, record, bent.MODE_V))
+    loads, start = lanes_of(model, record, bent.LOADS), field(model, record, bent.MODE_V)
     m = field(model, record, bent.MODES)
     for back in range(m):
         j = m - 1 - back

@@ -22,11 +22,9 @@ def project_mode(work, model, record, i, p):
     Columns of the masters behind it have yielded: what is written there is read no more.
     """
     masters, pairs = field(model, record, its.MODE_PITCH), lanes_of(model, record, its.PAIRS)
-    gains, row, step = (
-        lanes_of(model, record, its.GAINS),
-        pairs + i * masters,
-        columns_at_once(work),
-    )
+    gains = lanes_of(model, record, its.GAINS)
+    row = pairs + i * masters
+    step = columns_at_once(work)
     dof = field(model, record, its.MODE_V) + i
     own = field(model, record, its.MODAL_MASS) + i * (field(model, record, its.PITCH) + 1)
     d = load(work, row + i) + armature(work, model, dof)

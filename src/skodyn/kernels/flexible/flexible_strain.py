@@ -61,10 +61,8 @@ def pull_plane(work, model, plane, parts, g, pull):
     p = model.parameters
     for e in range(plane.count):
         at = plane.entries + 2 * e
-        part, numbers = (
-            parts + its.FOUR * field(model, at, 0) + g % its.FOUR,
-            field(model, at, 1) + g,
-        )
+        part = parts + its.FOUR * field(model, at, 0) + g % its.FOUR
+        numbers = field(model, at, 1) + g
         total = load_columns(work, part)
         total = fma(parameter_columns(work, p, numbers), pull[0], total)
         total = fma(parameter_columns(work, p, numbers + plane.pitch), pull[1], total)
@@ -119,10 +117,8 @@ def pull_two(work, model, plane, parts, g, pull):
     p = model.parameters
     for e in range(plane.count):
         at = plane.entries + 2 * e
-        part, numbers = (
-            parts + its.FOUR * field(model, at, 0) + g % its.FOUR,
-            field(model, at, 1) + g,
-        )
+        part = parts + its.FOUR * field(model, at, 0) + g % its.FOUR
+        numbers = field(model, at, 1) + g
         total = load_columns(work, part), load_columns(work, part + 1)
         total = add_two(work, p, numbers, pull[0], total)
         total = add_two(work, p, numbers + plane.pitch, pull[1], total)
@@ -165,8 +161,8 @@ def whole_force(work, parts, turned):
 def strain_body(work, model, record, moving):
     """Add Kη + Cη̇, and for beams the force of their curvature's next order, to LOADS."""
     eta, rate = lanes_of(model, record, its.ETA), lanes_of(model, record, its.ETA_RATE)
-    loads, curved = (lanes_of(model, record, its.LOADS), field(model, record, its.GAUSS_POINTS) > 0)
-    stiffness, damping = (field(model, record, its.STIFFNESS), field(model, record, its.DAMPING))
+    loads, curved = lanes_of(model, record, its.LOADS), field(model, record, its.GAUSS_POINTS) > 0
+    stiffness, damping = field(model, record, its.STIFFNESS), field(model, record, its.DAMPING)
     parts, turned = lanes_of(model, record, its.PARTS), lanes_of(model, record, its.BENT)
     p = model.parameters
     if curved and columns_at_once(work) > 1:
@@ -199,9 +195,7 @@ def strain_energy(work, model, record):
             w, ww = bend_plane(work, model, in_z, eta, g)
             store_columns(work, bent + g, fma(v, vv, w * ww))
         for g in range(points):
-            both, weight = (
-                load(work, bent + g),
-                parameter(work, p, field(model, record, its.GAUSS) + g),
-            )
+            both = load(work, bent + g)
+            weight = parameter(work, p, field(model, record, its.GAUSS) + g)
             total = fma(0.5 * weight * both, both, total)
     return total

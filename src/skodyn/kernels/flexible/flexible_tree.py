@@ -60,10 +60,8 @@ def find_node(work, model, parent, node):
 def move_on_node(work, model, k, node, placed, v):
     """Store ω(k); return a(k)."""
     parent = entry(model, k, PARENT)
-    record, outer = (
-        flexible_record(model, parent),
-        load_matrix(work, body_slot(parent) + BODY.ROTATION),
-    )
+    record = flexible_record(model, parent)
+    outer = load_matrix(work, body_slot(parent) + BODY.ROTATION)
     inner = load3(work, body_slot(parent) + BODY.OMEGA)
     seen = node_rates(work, model, record, node, placed.turn)
     spin, velocity = multiply_vector(outer, seen.spin), multiply_vector(outer, seen.velocity)

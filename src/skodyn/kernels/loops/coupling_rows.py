@@ -16,10 +16,8 @@ __all__ = ["fill_linear", "fill_polynomial"]
 def fill_polynomial(work, model, filling, c, row):
     """q_follower − f(q_source), by Horner's rule with its two derivatives."""
     path, numbers = paths(model.tree, c)[0], model.tree[c + its.PARAMETERS_AT]
-    follower, source = (
-        path_cell(model, path, 0 * its.PATH_CELLS + its.PATH_BODY),
-        path_cell(model, path, 1 * its.PATH_CELLS + its.PATH_BODY),
-    )
+    follower = path_cell(model, path, 0 * its.PATH_CELLS + its.PATH_BODY)
+    source = path_cell(model, path, 1 * its.PATH_CELLS + its.PATH_BODY)
     s = load_rows(work, filling.q, entry(model, source, Q_START))
     value, slope, bend = splat(work, 0.0), splat(work, 0.0), splat(work, 0.0)
     for back in range(its.POLYNOMIAL_NUMBERS):

@@ -144,7 +144,7 @@ def close_group(work, model, group):
 @routine
 def project_whole_group(work, model, group):
     """D, Y and y from 𝓜X, and what the sums of the group's parent become."""
-    mass, rates = (loop_lane(model, group + its.MASS_LANE), loop_lane(model, group + its.RATE_LANE))
+    mass, rates = loop_lane(model, group + its.MASS_LANE), loop_lane(model, group + its.RATE_LANE)
     m, passed = model.tree[group + its.MOBILITY], loop_lane(model, group + its.PASSED_LANE)
     sound = _reduce_mass(work, model, group)
     _reduce_residues(work, model, group)
@@ -169,10 +169,8 @@ def project_whole_group(work, model, group):
 def open_group(work, model, group, out):
     """u̇ from the acceleration of the parent; Xu̇ is kept in ε, θ̈ goes to `out`."""
     x, mass = loop_lane(model, group + its.X_LANE), loop_lane(model, group + its.MASS_LANE)
-    rates, passed = (
-        loop_lane(model, group + its.RATE_LANE),
-        loop_lane(model, group + its.PASSED_LANE),
-    )
+    rates = loop_lane(model, group + its.RATE_LANE)
+    passed = loop_lane(model, group + its.PASSED_LANE)
     m, n = model.tree[group + its.MOBILITY], body_count(model)
     values = loop_lane(model, group + its.VALUE_LANE)
     alpha = load6(work, body_slot(model.tree[group + its.PARENT_BODY]) + BODY.MOTION)

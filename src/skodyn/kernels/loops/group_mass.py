@@ -59,10 +59,8 @@ def apply_mass(work, model, group):
 def _meet(work, model, group, i, j, mass):
     """Let 𝓜_ij, and 𝓜_ji, do their part in 𝓜X; i and j count within the group."""
     m, free = model.tree[group + its.MOBILITY], free_slot(model)
-    x, product = (
-        free + model.tree[group + its.X_LANE],
-        free + model.tree[group + its.PRODUCT_LANE],
-    )
+    x = free + model.tree[group + its.X_LANE]
+    product = free + model.tree[group + its.PRODUCT_LANE]
     mass = mass * dof_scale(work, model, group, i) * dof_scale(work, model, group, j)
     for u in range(m):
         at = product + i * m + u
@@ -111,7 +109,7 @@ def _multiply_by_pairs(work, model, group):
 @helper
 def _add_up_arrivals(work, model, group):
     """X*Φ*, with Φ in GAIN."""
-    x, passed = (loop_lane(model, group + its.X_LANE), loop_lane(model, group + its.PASSED_LANE))
+    x, passed = loop_lane(model, group + its.X_LANE), loop_lane(model, group + its.PASSED_LANE)
     m, n = model.tree[group + its.MOBILITY], body_count(model)
     for u in range(m):
         total = zero3(work), zero3(work)

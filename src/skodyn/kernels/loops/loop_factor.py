@@ -78,7 +78,7 @@ def go_through(work, model, stage):
     rows, touched = model.tree[stage + its.STAGE_ROWS], model.tree[stage + its.TOUCHED]
     at, cursor = loop_lane(model, stage + its.MATRIX_LANE), model.tree[stage + its.PASSES_AT]
     for _ in range(model.tree[stage + its.PASSES]):
-        earlier, first = (model.tree[cursor + its.PASS_STAGE], model.tree[cursor + its.PASS_FIRST])
+        earlier, first = model.tree[cursor + its.PASS_STAGE], model.tree[cursor + its.PASS_FIRST]
         pairs, new = model.tree[cursor + its.PASS_PAIRS], model.tree[earlier + its.NEW]
         basis = loop_lane(model, earlier + its.BASIS_LANE)
         for row in range(rows):
@@ -224,10 +224,10 @@ def factor_stage(work, model, group, stage):
 def solve_stage(work, model, stage):
     """p for the right-hand side in SIDE, which is overwritten."""
     rows, touched = model.tree[stage + its.STAGE_ROWS], model.tree[stage + its.TOUCHED]
-    side, part = (loop_lane(model, stage + its.SIDE_LANE), loop_lane(model, stage + its.PART_LANE))
-    whole, cursor = (loop_lane(model, stage + its.MATRIX_LANE), model.tree[stage + its.PASSES_AT])
+    side, part = loop_lane(model, stage + its.SIDE_LANE), loop_lane(model, stage + its.PART_LANE)
+    whole, cursor = loop_lane(model, stage + its.MATRIX_LANE), model.tree[stage + its.PASSES_AT]
     for _ in range(model.tree[stage + its.PASSES]):
-        earlier, pairs = (model.tree[cursor + its.PASS_STAGE], model.tree[cursor + its.PASS_PAIRS])
+        earlier, pairs = model.tree[cursor + its.PASS_STAGE], model.tree[cursor + its.PASS_PAIRS]
         for p in range(pairs):
             slot = model.tree[cursor + its.PASS_HEADER + 2 * p]
             i = model.tree[cursor + its.PASS_HEADER + 2 * p + 1]

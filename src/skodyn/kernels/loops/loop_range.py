@@ -101,10 +101,8 @@ def smallest_solution(work, model, group):
 def _gather_row(work, model, group, i):
     """ε/√d of every joint under multiplier i alone, into PRODUCT; what arrives at c."""
     rank = model.tree[stage_at(model, group, 0) + its.RANK]
-    rows, answers = (
-        loop_lane(model, group + its.X_LANE),
-        loop_lane(model, group + its.PRODUCT_LANE),
-    )
+    rows = loop_lane(model, group + its.X_LANE)
+    answers = loop_lane(model, group + its.PRODUCT_LANE)
     n, none = body_count(model), (zero3(work), zero3(work))
     for m in range(model.tree[group + its.MEMBERS]):
         store6(work, sum_slot(model, member_body(model, group, m)) + SUMS.FORCE, none)
@@ -112,10 +110,8 @@ def _gather_row(work, model, group, i):
     for back in range(model.tree[group + its.MEMBERS]):
         m = model.tree[group + its.MEMBERS] - 1 - back
         k, first = member_body(model, group, m), member_dof(model, group, m)
-        r, z = (
-            load_matrix(work, body_slot(k) + BODY.ROTATION),
-            load6(work, sum_slot(model, k) + SUMS.FORCE),
-        )
+        r = load_matrix(work, body_slot(k) + BODY.ROTATION)
+        z = load6(work, sum_slot(model, k) + SUMS.FORCE)
         for j_back in range(entry(model, k, N_DOF)):
             j = entry(model, k, N_DOF) - 1 - j_back
             record = dof_slot(n, entry(model, k, V_START) + j)
@@ -143,10 +139,8 @@ def orthogonalise(work, model, group):
     A row that has vanished, as in a singular position, has a column of zeros and no multiplier.
     """
     rank, n = model.tree[stage_at(model, group, 0) + its.RANK], model.tree[group + its.DOFS]
-    q, factor = (
-        loop_lane(model, group + its.PRODUCT_LANE),
-        loop_lane(model, group + its.MASS_LANE),
-    )
+    q = loop_lane(model, group + its.PRODUCT_LANE)
+    factor = loop_lane(model, group + its.MASS_LANE)
     sound, zero = True, splat(work, 0.0)
     for j in range(rank):
         for i in range(j):
@@ -203,7 +197,7 @@ def add_free_rates(work, model, group, bent):
 def close_range_group(work, model, group):
     """What the rows of a long loop add to its parent's sums."""
     rank = model.tree[stage_at(model, group, 0) + its.RANK]
-    passed, e = (loop_lane(model, group + its.PASSED_LANE), loop_lane(model, group + its.RATE_LANE))
+    passed, e = loop_lane(model, group + its.PASSED_LANE), loop_lane(model, group + its.RATE_LANE)
     factor = loop_lane(model, group + its.MASS_LANE)
     for i in range(rank):
         store6(work, passed + 6 * i, _gather_row(work, model, group, i))
@@ -231,7 +225,7 @@ def close_range_group(work, model, group):
 def open_range_group(work, model, group):
     """ε of the group's joints with the forces of its loops, from the acceleration of its parent."""
     rank, n = model.tree[stage_at(model, group, 0) + its.RANK], body_count(model)
-    passed, e = (loop_lane(model, group + its.PASSED_LANE), loop_lane(model, group + its.RATE_LANE))
+    passed, e = loop_lane(model, group + its.PASSED_LANE), loop_lane(model, group + its.RATE_LANE)
     q = loop_lane(model, group + its.PRODUCT_LANE)
     alpha = load6(work, body_slot(model.tree[group + its.PARENT_BODY]) + BODY.MOTION)
     for i in range(rank):

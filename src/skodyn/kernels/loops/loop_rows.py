@@ -117,10 +117,8 @@ def _store_point_path(work, model, filling, path, at, arm, sign, axes):
     touched = model.tree[filling.stage + its.TOUCHED]
     for i in range(path.length):
         cells = i * its.PATH_CELLS
-        k, slot = (
-            path_cell(model, path, cells + its.PATH_BODY),
-            path_cell(model, path, cells + its.PATH_SLOT),
-        )
+        k = path_cell(model, path, cells + its.PATH_BODY)
+        slot = path_cell(model, path, cells + its.PATH_SLOT)
         r = load_matrix(work, body_slot(k) + BODY.ROTATION)
         for j in range(entry(model, k, N_DOF)):
             x = scale(sign, shift_motion(arm, joint_column(work, model, k, j, r))[1])
@@ -178,10 +176,8 @@ def _fill_loop(work, model, filling, c, row):
     length, one = group_length(work, model, filling.group), splat(work, 1.0)
     first = tree[c + its.PRIMITIVES_AT] if filling.every else tree[c + its.ESSENTIALS_AT]
     for i in range(tree[c + its.PRIMITIVES] if filling.every else tree[c + its.ESSENTIALS]):
-        kind, at = (
-            tree[first + i * its.PRIMITIVE_CELLS],
-            tree[first + i * its.PRIMITIVE_CELLS + 1],
-        )
+        kind = tree[first + i * its.PRIMITIVE_CELLS]
+        at = tree[first + i * its.PRIMITIVE_CELLS + 1]
         if kind in (POINT, IN_PLANE):
             _fill_point(work, model, filling, c, row, ends, -1 if kind == POINT else at)
             row += 3 if kind == POINT else 2

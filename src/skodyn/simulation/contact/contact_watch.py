@@ -193,10 +193,8 @@ class ContactWatch:
     def _look_at(self, point: int, t: float, q: Floats, found: Floats) -> None:
         along, across = self._compliance(point, q, found)
         law, label, dt = self.laws[point], self.tables.labels[point], self.settings.dt
-        gap, speed = (
-            np.full(len(self.laws), found[rows.POINT.GAP]),
-            np.full(len(self.laws), found[rows.POINT.SPEED]),
-        )
+        gap = np.full(len(self.laws), found[rows.POINT.GAP])
+        speed = np.full(len(self.laws), found[rows.POINT.SPEED])
         omega = math.sqrt(max(self._stiffness(gap, speed, along)[point] * along, 0.0))
         limit = RESOLVED / (2.0 if self.settings.method == "semi_implicit_euler" else 1.0)
         if dt * omega > limit:
@@ -220,10 +218,8 @@ class ContactWatch:
     def _compliance(self, point: int, q: Floats, found: Floats) -> tuple[float, float]:
         """(along the normal, the largest across it), of both bodies against each other."""
         pair: Pair = self.tables.pairs[self.tables.pair_of[point]]
-        x, n = (
-            found[rows.POINT.PLACE : rows.POINT.PLACE + 3],
-            found[rows.POINT.NORMAL : rows.POINT.NORMAL + 3],
-        )
+        x = found[rows.POINT.PLACE : rows.POINT.PLACE + 3]
+        n = found[rows.POINT.NORMAL : rows.POINT.NORMAL + 3]
         rotations, positions = forward_kinematics(self.model, q)
         nodes, signs = [], []
         for placed, sign in ((pair.a, 1.0), (pair.b, -1.0)):

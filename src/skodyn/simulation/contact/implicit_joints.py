@@ -230,10 +230,8 @@ def measure_joints(work, system, places, h):
     for dof in range(velocity_count(system.model)):
         own = dof_place(places, dof)
         push, v = load(work, own + STEP.PUSH), load(work, own + STEP.SPEED)
-        off, way = (
-            load(work, own + STEP.EXPECTED_PUSH) - push,
-            v - load(work, own + STEP.NEXT_SPEED),
-        )
+        off = load(work, own + STEP.EXPECTED_PUSH) - push
+        way = v - load(work, own + STEP.NEXT_SPEED)
         slope, along = fma(off, way, slope), fma(push, way, along)
         reach = fma(1.0 / h, absolute(load(work, own + STEP.COORDINATE)), absolute(v))
         size = fma(SMALL_SHARE * load(work, own + STEP.SLOPE), reach, absolute(push))

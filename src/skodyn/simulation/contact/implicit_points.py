@@ -126,7 +126,7 @@ def measure_points(work, places, weight):
 
     weight: the largest load of a body that is touched, an impulse to compare residuals with.
     """
-    slope, along, rest, size = (splat(work, 0.0), splat(work, 0.0), splat(work, 0.0), weight)
+    slope, along, rest, size = splat(work, 0.0), splat(work, 0.0), splat(work, 0.0), weight
     for p in range(point_count(places)):
         slot, at = point_slot(places, p), point_record(p)
         impulse, motion = load6(work, slot + POINT.IMPULSE), load6(work, slot + POINT.MOTION)
