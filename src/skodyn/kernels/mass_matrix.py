@@ -93,10 +93,10 @@ def sweep(work, model, given, out):
             project(work, model, k, f, dof, mass)
             rotor = armature(work, model, dof)  # on the diagonal
             put(work, mass, dof, dof, get(work, mass, dof, dof) + rotor)
-            inner = k
-            while entry(model, inner, PARENT) >= 0:
+            inner, outer = k, entry(model, k, PARENT)
+            while outer >= 0:
                 f = shift_force(load3(work, body_slot(inner) + BODY.ARM), f)
-                inner = entry(model, inner, PARENT)
+                inner, outer = outer, entry(model, outer, PARENT)
                 project(work, model, inner, f, dof, mass)
     deliver_lanes(work, nv, at, out)
     return status

@@ -5,15 +5,9 @@ a number of x is loaded once for all of them and no sum waits for another.
 """
 
 from skodyn.jit import helper
-from skodyn.kernels.flexible.flexible_table import add_scaled_four, clear_columns, first_three
+from skodyn.kernels.flexible.flexible_table import add_scaled_four, first_three
 from skodyn.lanes import fma, load, table_entry
-from skodyn.lanes.columns import (
-    columns_at_once,
-    load_columns,
-    parameter_columns,
-    splat_columns,
-    store_columns,
-)
+from skodyn.lanes.columns import columns_at_once, parameter_columns, splat_columns, store_columns
 from skodyn.model.flexible import flexible_layout as its
 
 ZEROS = -1
@@ -24,10 +18,9 @@ ZEROS = -1
 def fill_product(work, model, product, begin, x, out):
     """out = constants + matrix·x; x and out are lanes, the constants lie at `begin`."""
     if columns_at_once(work) > 1:
-        _begin_rows(work, model, product, begin, out)
-        place = product + 3
+        place = product + 2
         for _ in range(table_entry(model.tree, product)):
-            _add_four(work, model, place, x, out)
+            _fill_four(work, model, place, begin, x, out)
             place += 3 + table_entry(model.tree, place + 1)
     else:
         fours, place = _first_rows(model, product)
@@ -44,15 +37,13 @@ def fill_two_products(work, model, product, begin, first, second):
     zeros."""
     tree = model.tree
     if columns_at_once(work) > 1:
-        _begin_rows(work, model, product, begin, first[1])
-        _begin_rows(work, model, product, ZEROS, second[1])
-        place = product + 3
+        place = product + 2
         for _ in range(table_entry(tree, product)):
             if table_entry(tree, place + 1) > its.FOUR:
-                _add_four(work, model, place, first[0], first[1])
-                _add_four(work, model, place, second[0], second[1])
+                _fill_four(work, model, place, begin, first[0], first[1])
+                _fill_four(work, model, place, ZEROS, second[0], second[1])
             else:
-                _add_two_fours(work, model, place, first, second)
+                _fill_two_fours(work, model, place, begin, first, second)
             place += 3 + table_entry(tree, place + 1)
     else:
         fours, place = _first_rows(model, product)
@@ -68,24 +59,12 @@ def fill_two_products(work, model, product, begin, first, second):
 
 
 @helper
-def _begin_rows(work, model, product, begin, out):
-    """The constants, or zeros, of all rows."""
-    rows = table_entry(model.tree, product + 2)
-    if begin < 0:
-        clear_columns(work, out, rows)
-        return
-    for i in range(0, rows, columns_at_once(work)):
-        store_columns(work, out + i, parameter_columns(work, model.parameters, begin + i))
-
-
-@helper
-def _add_four(work, model, place, x, out):
+def _fill_four(work, model, place, begin, x, out):
     """Four rows at once; of more than four columns every second one goes into a sum of its own, so
     that neither waits for the other."""
     columns = place + 3
     row, count, numbers = first_three(model, place)
-    target = out + row
-    total = load_columns(work, target)
+    total = _begin(work, model, begin, row)
     if count == its.FOUR:
         total = _add_column(work, model, numbers, columns, x, total)
         total = _add_column(work, model, numbers + its.FOUR, columns + 1, x, total)
@@ -104,7 +83,7 @@ def _add_four(work, model, place, x, out):
             last = count - 1
             total = _add_column(work, model, numbers + its.FOUR * last, columns + last, x, total)
         total = total + other
-    store_columns(work, target, total)
+    store_columns(work, out + row, total)
 
 
 @helper
@@ -115,10 +94,10 @@ def _add_column(work, model, numbers, column, x, total):
 
 
 @helper
-def _add_two_fours(work, model, place, first, second):
+def _fill_two_fours(work, model, place, begin, first, second):
     """Up to four columns of four rows for two vectors."""
     row, count, numbers = first_three(model, place)
-    both = load_columns(work, first[1] + row), load_columns(work, second[1] + row)
+    both = _begin(work, model, begin, row), splat_columns(work, 0.0)
     x, columns = (first[0], second[0]), place + 3
     if count == its.FOUR:
         both = _add_two_columns(work, model, numbers, columns, x, both)

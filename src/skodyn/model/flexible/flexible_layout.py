@@ -58,7 +58,7 @@ component, and each component has room for whole fours.
 A product is a constant matrix times a vector of lanes, and is written twice: in fours of rows that
 lie together for one state, in fours of rows that have the same columns for several.
 
-    how many fours | where those for several states begin, from here | how many rows
+    how many fours | where those for several states begin, from here
     | of each four: first row, how many columns, numbers, columns
     | how many fours of rows alike | of each: how many entries in its first and second sum, each row
       with the place of its numbers, then of each entry its column and its number's place from there

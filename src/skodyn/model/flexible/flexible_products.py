@@ -26,19 +26,15 @@ def product_table(matrix: Floats, put: Callable[[Any], int]) -> list[int]:
     """The integers of a product whose rows come in whole fours; `put` stores its numbers."""
     fours: list[int] = []
     alike: dict[Pattern, list[int]] = {}
-    count = 0
     for first in range(0, len(matrix), FOUR):
         block = matrix[first : first + FOUR]
         columns = np.flatnonzero(block.any(axis=0)).tolist()
-        numbers = 0
-        if columns:
-            numbers = put(block[:, columns].T)
-            fours += [first, len(columns), numbers, *columns]
-            count += 1
+        numbers = put(block[:, columns].T) if columns else 0
+        fours += [first, len(columns), numbers, *columns]
         for row in range(FOUR):
             pattern = _pattern(block[row], columns)
             alike.setdefault(pattern, []).extend((first + row, numbers + row))
-    return [count, 3 + len(fours), len(matrix), *fours, *_rows_alike(alike)]
+    return [len(matrix) // FOUR, 2 + len(fours), *fours, *_rows_alike(alike)]
 
 
 def _pattern(row: Floats, columns: list[int]) -> Pattern:
