@@ -6,6 +6,7 @@ model of 100,000 bodies therefore costs a few array operations, not a million sm
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from itertools import chain
 from numbers import Real
@@ -38,16 +39,20 @@ def as_floats(value: Any) -> Floats | None:
         return None
 
 
-_MASKED = {np.ma.MaskedArray, type(np.ma.masked)}
+def _masked_types() -> set[type]:
+    """Nobody has a masked value where numpy.ma, which takes some milliseconds, is not loaded."""
+    ma = sys.modules.get("numpy.ma")
+    return {ma.MaskedArray, type(ma.masked)} if ma else set()
 
 
 def _misread(value: Any, depth: int) -> bool:
     """Whether NumPy made numbers of what is none: True among numbers, or hidden by a mask."""
-    if type(value) in _MASKED:
+    masked = _masked_types()
+    if type(value) in masked:
         return True
     if depth == 0 or (isinstance(value, np.ndarray) and value.dtype.kind != "O"):
         return False
-    if not _MASKED.isdisjoint(map(type, value)):
+    if not masked.isdisjoint(map(type, value)):
         return True
     for _ in range(depth - 1):
         value = chain.from_iterable(value)
