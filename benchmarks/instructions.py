@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import skodyn as sk
+from flexible import chain as beams
 from loop_models import closed_state, four_bar, ladder, stewart
 from models import arm, chain, humanoid, random_tree
 from skodyn.simulation.engine import Engine
@@ -47,24 +48,6 @@ SCENARIOS = Path(__file__).parent.parent / "scenarios"
 
 def trees():
     return [chain(2), arm(), chain(10), humanoid(), chain(100), random_tree(60)]
-
-
-def strips(modes, stiffening, count=5):
-    builder = sk.ModelBuilder()
-    parent, at = "world", None
-    for k in range(count):
-        beam = sk.Beam(
-            1.0,
-            mass_per_length=0.3,
-            bending_stiffness=5.0,
-            rotary_inertia=1e-4,
-            modes=modes,
-            stiffening=stiffening,
-        )
-        hinge = sk.Revolute(axis=(0, -1, 0))
-        builder.add_body(f"strip{k}", parent, hinge, flexible=beam, **({"at": at} if at else {}))
-        parent, at = f"strip{k}", "tip"
-    return builder.build()
 
 
 def call_functions(model, q, v):
@@ -117,7 +100,7 @@ def workload():
             call_loop_functions(model, q, v)
         call_loop_functions(model, np.tile(q, (8, 1)), np.tile(v, (8, 1)))
         run_steps(model, q, v)
-    for model in (strips({"z": 4}, False), strips({"y": 4, "z": 4}, True)):
+    for model in (beams(5, {"z": 4}), beams(5, {"y": 4, "z": 4}, True)):
         q, v = model.neutral(), 0.01 * np.ones(model.nv)
         call_functions(model, q, v)
         call_functions(model, np.tile(q, (8, 1)), np.tile(v, (8, 1)))

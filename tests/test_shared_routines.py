@@ -61,6 +61,18 @@ def test_a_kernel_of_an_object_holds_no_shared_routine():
     assert not whole.routines
 
 
+def test_kernels_and_shared_routines_begin_with_a_line_of_the_cache():
+    kernel_alone = lower(calls_all, apart=True)
+    (library,) = kernel_alone.routines.values()
+    for made in (kernel_alone, lower_routine(library)):
+        (head,) = (
+            line
+            for line in str(made.module).splitlines()
+            if line.startswith("define") and f"@{made.symbol}(" in line
+        )
+        assert " align 64 " in head
+
+
 def test_a_shared_routine_holds_what_it_inlines_and_no_other():
     (library,) = lower(calls_all, apart=True).routines.values()
     made = lower_routine(library)

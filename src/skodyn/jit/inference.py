@@ -107,7 +107,7 @@ class Reader(Interpreter):
 
 
 def _name_places(block: Any) -> None:
-    """`BODY.ARM` of a record and `layout.MEMBERS` of a module are the numbers they stand for."""
+    """`BODY.ARM` of a record and `its.MEMBERS` of a module are the numbers they stand for."""
     owners: dict[str, Any] = {}
     for assign in list(block.find_insts(ir.Assign)):
         value = assign.value

@@ -129,7 +129,7 @@ def places_of(system, implicit):
     """Records of every joint."""
     model = full_model(system.model)
     dofs = implicit[LANES_AT]
-    loads = dofs + IMPLICIT_DOF_LANES * velocity_count(model)
+    loads = dofs + STEP.size * velocity_count(model)
     servos = loads + 6 * body_count(model)
     points = servos + implicit[SERVOS]
     first = implicit[CONTACTS_FROM_CODES]
@@ -149,9 +149,6 @@ def places_of(system, implicit):
         table(system, FULL_RATES if implicit[FULL_AT] > 0 else RATES),
         system.model,
     )
-
-
-IMPLICIT_DOF_LANES = STEP.size
 
 
 def lanes_of(n_bodies: int, nv: int, servos: int, points: int, columns: int) -> int:
